@@ -21,18 +21,24 @@ impl Breach {
     pub(crate) fn diagnostic(self, address: &Address) -> Diagnostic {
         match self {
             Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
-                .new(format!("the provider's answer about `{address}` is not as its catalogue declares"))
+                .new(format!(
+                    "the provider's answer about `{address}` is not as its catalogue declares"
+                ))
                 .note(why),
-            Breach::Promise(field) => {
-                codes::PROMISE_BROKEN.new(format!("`{field}` of `{address}` came out differently than planned"))
-            }
+            Breach::Promise(field) => codes::PROMISE_BROKEN.new(format!(
+                "`{field}` of `{address}` came out differently than planned"
+            )),
         }
     }
 }
 
-/// Checks an answer against the contract: every computed field is present and of its type, and every planned field has
-/// its planned value (decision 5.3). `None` if the answer is correct.
-pub(crate) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
+/// Checks an answer against the contract: every computed field is present and of its type, and
+/// every planned field has its planned value (decision 5.3). `None` if the answer is correct.
+pub(crate) fn breach(
+    ty: &ResourceType,
+    request: &CallRequest,
+    applied: &Applied,
+) -> Option<Breach> {
     if applied.id.is_empty() {
         return Some(Breach::Contract("the answer names no id".to_owned()));
     }
@@ -45,9 +51,15 @@ pub(crate) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     if let Some(path) = contradiction(&request.planned, &applied.fields) {
         return Some(Breach::Promise(path.to_string()));
     }
-    let sent = if request.planned.is_null() { request.desired.as_map() } else { None };
+    let sent = if request.planned.is_null() {
+        request.desired.as_map()
+    } else {
+        None
+    };
     for (name, value) in sent.into_iter().flatten() {
-        let Some(field) = ty.schema.fields.get(name) else { continue };
+        let Some(field) = ty.schema.fields.get(name) else {
+            continue;
+        };
         let same = match fields.get(name) {
             Some(answered) => same_field(field, answered, value),
             None => value.is_null(),
@@ -59,7 +71,9 @@ pub(crate) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
         match fields.get(name).filter(|value| !value.is_null()) {
             Some(value) => {
-                let fits = expr::convert(&value.revealed(), &field.ty(), expr::ValueOrigin::Literal).is_ok();
+                let fits =
+                    expr::convert(&value.revealed(), &field.ty(), expr::ValueOrigin::Literal)
+                        .is_ok();
                 if !fits {
                     return Some(Breach::Contract(format!(
                         "`{name}` is {}, declared as {}",

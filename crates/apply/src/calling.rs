@@ -20,10 +20,19 @@ use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
 /// Records an intent. The call follows once the intent is durable.
-pub(crate) fn record_intent(parts: &mut OperationParts, task: u32, intent: Intent, request: CallRequest) {
+pub(crate) fn record_intent(
+    parts: &mut OperationParts,
+    task: u32,
+    intent: Intent,
+    request: CallRequest,
+) {
     parts.schedule.intend(task, request);
     parts.limits.occupy(parts.facts.task(task));
-    parts.journal.record(parts.facts.step_of(task), EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
+    parts.journal.record(
+        parts.facts.step_of(task),
+        EntryKind::Intent(Arc::new(intent)),
+        Durable::Intent(task),
+    );
 }
 
 /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
@@ -39,15 +48,26 @@ pub(crate) fn call_after_intent(parts: &mut OperationParts, task: u32, effects: 
 fn withdraw(parts: &mut OperationParts, task: u32) {
     parts.vacate(task);
     parts.schedule.withdraw(task);
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     let address = recorded_at(&decided).clone();
     let record = parts.known.record(&address).cloned();
-    parts.record_only(task, Outcome { address, record, error: None });
+    parts.record_only(
+        task,
+        Outcome {
+            address,
+            record,
+            error: None,
+        },
+    );
 }
 
 /// Makes the call of a task, for the first time or again.
 pub(crate) fn call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
-    let Some(request) = parts.schedule.task(task).request().cloned() else { return };
+    let Some(request) = parts.schedule.task(task).request().cloned() else {
+        return;
+    };
     let is_first = parts.schedule.task(task).tries() == 0;
     let decided = parts.facts.decided(task);
     if is_first
@@ -61,7 +81,10 @@ pub(crate) fn call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
     parts.limits.count_call();
     if is_first {
         effects.push(Effect::Report(Event::Started {
-            address: decided.as_ref().map_or(&request.address, |decided| &decided.address).clone(),
+            address: decided
+                .as_ref()
+                .map_or(&request.address, |decided| &decided.address)
+                .clone(),
             operation: request.operation,
             replacing: parts.facts.is_replacing(task),
         }));
@@ -76,20 +99,27 @@ pub(crate) fn applied(
     answer: Result<Applied, ProviderError>,
     effects: &mut Vec<Effect>,
 ) {
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     if parts.schedule.progress(task) != TaskProgress::Calling {
         return;
     }
     parts.vacate(task);
     parts.limits.count_answer();
-    let Some(request) = parts.schedule.task(task).request().cloned() else { return };
+    let Some(request) = parts.schedule.task(task).request().cloned() else {
+        return;
+    };
     match answer {
         Ok(applied) => {
             report_provider_remarks(&decided, &applied, effects);
             succeeded(parts, task, &decided, &request, applied, effects);
         }
         Err(error) => {
-            error.partial.iter().for_each(|partial| report_provider_remarks(&decided, partial, effects));
+            error
+                .partial
+                .iter()
+                .for_each(|partial| report_provider_remarks(&decided, partial, effects));
             refused(parts, task, &decided, error, effects);
         }
     }
@@ -99,7 +129,10 @@ pub(crate) fn applied(
 fn report_provider_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
     for diagnostic in &applied.diagnostics {
         let address = decided.address.clone();
-        effects.push(Effect::Report(Event::Progress { address, text: diagnostic.text().into() }));
+        effects.push(Effect::Report(Event::Progress {
+            address,
+            text: diagnostic.text().into(),
+        }));
     }
 }
 
@@ -111,7 +144,11 @@ fn succeeded(
     applied: Applied,
     effects: &mut Vec<Effect>,
 ) {
-    let durable = if applied.ready == Ready::Yes { Durable::Done(task) } else { Durable::Configured(task) };
+    let durable = if applied.ready == Ready::Yes {
+        Durable::Done(task)
+    } else {
+        Durable::Configured(task)
+    };
     if request.operation == Verb::Delete {
         let left = parts.records().record_after_delete(decided, request);
         return parts.record(task, decided, left, None, Durable::Done(task));
@@ -127,13 +164,23 @@ fn succeeded(
     if let Some(owner) = parts.known.owner_of_id(decided, &applied) {
         return refuse_id(parts, task, decided, request, &owner, effects);
     }
-    let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied));
+    let wrong = decided
+        .ty
+        .as_ref()
+        .and_then(|ty| breach(ty, request, &applied));
     let ready = applied.ready.clone();
     let mut record = parts.records().record_after_call(decided, request, applied);
     record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
     if let Some(wrong) = wrong {
         record.status.word = StatusWord::Failed;
-        return fail(parts, task, decided, Some(Arc::new(record)), wrong.diagnostic(&decided.address), effects);
+        return fail(
+            parts,
+            task,
+            decided,
+            Some(Arc::new(record)),
+            wrong.diagnostic(&decided.address),
+            effects,
+        );
     }
     if let Ready::Broken(why) = ready {
         return fail_unhealthy(parts, task, decided, &record, why, effects);

@@ -33,8 +33,8 @@ impl Calls<'_> {
     ) -> (Intent, CallRequest) {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
-        // Whether the call starts from the object as the plan read it; false if a link write of this run has changed
-        // the object since.
+        // Whether the call starts from the object as the plan read it; false if a link write of
+        // this run has changed the object since.
         let is_as_planned = match kind {
             TaskKind::Delete | TaskKind::DeleteOld(0) | TaskKind::DeleteIfAbsent => true,
             _ => verb == Verb::Update,
@@ -45,17 +45,28 @@ impl Calls<'_> {
             Some(record) => record.outputs.clone(),
             None => Value::Null,
         };
-        let opinion = self.known.opinion_of(&self.facts.plan, decided).filter(|_| verb != Verb::Delete);
+        let opinion = self
+            .known
+            .opinion_of(&self.facts.plan, decided)
+            .filter(|_| verb != Verb::Delete);
         // A call for which the provider found no difference has no planned outputs.
         let calls = opinion.filter(|opinion| opinion.verdict != Verdict::Same);
-        let planned = calls.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
+        let planned = calls
+            .and_then(|opinion| opinion.outputs.clone())
+            .unwrap_or_default();
         let inexact = opinion.is_some_and(|opinion| opinion.inexact);
         let planned_private = match kind {
-            TaskKind::Delete | TaskKind::DeleteOld(0) => self.facts.plan.answers.deletes.get(&decided.address),
+            TaskKind::Delete | TaskKind::DeleteOld(0) => {
+                self.facts.plan.answers.deletes.get(&decided.address)
+            }
             _ if verb != Verb::Update => None,
-            _ => opinion.map(|opinion| &opinion.private).or(Some(&decided.planned_private)),
+            _ => opinion
+                .map(|opinion| &opinion.private)
+                .or(Some(&decided.planned_private)),
         };
-        let planned_private = planned_private.filter(|private| !private.is_null()).cloned();
+        let planned_private = planned_private
+            .filter(|private| !private.is_null())
+            .cloned();
         let private = match &prior {
             _ if planned_private.is_some() => planned_private.unwrap_or_default(),
             Some(_) if is_as_planned && !decided.private.is_null() => decided.private.clone(),
@@ -67,7 +78,9 @@ impl Calls<'_> {
             type_name: intent.type_name.clone(),
             operation: verb,
             id: prior.as_ref().map(|record| record.id.clone()),
-            prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            prior_inputs: prior
+                .as_ref()
+                .map_or(Value::Null, |record| record.inputs.clone()),
             prior: outputs,
             desired: intent.inputs.clone(),
             schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
@@ -87,14 +100,22 @@ impl Calls<'_> {
     }
 
     /// The record that a call starts from; `None` for a create.
-    pub(crate) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
+    pub(crate) fn prior_of_call(
+        &self,
+        kind: TaskKind,
+        decided: &Decided,
+        verb: Verb,
+    ) -> Option<Arc<Record>> {
         if verb == Verb::Create {
             return None;
         }
         match kind {
             TaskKind::DeleteOld(old) => decided.old_object(old).map(|old| Arc::new(old.clone())),
-            // The current record: this run may have created the resource or changed it through a link.
-            TaskKind::Update | TaskKind::DeleteTemporary => self.known.record(&decided.address).cloned(),
+            // The current record: this run may have created the resource or changed it through a
+            // link.
+            TaskKind::Update | TaskKind::DeleteTemporary => {
+                self.known.record(&decided.address).cloned()
+            }
             _ => decided.prior.clone(),
         }
     }
@@ -131,7 +152,10 @@ impl Calls<'_> {
             retain: decided.retain,
             protect: decided.protect,
             token,
-            type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            type_name: prior
+                .filter(|_| verb == Verb::Delete)
+                .map_or(&decided.type_name, |old| &old.type_name)
+                .clone(),
             inputs,
             private: match verb {
                 Verb::Create => self.planned_private_data(decided),
@@ -149,12 +173,20 @@ impl Calls<'_> {
         }
     }
 
-    /// The digests that the sources of a resource had at plan time. Empty if the plan may have changed the sources
-    /// since.
+    /// The digests that the sources of a resource had at plan time. Empty if the plan may have
+    /// changed the sources since.
     fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
-        let preflight = self.facts.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
+        let preflight = self
+            .facts
+            .plan
+            .answers
+            .preflights
+            .get(address)
+            .filter(|kept| !kept.follows);
         let sources = preflight.iter().flat_map(|kept| &kept.sources);
-        sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
+        sources
+            .filter_map(|source| Some((source.field.clone(), source.digest.clone()?)))
+            .collect()
     }
 
     /// The private data that the provider returned before the create.
@@ -163,25 +195,40 @@ impl Calls<'_> {
         if !provider_decides(decided) && !decided.planned_private.is_null() {
             return Value::Null;
         }
-        let opinion = self.known.answers(&self.facts.plan).opinions.get(&decided.address);
+        let opinion = self
+            .known
+            .answers(&self.facts.plan)
+            .opinions
+            .get(&decided.address);
         opinion.map_or(Value::Null, |opinion| opinion.private.clone())
     }
 
     /// The idempotency token of a create.
     ///
-    /// The token is the same when the same plan is made again because a run was interrupted or its last commits were
-    /// lost, so a provider that supports it creates nothing twice. The id of the previous resource at the address and
-    /// the last generation make the tokens of successive creates differ.
+    /// The token is the same when the same plan is made again because a run was interrupted or its
+    /// last commits were lost, so a provider that supports it creates nothing twice. The id of the
+    /// previous resource at the address and the last generation make the tokens of successive
+    /// creates differ.
     fn token_of_create(&self, decided: &Decided) -> Name {
         let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
         let before = decided.prior.as_deref().and_then(of_record);
-        let before = before.or_else(|| self.known.record(&decided.address).and_then(|record| of_record(record)));
-        let before = before.or_else(|| self.known.snapshot.deleted.get(&decided.address).cloned()).unwrap_or_default();
-        let instance =
-            if self.known.snapshot.uid.is_empty() { &self.facts.operation.id } else { &self.known.snapshot.uid };
+        let before = before.or_else(|| {
+            self.known
+                .record(&decided.address)
+                .and_then(|record| of_record(record))
+        });
+        let before = before
+            .or_else(|| self.known.snapshot.deleted.get(&decided.address).cloned())
+            .unwrap_or_default();
+        let instance = if self.known.snapshot.uid.is_empty() {
+            &self.facts.operation.id
+        } else {
+            &self.known.snapshot.uid
+        };
         let generation = self.known.snapshot.generation.0;
-        let whole =
-            evaluate::answers::digest(format!("{instance}\0{generation}\0{}\0{before}", decided.address).as_bytes());
+        let whole = evaluate::answers::digest(
+            format!("{instance}\0{generation}\0{}\0{before}", decided.address).as_bytes(),
+        );
         whole.get(..32).unwrap_or(&whole).into()
     }
 
@@ -228,9 +275,12 @@ impl Calls<'_> {
     }
 }
 
-/// The time limit of the deletion of a resource that the documents no longer declare: the value of the annotation
-/// `cyan.timeout.delete` in its record.
+/// The time limit of the deletion of a resource that the documents no longer declare: the value of
+/// the annotation `cyan.timeout.delete` in its record.
 fn delete_timeout(record: &Record) -> Option<Duration> {
-    let limit = record.metadata.get("annotations")?.get("cyan.timeout.delete")?;
+    let limit = record
+        .metadata
+        .get("annotations")?
+        .get("cyan.timeout.delete")?;
     parse_duration(limit.as_text()?).ok()
 }

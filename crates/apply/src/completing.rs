@@ -17,16 +17,29 @@ pub(crate) fn complete(parts: &mut OperationParts, task: u32, effects: &mut Vec<
 }
 
 /// Completes a task that needs neither a call nor a record.
-pub(crate) fn complete_unneeded(parts: &mut OperationParts, task: u32, reason: &str, effects: &mut Vec<Effect>) {
+pub(crate) fn complete_unneeded(
+    parts: &mut OperationParts,
+    task: u32,
+    reason: &str,
+    effects: &mut Vec<Effect>,
+) {
     if let Some(decided) = parts.facts.decided(task) {
-        parts.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
+        parts.emit(
+            Event::Unneeded {
+                address: decided.address.clone(),
+                reason: reason.into(),
+            },
+            effects,
+        );
     }
     complete(parts, task, effects);
 }
 
 /// Handles the durable outcome of a completed task.
 pub(crate) fn handle_done(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     let kind = parts.facts.task(task).kind;
     let called = parts.schedule.finish(task);
     let address = decided.address.clone();
@@ -41,7 +54,11 @@ pub(crate) fn handle_done(parts: &mut OperationParts, task: u32, effects: &mut V
             (_, Verb::Create) if replacing => parts.results.count_replacement(),
             (_, operation) => parts.results.count(operation),
         }
-        effects.push(Effect::Report(Event::Done { address, operation: request.operation, replacing }));
+        effects.push(Effect::Report(Event::Done {
+            address,
+            operation: request.operation,
+            replacing,
+        }));
     } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
         effects.extend(recorded_event(&decided).map(Effect::Report));
     } else if kind == TaskKind::Record && decided.action == Action::Update {

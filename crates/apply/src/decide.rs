@@ -15,9 +15,14 @@ use crate::values::{Values, differs};
 use crate::work::TaskWork;
 use crate::{codes, link_values, replan};
 
-/// Evaluates the parts that the plan left open and returns the work of the task. Takes no decision that is not in the
-/// plan.
-pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided: &Decided) -> TaskWork {
+/// Evaluates the parts that the plan left open and returns the work of the task. Takes no decision
+/// that is not in the plan.
+pub(crate) fn decide(
+    plan: &Plan,
+    values: &mut Values<'_>,
+    kind: TaskKind,
+    decided: &Decided,
+) -> TaskWork {
     match kind {
         TaskKind::Gather
         | TaskKind::Pause(_)
@@ -36,13 +41,18 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
         TaskKind::DeleteIfAbsent if !values.known.is_absent(&decided.address) => {
             TaskWork::Unneeded("its condition holds")
         }
-        TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Record(_))) => {
+        TaskKind::DeleteIfAbsent
+            if matches!(decided.linked.as_deref(), Some(Linked::Record(_))) =>
+        {
             TaskWork::Record(Value::Null)
         }
         TaskKind::DeleteIfAbsent if decided.protect => {
             values.results.report(
                 codes::PROTECTED
-                    .new(format!("`{}` is protected, and its condition has come out false", decided.address))
+                    .new(format!(
+                        "`{}` is protected, and its condition has come out false",
+                        decided.address
+                    ))
                     .label(decided.span, "protected by `cyan.protect`"),
             );
             TaskWork::Failed
@@ -51,7 +61,12 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
         TaskKind::DeleteIfAbsent => TaskWork::Call(Verb::Delete, Value::Null),
         TaskKind::Condition => match values.holds(decided) {
             // An earlier operation may have left the resource accepted but not ready.
-            Some(true) if decided.prior.as_ref().is_some_and(|it| it.status.word == StatusWord::Configured) => {
+            Some(true)
+                if decided
+                    .prior
+                    .as_ref()
+                    .is_some_and(|it| it.status.word == StatusWord::Configured) =>
+            {
                 TaskWork::PollPrior
             }
             Some(true) => TaskWork::Unneeded("its condition holds"),
@@ -67,8 +82,12 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
                     None => return TaskWork::Failed,
                 }
             }
-            let Some(desired) = values.spec(decided) else { return TaskWork::Failed };
-            if kind != TaskKind::Record && link_values::may_be_linked(values.known, values.results, decided).is_none() {
+            let Some(desired) = values.spec(decided) else {
+                return TaskWork::Failed;
+            };
+            if kind != TaskKind::Record
+                && link_values::may_be_linked(values.known, values.results, decided).is_none()
+            {
                 return TaskWork::Failed;
             }
             values.fill_metadata(decided);
@@ -81,22 +100,29 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
                     (false, _) if !decided.forces_call => TaskWork::Record(desired),
                     _ => TaskWork::Call(Verb::Update, desired),
                 },
-                _ if decided.action == Action::Replace && decided.may_replace => match differs(decided, &desired) {
-                    (_, true) => TaskWork::Call(Verb::Create, desired),
-                    (true, false) => TaskWork::Call(Verb::Update, desired),
-                    (false, false) if decided.forces_call => TaskWork::Call(Verb::Update, desired),
-                    (false, false) => TaskWork::Record(desired),
-                },
+                _ if decided.action == Action::Replace && decided.may_replace => {
+                    match differs(decided, &desired) {
+                        (_, true) => TaskWork::Call(Verb::Create, desired),
+                        (true, false) => TaskWork::Call(Verb::Update, desired),
+                        (false, false) if decided.forces_call => {
+                            TaskWork::Call(Verb::Update, desired)
+                        }
+                        (false, false) => TaskWork::Record(desired),
+                    }
+                }
                 _ => TaskWork::Call(Verb::Create, desired),
             }
         }
     }
 }
 
-/// Returns the delete of a deposed object. Nothing is deleted if the evaluated values need no replacement.
+/// Returns the delete of a deposed object. Nothing is deleted if the evaluated values need no
+/// replacement.
 fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: u32) -> TaskWork {
     if old == 0 && decided.may_replace {
-        let Some(desired) = values.spec(decided) else { return TaskWork::Failed };
+        let Some(desired) = values.spec(decided) else {
+            return TaskWork::Failed;
+        };
         let replaced = match provider_decides(decided) {
             false => differs(decided, &desired).1,
             true => match replan::is_replaced(plan, values.known, decided) {

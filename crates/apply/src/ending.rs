@@ -25,7 +25,10 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
         return;
     }
     let state = &parts.state;
-    if !parts.schedule.is_over(|progress| can_go_on(state, progress)) {
+    if !parts
+        .schedule
+        .is_over(|progress| can_go_on(state, progress))
+    {
         return;
     }
     let well = !parts.state.has_failed() && !is_unfinished(parts);
@@ -48,26 +51,38 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
         generation: state::Generation(parts.known.snapshot.generation.0 + 1),
         exports,
         memoised: memoised(parts, outcome, is_whole),
-        groups: if is_whole { plan.groups.clone() } else { merged_groups(parts) },
+        groups: if is_whole {
+            plan.groups.clone()
+        } else {
+            merged_groups(parts)
+        },
         metadata,
         declared,
         stops: stops_after(parts, outcome),
         counts: parts.results.counts().into(),
     };
-    parts.journal.record(0, EntryKind::Finished(Arc::new(finished)), Durable::Nothing);
+    parts
+        .journal
+        .record(0, EntryKind::Finished(Arc::new(finished)), Durable::Nothing);
 }
 
 /// Reports the result of an operation whose last entry is durable.
 pub(crate) fn finish(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let outcome = outcome(parts);
     let [created, updated, deleted, replaced] = parts.results.counts();
-    effects.push(Effect::Report(Event::Finished { outcome, created, updated, deleted, replaced }));
+    effects.push(Effect::Report(Event::Finished {
+        outcome,
+        created,
+        updated,
+        deleted,
+        replaced,
+    }));
     let (waiting, stops) = (waiting(parts), current_stops(parts));
     effects.push(Effect::Finish(report(parts, Some(outcome), waiting, stops)));
 }
 
-/// Waits for running calls and then ends the operation, because nothing can be recorded. The intents of those calls
-/// stay open in the state.
+/// Waits for running calls and then ends the operation, because nothing can be recorded. The
+/// intents of those calls stay open in the state.
 pub(crate) fn end_broken(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_cancelled();
     if parts.journal.is_finishing() || awaits_calls {
@@ -119,7 +134,9 @@ fn outcome(parts: &OperationParts) -> OperationOutcome {
         (false, true, _) if stopped => OperationOutcome::Interrupted,
         (_, true, _) if state.is_interrupted() => OperationOutcome::Interrupted,
         (true, ..) => OperationOutcome::Failed,
-        (.., Purpose::Destroy) if parts.facts.plan.options.targets.is_empty() => OperationOutcome::Gone,
+        (.., Purpose::Destroy) if parts.facts.plan.options.targets.is_empty() => {
+            OperationOutcome::Gone
+        }
         _ => OperationOutcome::Ready,
     }
 }
@@ -131,7 +148,10 @@ fn is_unfinished(parts: &OperationParts) -> bool {
 
 /// The resources whose tasks have not begun because the operation stopped.
 fn waiting(parts: &OperationParts) -> Vec<Address> {
-    match (parts.state.is_at_until(), parts.state.is_at_breakpoint() && !parts.state.is_interrupted()) {
+    match (
+        parts.state.is_at_until(),
+        parts.state.is_at_breakpoint() && !parts.state.is_interrupted(),
+    ) {
         (false, false) => Vec::new(),
         (held, _) => acting(parts, |progress| match progress {
             TaskProgress::Waiting(_) | TaskProgress::Ready => held,
@@ -145,30 +165,54 @@ pub(crate) fn undone(parts: &OperationParts) -> Vec<Address> {
     acting(parts, |progress| progress != TaskProgress::Done)
 }
 
-/// The addresses of the tasks that act on the world or the state and whose progress satisfies `so_far`.
+/// The addresses of the tasks that act on the world or the state and whose progress satisfies
+/// `so_far`.
 fn acting(parts: &OperationParts, so_far: impl Fn(TaskProgress) -> bool) -> Vec<Address> {
     let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
     let left = tasks.filter(|(state, task)| acts(task.kind) && so_far(state.progress()));
-    let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
-    addresses.collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>().into_iter().collect()
+    let addresses = left.filter_map(|(_, task)| {
+        task.decision
+            .as_ref()
+            .map(|decided| decided.address.clone())
+    });
+    addresses
+        .collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>()
+        .into_iter()
+        .collect()
 }
 
 /// The resources whose calls have not been answered. Their intents stay open in the state.
 pub(crate) fn left_in_flight(parts: &OperationParts) -> Vec<Address> {
     let left = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
-    let left = left.filter(|(state, _)| matches!(state.progress(), TaskProgress::Calling | TaskProgress::Abandoned));
-    left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
+    let left = left.filter(|(state, _)| {
+        matches!(
+            state.progress(),
+            TaskProgress::Calling | TaskProgress::Abandoned
+        )
+    });
+    left.filter_map(|(_, task)| {
+        task.decision
+            .as_ref()
+            .map(|decided| decided.address.clone())
+    })
+    .collect()
 }
 
-/// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user interrupted the
-/// operation.
+/// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user
+/// interrupted the operation.
 fn current_stops(parts: &OperationParts) -> Vec<(Name, Breakpoint)> {
     if parts.state.is_interrupted() {
         return Vec::new();
     }
-    let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks).filter(|(state, _)| state.is_current_stop());
+    let tasks = parts
+        .schedule
+        .tasks()
+        .zip(&parts.facts.plan.tasks)
+        .filter(|(state, _)| state.is_current_stop());
     let gates = tasks.filter_map(|(_, task)| gate_of(parts, task.kind));
-    gates.map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
+    gates
+        .map(|gate| (gate.place.trim_end_matches('/').into(), gate.at))
+        .collect()
 }
 
 fn gate_of(parts: &OperationParts, kind: TaskKind) -> Option<&Gate> {
@@ -178,14 +222,17 @@ fn gate_of(parts: &OperationParts, kind: TaskKind) -> Option<&Gate> {
     }
 }
 
-/// The stops that the state records when the operation ends with this outcome. A complete destroy leaves none.
+/// The stops that the state records when the operation ends with this outcome. A complete destroy
+/// leaves none.
 fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
     if outcome == OperationOutcome::Gone {
         return Stops::default();
     }
     let mut stops = parts.facts.plan.stops_at_start.clone();
     for (number, (state, task)) in (0..).zip(parts.schedule.tasks().zip(&parts.facts.plan.tasks)) {
-        let Some(gate) = gate_of(parts, task.kind) else { continue };
+        let Some(gate) = gate_of(parts, task.kind) else {
+            continue;
+        };
         let action = StatusOp::of(gate.at);
         // After a failure no task passes a gate, but the action before this gate has ended.
         let is_over = match state.progress() {
@@ -193,7 +240,9 @@ fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
             TaskProgress::Ready => !stops_at(&parts.facts, &parts.schedule, number, gate),
             _ => false,
         };
-        let Some(stop) = stops.get_mut(&gate.place) else { continue };
+        let Some(stop) = stops.get_mut(&gate.place) else {
+            continue;
+        };
         match state.progress() {
             TaskProgress::Held if state.is_current_stop() => {
                 (stop.action, stop.waiting) = (Some(action), Some(gate.at))
@@ -207,10 +256,15 @@ fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
 }
 
 /// The generated values that the state keeps.
-fn memoised(parts: &OperationParts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Memoised> {
+fn memoised(
+    parts: &OperationParts,
+    outcome: OperationOutcome,
+    is_whole: bool,
+) -> blueprint::IndexMap<Name, Memoised> {
     match (&parts.known.evaluation, outcome) {
         (Some(evaluation), _) => {
-            // Keep values that were generated during the run, in branches that the plan could not evaluate.
+            // Keep values that were generated during the run, in branches that the plan could not
+            // evaluate.
             let mut memoised = parts.facts.plan.answers.memoised.clone();
             memoised.extend(evaluation.memoised());
             if is_whole {
@@ -235,24 +289,47 @@ fn merged_groups(parts: &OperationParts) -> blueprint::IndexMap<Name, Vec<Addres
     groups
 }
 
-/// The exports, metadata and declarations to record: those of this run if it succeeded, else the previous ones.
+/// The exports, metadata and declarations to record: those of this run if it succeeded, else the
+/// previous ones.
 fn exports_after(
     parts: &mut OperationParts,
     well: bool,
-) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
+) -> (
+    Option<blueprint::IndexMap<Name, Value>>,
+    Value,
+    state::Declared,
+) {
     if !well {
-        return (None, parts.known.snapshot.metadata.clone(), parts.known.snapshot.declared.clone());
+        return (
+            None,
+            parts.known.snapshot.metadata.clone(),
+            parts.known.snapshot.declared.clone(),
+        );
     }
     match &mut parts.known.evaluation {
         // A restored state keeps its own exports. A partial destroy leaves them unchanged.
         None if parts.facts.plan.kind == OperationKind::State => {
             let before = &parts.known.snapshot;
-            (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())
+            (
+                Some(before.exports.clone()),
+                before.metadata.clone(),
+                before.declared.clone(),
+            )
         }
-        None if parts.facts.plan.purpose == Purpose::Reconcile || !parts.facts.plan.options.targets.is_empty() => {
-            (None, parts.known.snapshot.metadata.clone(), parts.known.snapshot.declared.clone())
+        None if parts.facts.plan.purpose == Purpose::Reconcile
+            || !parts.facts.plan.options.targets.is_empty() =>
+        {
+            (
+                None,
+                parts.known.snapshot.metadata.clone(),
+                parts.known.snapshot.declared.clone(),
+            )
         }
-        None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
+        None => (
+            Some(blueprint::IndexMap::default()),
+            Value::Null,
+            state::Declared::default(),
+        ),
         Some(evaluation) => {
             let mut mistakes = Diagnostics::new();
             evaluation.settle_open_values(&mut mistakes);
@@ -269,7 +346,11 @@ fn exports_after(
             let (untouched, before) = (&parts.facts.plan.untouched, &parts.known.snapshot.declared);
             let declared = plan::children::declared(evaluation, untouched, before, &mut mistakes);
             let fine = !parts.results.report_errors(mistakes);
-            let declared = if fine { declared } else { parts.known.snapshot.declared.clone() };
+            let declared = if fine {
+                declared
+            } else {
+                parts.known.snapshot.declared.clone()
+            };
             (fine.then_some(values), metadata, declared)
         }
     }

@@ -1,4 +1,5 @@
-//! The input of an operation, which does not change while it runs: plan, settings, operation and catalogues.
+//! The input of an operation, which does not change while it runs: plan, settings, operation and
+//! catalogues.
 
 use std::sync::Arc;
 
@@ -41,12 +42,16 @@ impl Facts {
 
     /// The address of a task's step, or else of its decision.
     pub(crate) fn address_of(&self, task: u32) -> Option<Address> {
-        self.address_of_step(task).or_else(|| Some(self.task(task).decision.as_ref()?.address.clone()))
+        self.address_of_step(task)
+            .or_else(|| Some(self.task(task).decision.as_ref()?.address.clone()))
     }
 
     /// The address of a task's step.
     pub(crate) fn address_of_step(&self, task: u32) -> Option<Address> {
-        let step = self.task(task).step.and_then(|step| self.plan.steps.get(step as usize));
+        let step = self
+            .task(task)
+            .step
+            .and_then(|step| self.plan.steps.get(step as usize));
         step.map(|step| step.address.clone())
     }
 
@@ -57,7 +62,10 @@ impl Facts {
 
     /// Whether a task belongs to a replacement.
     pub(crate) fn is_replacing(&self, task: u32) -> bool {
-        self.task(task).decision.as_ref().is_some_and(|decided| decided.action == Action::Replace)
+        self.task(task)
+            .decision
+            .as_ref()
+            .is_some_and(|decided| decided.action == Action::Replace)
     }
 
     /// Whether steps that do not depend on a failed step go on.
@@ -66,9 +74,13 @@ impl Facts {
     }
 }
 
-/// Whether tasks of this kind act on the world or the state. Values, pauses and settled tasks do not.
+/// Whether tasks of this kind act on the world or the state. Values, pauses and settled tasks do
+/// not.
 pub(crate) fn acts(kind: TaskKind) -> bool {
-    !matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled)
+    !matches!(
+        kind,
+        TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled
+    )
 }
 
 /// The operation of a task, for display.
@@ -101,5 +113,8 @@ pub(crate) fn recorded_event(decided: &Decided) -> Option<Event> {
         Action::Import => "imported",
         _ => return None,
     };
-    Some(Event::Recorded { address: decided.address.clone(), how: how.into() })
+    Some(Event::Recorded {
+        address: decided.address.clone(),
+        how: how.into(),
+    })
 }

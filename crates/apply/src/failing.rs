@@ -1,6 +1,7 @@
 //! Failures: refused calls, their retries, and the stop of the operation that follows a failure.
 //!
-//! A failure may stop the operation, and a stop fails the calls that wait for a retry. Both are therefore in this file.
+//! A failure may stop the operation, and a stop fails the calls that wait for a retry. Both are
+//! therefore in this file.
 //!
 //! Not here: the text about a refused call (`refusal`), the record of a failed step (`records`).
 
@@ -27,8 +28,8 @@ use crate::refusal::{RefusedCall, spec_of, with_fields};
 use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
-/// Stops the operation: nothing new starts. Waits for running calls, up to the drain time unless the options name this
-/// stop.
+/// Stops the operation: nothing new starts. Waits for running calls, up to the drain time unless
+/// the options name this stop.
 pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if !parts.state.begin_stop() {
         return;
@@ -43,10 +44,14 @@ pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     }
     give_up_questions(parts, EXPORTS);
     if parts.limits.calling() > 0 {
-        effects.push(Effect::Report(Event::Draining { running: parts.limits.calling() as u64 }));
+        effects.push(Effect::Report(Event::Draining {
+            running: parts.limits.calling() as u64,
+        }));
     }
     if !parts.state.is_at_until() {
-        parts.timers.wake(Wake::Drain, parts.facts.settings.drain, effects);
+        parts
+            .timers
+            .wake(Wake::Drain, parts.facts.settings.drain, effects);
     }
 }
 
@@ -55,16 +60,28 @@ pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: 
     if give_up_questions(parts, task) {
         return;
     }
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     let why = match parts.schedule.task(task).is_late() {
         true => "not tried again, because its time is over",
         false => "not tried again, because the operation is stopping",
     };
-    refused(parts, task, &decided, ProviderError::new(ErrorKind::Permanent, why), effects);
+    refused(
+        parts,
+        task,
+        &decided,
+        ProviderError::new(ErrorKind::Permanent, why),
+        effects,
+    );
 }
 
 /// Stores a final reply and resumes the tasks that wait for it.
-pub(crate) fn handle_reply(parts: &mut OperationParts, question: EvaluationQuestion, reply: EvaluationReply) {
+pub(crate) fn handle_reply(
+    parts: &mut OperationParts,
+    question: EvaluationQuestion,
+    reply: EvaluationReply,
+) {
     let waiting = parts.inquiries.remove(&question);
     if let Some(evaluation) = &mut parts.known.evaluation {
         store_reply(evaluation, question, reply, parts.results.diagnostics());
@@ -74,9 +91,12 @@ pub(crate) fn handle_reply(parts: &mut OperationParts, question: EvaluationQuest
     }
 }
 
-/// Stops asking the refused questions of a task, or of the exports, again. Returns false if there are none.
+/// Stops asking the refused questions of a task, or of the exports, again. Returns false if there
+/// are none.
 fn give_up_questions(parts: &mut OperationParts, asker: u32) -> bool {
-    let Some(retries) = parts.inquiries.take_retries(asker) else { return false };
+    let Some(retries) = parts.inquiries.take_retries(asker) else {
+        return false;
+    };
     if asker == EXPORTS {
         for (question, reply) in retries {
             handle_reply(parts, question, reply);
@@ -102,7 +122,8 @@ pub(crate) fn refused(
     effects: &mut Vec<Effect>,
 ) {
     let state = parts.schedule.task(task);
-    // The provider and the run measure the time limit separately. Either may report the timeout first.
+    // The provider and the run measure the time limit separately. Either may report the timeout
+    // first.
     let gave_up = error.kind == ErrorKind::TimedOut && state.limit().is_some();
     let is_late = gave_up || state.is_late() || state.is_time_over(parts.timers.millis());
     let (tries, limit) = (state.tries(), state.limit().unwrap_or_default());
@@ -113,20 +134,35 @@ pub(crate) fn refused(
         && let Some(after) = pause_after(parts, task, &error)
     {
         parts.schedule.rest(task);
-        schedule_retry(parts, task, (&decided.address, &error), (after, Wake::Retry(task)), effects);
+        schedule_retry(
+            parts,
+            task,
+            (&decided.address, &error),
+            (after, Wake::Retry(task)),
+            effects,
+        );
         return;
     }
     if let Some(write) = write_of(decided)
-        && let Some(outcome) = parts.link(|links, _| links.retry_unshared(task, write, &error, may_start))
+        && let Some(outcome) =
+            parts.link(|links, _| links.retry_unshared(task, write, &error, may_start))
     {
         parts.record_only(task, outcome);
         parts.schedule.start_over(task);
         return;
     }
-    let Some(request) = parts.schedule.task(task).request().cloned() else { return };
+    let Some(request) = parts.schedule.task(task).request().cloned() else {
+        return;
+    };
     let policy = parts.limits.policy(request.type_name.package_name());
-    let refusal =
-        RefusedCall { decided, request: &request, error: &error, tries, policy, late: is_late.then_some(limit) };
+    let refusal = RefusedCall {
+        decided,
+        request: &request,
+        error: &error,
+        tries,
+        policy,
+        late: is_late.then_some(limit),
+    };
     let evaluation = parts.known.evaluation.as_ref();
     let diagnostic = refusal.diagnostic(evaluation);
     refusal.report_remarks(evaluation, parts.results.diagnostics());
@@ -146,18 +182,29 @@ pub(crate) fn refused(
     let unsure = error.kind.is_retryable() || is_cancelled || tries > 0;
     let made = error.partial.is_some();
     let records = parts.records();
-    let mut record = records.record_after_failure(decided, &request, error.partial.map(|partial| *partial));
-    if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create && !made) {
+    let mut record =
+        records.record_after_failure(decided, &request, error.partial.map(|partial| *partial));
+    if let Some(failed) = record
+        .as_mut()
+        .filter(|_| request.operation == Verb::Create && !made)
+    {
         records.keep_attempt(failed, decided, &request, unsure);
     }
     fail(parts, task, decided, record, diagnostic, effects);
 }
 
 /// The delay before a call or poll is retried; `None` if it is not retried.
-pub(crate) fn pause_after(parts: &OperationParts, task: u32, error: &ProviderError) -> Option<Duration> {
+pub(crate) fn pause_after(
+    parts: &OperationParts,
+    task: u32,
+    error: &ProviderError,
+) -> Option<Duration> {
     let state = parts.schedule.task(task);
     let request = state.request()?;
-    parts.limits.policy(request.type_name.package_name()).next_pause(error, state.tries(), &request.token)
+    parts
+        .limits
+        .policy(request.type_name.package_name())
+        .next_pause(error, state.tries(), &request.token)
 }
 
 /// Sets the wake-up after which a call or poll of a resource is retried, and reports its error.
@@ -177,7 +224,8 @@ pub(crate) fn schedule_retry(
     parts.timers.wake(wake, after, effects);
 }
 
-/// Handles a permanently refused link write: the target is unchanged, and the link fails at this write.
+/// Handles a permanently refused link write: the target is unchanged, and the link fails at this
+/// write.
 pub(crate) fn fail_write(
     parts: &mut OperationParts,
     task: u32,
@@ -192,8 +240,8 @@ pub(crate) fn fail_write(
     fail(parts, task, decided, target, diagnostic, effects);
 }
 
-/// Fails a step whose answer has the id of the resource at another address. That id is not recorded a second time,
-/// because the delete of one resource would then delete the other.
+/// Fails a step whose answer has the id of the resource at another address. That id is not recorded
+/// a second time, because the delete of one resource would then delete the other.
 pub(crate) fn refuse_id(
     parts: &mut OperationParts,
     task: u32,
@@ -203,32 +251,50 @@ pub(crate) fn refuse_id(
     effects: &mut Vec<Effect>,
 ) {
     let diagnostic = codes::PROVIDER_BROKE_CONTRACT
-        .new(format!("the provider's answer about `{}` has the id of another resource", decided.address))
+        .new(format!(
+            "the provider's answer about `{}` has the id of another resource",
+            decided.address
+        ))
         .note(format!("the id belongs to `{owner}`"));
     let records = parts.records();
     let mut record = records.record_after_failure(decided, request, None);
-    if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create) {
+    if let Some(failed) = record
+        .as_mut()
+        .filter(|_| request.operation == Verb::Create)
+    {
         records.keep_attempt(failed, decided, request, true);
     }
     fail(parts, task, decided, record, diagnostic, effects);
 }
 
-/// Forgets a resource that could not be deleted, as the option `force` demands. Reports the object that may still exist
-/// as a note.
-fn forget(parts: &mut OperationParts, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
+/// Forgets a resource that could not be deleted, as the option `force` demands. Reports the object
+/// that may still exist as a note.
+fn forget(
+    parts: &mut OperationParts,
+    task: u32,
+    decided: &Decided,
+    request: &CallRequest,
+    mut diagnostic: Diagnostic,
+) {
     diagnostic.severity = diag::Severity::Note;
     let message: Name = diagnostic.message.as_str().into();
     parts.results.report(diagnostic);
     let id = request.id.clone().unwrap_or_default();
-    let hides = state::hides_id(&id, [&request.prior_inputs, &request.prior, &request.private]);
+    let hides = state::hides_id(
+        &id,
+        [&request.prior_inputs, &request.prior, &request.private],
+    );
     let id = if hides { "(secret)".into() } else { id };
-    parts.results.leave_behind((decided.address.clone(), request.type_name.clone(), id));
+    parts
+        .results
+        .leave_behind((decided.address.clone(), request.type_name.clone(), id));
     parts.schedule.forget(task);
     let left = parts.records().record_after_delete(decided, request);
     parts.record(task, decided, left, Some(message), Durable::Done(task));
 }
 
-/// Fails a step: records the known state, reports the diagnostic, and stops the run unless it is to keep going.
+/// Fails a step: records the known state, reports the diagnostic, and stops the run unless it is to
+/// keep going.
 pub(crate) fn fail(
     parts: &mut OperationParts,
     task: u32,
@@ -243,7 +309,11 @@ pub(crate) fn fail(
         notes => format!("{}: {}", diagnostic.message, notes.join("; ")).into(),
     };
     let operation = verb_of(parts.facts.task(task).kind);
-    let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
+    let failed = Event::Failed {
+        address: decided.address.clone(),
+        operation,
+        message: message.clone(),
+    };
     effects.push(Effect::Report(failed));
     parts.results.report(diagnostic);
     parts.state.fail();
@@ -266,7 +336,8 @@ pub(crate) fn fail_before_call(parts: &mut OperationParts, task: u32, effects: &
     finish_failed(parts, task, effects);
 }
 
-/// Fails a step that has made no call, and reports the failure to people. The error has been reported.
+/// Fails a step that has made no call, and reports the failure to people. The error has been
+/// reported.
 pub(crate) fn fail_with_message(
     parts: &mut OperationParts,
     task: u32,
@@ -275,7 +346,14 @@ pub(crate) fn fail_with_message(
     effects: &mut Vec<Effect>,
 ) {
     let operation = verb_of(parts.facts.task(task).kind);
-    parts.emit(Event::Failed { address: decided.address.clone(), operation, message }, effects);
+    parts.emit(
+        Event::Failed {
+            address: decided.address.clone(),
+            operation,
+            message,
+        },
+        effects,
+    );
     fail_before_call(parts, task, effects);
 }
 
@@ -292,36 +370,60 @@ fn stop_unless_keeping_going(parts: &mut OperationParts, effects: &mut Vec<Effec
     }
 }
 
-/// Skips the dependants of a task. If `is_over` is set, dependants that wait only until the task is over go on.
-fn skip_dependants(parts: &mut OperationParts, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
+/// Skips the dependants of a task. If `is_over` is set, dependants that wait only until the task is
+/// over go on.
+fn skip_dependants(
+    parts: &mut OperationParts,
+    task: u32,
+    is_over: bool,
+    effects: &mut Vec<Effect>,
+) {
     let facts = &parts.facts;
     let in_order = |task: u32, waiter: u32| {
         let decided = |task: u32| facts.task(task).decision.as_deref();
-        decided(task).zip(decided(waiter)).is_some_and(|(one, other)| follows_only_in_order(one, other))
+        decided(task)
+            .zip(decided(waiter))
+            .is_some_and(|(one, other)| follows_only_in_order(one, other))
     };
     let goes_on = |task, waiter, until| is_over && (until == Until::Over || in_order(task, waiter));
     let skipped = parts.schedule.skip_dependants(task, goes_on);
-    for decided in skipped.into_iter().filter_map(|waiter| parts.facts.decided(waiter)) {
+    for decided in skipped
+        .into_iter()
+        .filter_map(|waiter| parts.facts.decided(waiter))
+    {
         let reason = "something it needs has failed".into();
-        effects.push(Effect::Report(Event::Skipped { address: decided.address.clone(), reason }));
+        effects.push(Effect::Report(Event::Skipped {
+            address: decided.address.clone(),
+            reason,
+        }));
     }
 }
 
-/// Abandons a call that does not end after its cancellation. Its intent stays open, so the next plan looks up the
-/// result. All dependants are skipped, even those that would go on after a failure, because the call may still be
-/// running.
-pub(crate) fn abandon(parts: &mut OperationParts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+/// Abandons a call that does not end after its cancellation. Its intent stays open, so the next
+/// plan looks up the result. All dependants are skipped, even those that would go on after a
+/// failure, because the call may still be running.
+pub(crate) fn abandon(
+    parts: &mut OperationParts,
+    task: u32,
+    decided: &Decided,
+    effects: &mut Vec<Effect>,
+) {
     let limit = blueprint::format_duration(parts.schedule.task(task).limit().unwrap_or_default());
     let operation = verb_of(parts.facts.task(task).kind);
     let diagnostic = codes::NOT_STABLE
-        .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
+        .new(format!(
+            "the {} of `{}` was not done within {limit}",
+            operation.word(),
+            decided.address
+        ))
         .note("it did not end after it was cancelled; the next plan reads its outcome");
     parts.vacate(task);
     parts.limits.count_answer();
     leave_open(parts, task, decided, diagnostic, effects);
 }
 
-/// Fails a step and leaves its intent open, because the outcome of its call is not known. All dependants are skipped.
+/// Fails a step and leaves its intent open, because the outcome of its call is not known. All
+/// dependants are skipped.
 fn leave_open(
     parts: &mut OperationParts,
     task: u32,
@@ -332,14 +434,19 @@ fn leave_open(
     let operation = verb_of(parts.facts.task(task).kind);
     let message: Name = diagnostic.message.as_str().into();
     parts.results.report(placed(diagnostic, decided));
-    effects.push(Effect::Report(Event::Failed { address: decided.address.clone(), operation, message }));
+    effects.push(Effect::Report(Event::Failed {
+        address: decided.address.clone(),
+        operation,
+        message,
+    }));
     parts.state.fail();
     parts.schedule.abandon(task);
     skip_dependants(parts, task, false, effects);
     stop_unless_keeping_going(parts, effects);
 }
 
-/// Fails a step whose readiness cannot be determined. The resource stays accepted, and the next run polls it again.
+/// Fails a step whose readiness cannot be determined. The resource stays accepted, and the next run
+/// polls it again.
 pub(crate) fn fail_poll(
     parts: &mut OperationParts,
     task: u32,
@@ -348,16 +455,28 @@ pub(crate) fn fail_poll(
     error: &ProviderError,
     effects: &mut Vec<Effect>,
 ) {
-    let message = format!("the provider could not tell whether `{}` is ready", decided.address);
+    let message = format!(
+        "the provider could not tell whether `{}` is ready",
+        decided.address
+    );
     let diagnostic = match (error.kind.is_retryable(), parts.schedule.task(task).tries()) {
-        (true, tries) => codes::RETRIES_EXHAUSTED.new(format!("{message} after {tries} more tries")),
+        (true, tries) => {
+            codes::RETRIES_EXHAUSTED.new(format!("{message} after {tries} more tries"))
+        }
         (false, _) => codes::PROVIDER_FAILED.new(message),
     };
     let mut record = record.clone();
     record.unhealthy = vec![error.message.as_str().into()];
     let spec = spec_of(decided, parts.known.evaluation.as_ref());
     let diagnostic = with_fields(diagnostic.note(error.message.clone()), error, spec);
-    fail(parts, task, decided, Some(Arc::new(record)), diagnostic, effects);
+    fail(
+        parts,
+        task,
+        decided,
+        Some(Arc::new(record)),
+        diagnostic,
+        effects,
+    );
 }
 
 /// Fails a step whose resource did not become ready in time.
@@ -369,7 +488,12 @@ pub(crate) fn fail_late(
     why: &str,
     effects: &mut Vec<Effect>,
 ) {
-    let diagnostic = codes::NOT_STABLE.new(format!("`{}` did not become ready in time", decided.address)).note(why);
+    let diagnostic = codes::NOT_STABLE
+        .new(format!(
+            "`{}` did not become ready in time",
+            decided.address
+        ))
+        .note(why);
     let record = unhealthy(record, vec![why.into()]);
     fail(parts, task, decided, Some(record), diagnostic, effects);
 }
@@ -383,9 +507,19 @@ pub(crate) fn fail_unhealthy(
     why: Vec<Name>,
     effects: &mut Vec<Effect>,
 ) {
-    let diagnostic = codes::NOT_STABLE.new(format!("`{}` exists, but is not healthy", decided.address));
-    let diagnostic = why.iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why.as_ref()));
-    fail(parts, task, decided, Some(unhealthy(record, why)), diagnostic, effects);
+    let diagnostic =
+        codes::NOT_STABLE.new(format!("`{}` exists, but is not healthy", decided.address));
+    let diagnostic = why
+        .iter()
+        .fold(diagnostic, |diagnostic, why| diagnostic.note(why.as_ref()));
+    fail(
+        parts,
+        task,
+        decided,
+        Some(unhealthy(record, why)),
+        diagnostic,
+        effects,
+    );
 }
 
 fn unhealthy(record: &Record, why: Vec<Name>) -> Arc<Record> {

@@ -3,10 +3,12 @@
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use understand::links::DeterministicMap;
 
-/// The number that is used instead of a task number when exports and metadata ask questions, after all tasks.
+/// The number that is used instead of a task number when exports and metadata ask questions, after
+/// all tasks.
 pub(crate) const EXPORTS: u32 = u32::MAX;
 
-/// The maximum number of rounds of questions of a task, or of the exports. A task that needs more is in a cycle.
+/// The maximum number of rounds of questions of a task, or of the exports. A task that needs more
+/// is in a cycle.
 pub(crate) const MOST_ROUNDS: u32 = 1000;
 
 /// Questions with their last replies.
@@ -15,10 +17,11 @@ pub(crate) type Replies = Vec<(EvaluationQuestion, EvaluationReply)>;
 /// The questions of an operation.
 #[derive(Default)]
 pub(crate) struct Inquiries {
-    /// Pending questions by key, each with the further tasks that wait for the same reply. The asking task is not in
-    /// the list.
+    /// Pending questions by key, each with the further tasks that wait for the same reply. The
+    /// asking task is not in the list.
     pending: DeterministicMap<String, Vec<u32>>,
-    /// Questions whose last reply was a temporary error, with that reply, by asking task. A timer asks them again.
+    /// Questions whose last reply was a temporary error, with that reply, by asking task. A timer
+    /// asks them again.
     to_retry: DeterministicMap<u32, Replies>,
     /// Whether questions of the exports are pending.
     exports_pending: bool,
@@ -31,13 +34,20 @@ pub(crate) struct Inquiries {
 impl Inquiries {
     /// Adds questions that a task asks.
     pub(crate) fn add(&mut self, questions: &[EvaluationQuestion]) {
-        self.pending.extend(questions.iter().map(|question| (question.key(), Vec::new())));
+        self.pending.extend(
+            questions
+                .iter()
+                .map(|question| (question.key(), Vec::new())),
+        );
     }
 
-    /// Removes the questions that are pending already. If no other question remains, the task waits for the reply to
-    /// the first one, and the result is true.
+    /// Removes the questions that are pending already. If no other question remains, the task waits
+    /// for the reply to the first one, and the result is true.
     pub(crate) fn share(&mut self, task: u32, questions: &mut Vec<EvaluationQuestion>) -> bool {
-        let first = questions.first().map(EvaluationQuestion::key).unwrap_or_default();
+        let first = questions
+            .first()
+            .map(EvaluationQuestion::key)
+            .unwrap_or_default();
         questions.retain(|question| !self.pending.contains_key(&question.key()));
         match self.pending.get_mut(&first) {
             Some(waiting) if questions.is_empty() => {
@@ -48,7 +58,8 @@ impl Inquiries {
         }
     }
 
-    /// Removes a question that has its final reply or is given up. Returns the further tasks that wait for it.
+    /// Removes a question that has its final reply or is given up. Returns the further tasks that
+    /// wait for it.
     pub(crate) fn remove(&mut self, question: &EvaluationQuestion) -> Vec<u32> {
         self.pending.remove(&question.key()).unwrap_or_default()
     }
@@ -84,8 +95,8 @@ impl Inquiries {
         self.exports_pending = true;
     }
 
-    /// Handles the replies to questions of the exports. If `retries` is set, some questions are retried and stay
-    /// pending.
+    /// Handles the replies to questions of the exports. If `retries` is set, some questions are
+    /// retried and stay pending.
     pub(crate) fn exports_answered(&mut self, retries: bool) {
         self.exports_retries = if retries { self.exports_retries + 1 } else { 0 };
         self.exports_pending = retries;

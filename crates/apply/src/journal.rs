@@ -1,4 +1,5 @@
-//! Entries that wait to be written: at most one commit is in progress, and new entries gather for the next one.
+//! Entries that wait to be written: at most one commit is in progress, and new entries gather for
+//! the next one.
 //!
 //! Events about recorded facts wait until these facts are durable.
 //!
@@ -38,7 +39,8 @@ pub(crate) struct RunJournal {
 }
 
 impl RunJournal {
-    /// Adds an entry to the next commit. `step` is the number of its step from 1, or 0 for an entry of the operation.
+    /// Adds an entry to the next commit. `step` is the number of its step from 1, or 0 for an entry
+    /// of the operation.
     pub(crate) fn record(&mut self, step: u32, kind: EntryKind, durable: Durable) {
         self.gathering.push((Entry { step, kind }, durable));
     }
@@ -62,7 +64,8 @@ impl RunJournal {
         }
     }
 
-    /// Handles a durable commit. Returns the consequences of its entries, and the events that waited for it.
+    /// Handles a durable commit. Returns the consequences of its entries, and the events that
+    /// waited for it.
     pub(crate) fn committed(&mut self) -> Option<(Vec<Durable>, Vec<Event>)> {
         self.under_way.take()
     }
@@ -92,9 +95,14 @@ impl RunJournal {
         self.gathering.is_empty()
     }
 
-    /// Drops all entries, because none can be written any more, and returns the events that waited for them.
+    /// Drops all entries, because none can be written any more, and returns the events that waited
+    /// for them.
     pub(crate) fn give_up(&mut self) -> Vec<Event> {
-        let mut events = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
+        let mut events = self
+            .under_way
+            .take()
+            .map(|(_, later)| later)
+            .unwrap_or_default();
         events.append(&mut self.later);
         self.gathering.clear();
         self.broken = true;

@@ -2,17 +2,19 @@
 //!
 //! The files form layers. Each file uses only files of the layers above it:
 //!
-//! * The parts own their fields: `facts` (the input), `run_values` (values), `schedule` (which tasks may begin),
-//!   `limits` (whether a call slot is free), `journal` (the entries that wait for the store), `timers`, `inquiries`
-//!   (the pending questions), `link_state`, `progress` (whether and why the run stops, and its results).
-//! * Decisions take the parts that they need, and return values: `values` and `link_values` evaluate, `decide` and
-//!   `replan` return the work of a task, `calls` and `records` build calls and records, `link_records`, `link_writes`
-//!   and `link_ends` are the executor of links.
-//! * Steps change the parts in reaction to events: `parts`, `failing`, `completing`, `asking`, `polling`, `calling`,
-//!   `linking`, `gates`, `reads`, `starting`, `waking`, `ending`.
+//! * The parts own their fields: `facts` (the input), `run_values` (values), `schedule` (which
+//!   tasks may begin), `limits` (whether a call slot is free), `journal` (the entries that wait for
+//!   the store), `timers`, `inquiries` (the pending questions), `link_state`, `progress` (whether
+//!   and why the run stops, and its results).
+//! * Decisions take the parts that they need, and return values: `values` and `link_values`
+//!   evaluate, `decide` and `replan` return the work of a task, `calls` and `records` build calls
+//!   and records, `link_records`, `link_writes` and `link_ends` are the executor of links.
+//! * Steps change the parts in reaction to events: `parts`, `failing`, `completing`, `asking`,
+//!   `polling`, `calling`, `linking`, `gates`, `reads`, `starting`, `waking`, `ending`.
 //! * [`machine::Apply`] passes each event to its step.
 //!
-//! Not here: clocks, stores, providers (`run` carries effects out); the choice of the steps (the plan).
+//! Not here: clocks, stores, providers (`run` carries effects out); the choice of the steps (the
+//! plan).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod asking;

@@ -1,9 +1,9 @@
-//! Limits of calls: the number of concurrent calls, the number and rate of calls to each provider, and the retries of
-//! failed calls.
+//! Limits of calls: the number of concurrent calls, the number and rate of calls to each provider,
+//! and the retries of failed calls.
 //!
-//! Each provider has a queue. A task that finds no free slot at its provider waits in that queue. An answer or a
-//! wake-up that frees a slot takes the next task from the queue, so waiting tasks are never scanned. Wake-ups refill
-//! the token bucket of a provider, so there is no clock here.
+//! Each provider has a queue. A task that finds no free slot at its provider waits in that queue.
+//! An answer or a wake-up that frees a slot takes the next task from the queue, so waiting tasks
+//! are never scanned. Wake-ups refill the token bucket of a provider, so there is no clock here.
 //!
 //! Not here: the calls themselves (`calling`, `asking`).
 
@@ -60,11 +60,15 @@ struct RateLimiter {
 
 impl RateLimiter {
     fn new(rate: Rate) -> RateLimiter {
-        RateLimiter { bucket: TokenBucket::new(rate), time: Duration::ZERO, is_filling: false }
+        RateLimiter {
+            bucket: TokenBucket::new(rate),
+            time: Duration::ZERO,
+            is_filling: false,
+        }
     }
 
-    /// The number of available tokens. Negative after several questions were sent together: later calls wait until it
-    /// is positive.
+    /// The number of available tokens. Negative after several questions were sent together: later
+    /// calls wait until it is positive.
     fn tokens(&self) -> i64 {
         self.bucket.tokens(self.time)
     }
@@ -85,7 +89,9 @@ impl RateLimiter {
 
 impl ProviderLimits {
     fn may_call(&self) -> bool {
-        self.limiter.as_ref().is_none_or(|limiter| limiter.tokens() > 0)
+        self.limiter
+            .as_ref()
+            .is_none_or(|limiter| limiter.tokens() > 0)
     }
 
     fn is_full(&self) -> bool {
@@ -107,7 +113,10 @@ impl CallLimits {
         for catalog in catalogs.opened() {
             let number = limits.providers.len() as u32;
             for namespace in &catalog.namespaces {
-                limits.by_namespace.entry(namespace.clone()).or_insert(number);
+                limits
+                    .by_namespace
+                    .entry(namespace.clone())
+                    .or_insert(number);
             }
             limits.providers.push(ProviderLimits {
                 most: catalog.max_parallel as usize,
@@ -132,7 +141,9 @@ impl CallLimits {
 
     /// The rules by which calls to the provider of a package are retried.
     pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
-        self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+        self.of(package).map_or_else(RetryPolicy::default, |at| {
+            self.providers[at as usize].retries
+        })
     }
 
     /// The number of tasks between intent and answer.
@@ -157,22 +168,38 @@ impl CallLimits {
 
     /// Takes a token for a call.
     fn spend(&mut self, at: u32) {
-        if self.providers[at as usize].limiter.as_mut().is_some_and(RateLimiter::take) {
+        if self.providers[at as usize]
+            .limiter
+            .as_mut()
+            .is_some_and(RateLimiter::take)
+        {
             self.refilling.push(at);
         }
     }
 
     /// Adds the tokens of a refill interval. Schedules another refill unless the bucket is full.
     fn fill(&mut self, at: u32) {
-        if self.providers[at as usize].limiter.as_mut().is_some_and(RateLimiter::refill) {
+        if self.providers[at as usize]
+            .limiter
+            .as_mut()
+            .is_some_and(RateLimiter::refill)
+        {
             self.refilling.push(at);
         }
     }
 
-    /// Whether the provider of a task has no free slot. If so, the task is added to the provider's queue.
+    /// Whether the provider of a task has no free slot. If so, the task is added to the provider's
+    /// queue.
     pub(crate) fn queue_if_full(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
-        let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
-        self.providers[at as usize].waiting_tasks.push_back(number, ranks);
+        let Some(at) = self
+            .of_task(task)
+            .filter(|at| self.providers[*at as usize].is_full())
+        else {
+            return false;
+        };
+        self.providers[at as usize]
+            .waiting_tasks
+            .push_back(number, ranks);
         true
     }
 
@@ -183,11 +210,15 @@ impl CallLimits {
         }
     }
 
-    /// Takes the next task out of a provider's queue and makes it ready, if the provider has a free slot. Returns
-    /// whether there was such a task.
+    /// Takes the next task out of a provider's queue and makes it ready, if the provider has a free
+    /// slot. Returns whether there was such a task.
     fn release_held(&mut self, at: u32, schedule: &mut Schedule) -> bool {
         let provider = &mut self.providers[at as usize];
-        let next = if provider.is_full() { None } else { provider.waiting_tasks.pop() };
+        let next = if provider.is_full() {
+            None
+        } else {
+            provider.waiting_tasks.pop()
+        };
         if let Some(next) = next {
             schedule.enqueue_first(next);
         }
@@ -203,18 +234,33 @@ impl CallLimits {
         }
     }
 
-    /// Takes slots at all providers that the questions of a task go to. If one provider has no free slot, the task
-    /// waits in its queue, and the result is false.
-    pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[EvaluationQuestion], ranks: &Ranks) -> bool {
-        let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
-        if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {
-            self.providers[*full as usize].waiting_tasks.push_back(number, ranks);
+    /// Takes slots at all providers that the questions of a task go to. If one provider has no free
+    /// slot, the task waits in its queue, and the result is false.
+    pub(crate) fn occupy_asking(
+        &mut self,
+        number: u32,
+        questions: &[EvaluationQuestion],
+        ranks: &Ranks,
+    ) -> bool {
+        let mut asked: Vec<u32> = questions
+            .iter()
+            .filter_map(|it| self.of(it.namespace()?))
+            .collect();
+        if let Some(full) = asked
+            .iter()
+            .find(|at| self.providers[**at as usize].is_full())
+        {
+            self.providers[*full as usize]
+                .waiting_tasks
+                .push_back(number, ranks);
             return false;
         }
         asked.iter().for_each(|at| self.spend(*at));
         asked.sort_unstable();
         asked.dedup();
-        asked.iter().for_each(|at| self.providers[*at as usize].in_flight += 1);
+        asked
+            .iter()
+            .for_each(|at| self.providers[*at as usize].in_flight += 1);
         self.in_flight += 1;
         self.asking.insert(number, asked);
         true
@@ -222,7 +268,11 @@ impl CallLimits {
 
     /// Takes tokens for questions of the exported values. They need no slot.
     pub(crate) fn spend_asking(&mut self, questions: &[EvaluationQuestion]) {
-        for at in questions.iter().filter_map(|it| self.of(it.namespace()?)).collect::<Vec<_>>() {
+        for at in questions
+            .iter()
+            .filter_map(|it| self.of(it.namespace()?))
+            .collect::<Vec<_>>()
+        {
             self.spend(at);
         }
     }
@@ -241,10 +291,12 @@ impl CallLimits {
         }
     }
 
-    /// Takes a token for a poll if the rate allows a poll now; otherwise queues the poll. Returns whether it may be
-    /// made now.
+    /// Takes a token for a poll if the rate allows a poll now; otherwise queues the poll. Returns
+    /// whether it may be made now.
     pub(crate) fn take_poll_token(&mut self, number: u32, type_name: &TypeId) -> bool {
-        let Some(at) = self.of(type_name.package_name()) else { return true };
+        let Some(at) = self.of(type_name.package_name()) else {
+            return true;
+        };
         if !self.providers[at as usize].may_call() {
             self.providers[at as usize].polls.push_back(number);
             return false;
@@ -253,20 +305,28 @@ impl CallLimits {
         true
     }
 
-    /// Refills the bucket of a provider and resumes held tasks and polls alternately. Held tasks become ready if
-    /// `may_start` is set. Returns the tasks to poll.
+    /// Refills the bucket of a provider and resumes held tasks and polls alternately. Held tasks
+    /// become ready if `may_start` is set. Returns the tasks to poll.
     pub(crate) fn refill(&mut self, at: u32, schedule: &mut Schedule, may_start: bool) -> Vec<u32> {
         self.fill(at);
         let provider = &self.providers[at as usize];
         let mut room = provider.limiter.as_ref().map_or(0, RateLimiter::tokens);
-        let mut places = if provider.most > 0 { provider.most.saturating_sub(provider.in_flight) } else { usize::MAX };
+        let mut places = if provider.most > 0 {
+            provider.most.saturating_sub(provider.in_flight)
+        } else {
+            usize::MAX
+        };
         let mut polls = Vec::new();
         loop {
             let before = room;
             if room > 0 && places > 0 && may_start && self.release_held(at, schedule) {
                 (room, places) = (room - 1, places - 1);
             }
-            let poll = if room > 0 { self.providers[at as usize].polls.pop_front() } else { None };
+            let poll = if room > 0 {
+                self.providers[at as usize].polls.pop_front()
+            } else {
+                None
+            };
             if let Some(poll) = poll {
                 polls.push(poll);
                 room -= 1;
@@ -280,8 +340,14 @@ impl CallLimits {
     /// Sets the wake-ups that refill the buckets from which tokens were taken.
     pub(crate) fn set_refills(&mut self, timers: &mut Timers, effects: &mut Vec<Effect>) {
         while let Some(at) = self.refilling.pop() {
-            let Some(limiter) = &self.providers[at as usize].limiter else { continue };
-            timers.wake(Wake::Refill(at), limiter.bucket.rate().refill_interval(), effects);
+            let Some(limiter) = &self.providers[at as usize].limiter else {
+                continue;
+            };
+            timers.wake(
+                Wake::Refill(at),
+                limiter.bucket.rate().refill_interval(),
+                effects,
+            );
         }
     }
 }

@@ -33,7 +33,9 @@ impl LinkExecutor<'_> {
     /// Completes a link: evaluates the data that the link exposes.
     pub(crate) fn finish(&mut self, task: u32, decided: &Decided, link: LinkAt) -> LinkEndState {
         let mut mistakes = Diagnostics::new();
-        let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEndState::Unchanged };
+        let Some(evaluation) = self.known.evaluation.as_mut() else {
+            return LinkEndState::Unchanged;
+        };
         if evaluation.has_absent_end(link) {
             evaluation.links.ready_links.remove(&decided.address);
             self.known.mark_absent(&decided.address);
@@ -48,8 +50,14 @@ impl LinkExecutor<'_> {
         if data.has_unknown() || notes.has_unknown() {
             self.results.report(
                 codes::PROMISE_BROKEN
-                    .new(format!("what `{}` gives is still not known", decided.address))
-                    .label(decided.span, "its kind reads something that has no value yet"),
+                    .new(format!(
+                        "what `{}` gives is still not known",
+                        decided.address
+                    ))
+                    .label(
+                        decided.span,
+                        "its kind reads something that has no value yet",
+                    ),
             );
             return self.refuse(task, decided);
         }
@@ -72,7 +80,11 @@ impl LinkExecutor<'_> {
         let mut inputs = decided.desired.as_map().cloned().unwrap_or_default();
         inputs.insert("notes".into(), notes);
         if decided.desired.has_unknown()
-            && let Some(with) = self.known.evaluation.as_mut().and_then(|it| it.with_overlays(link))
+            && let Some(with) = self
+                .known
+                .evaluation
+                .as_mut()
+                .and_then(|it| it.with_overlays(link))
         {
             inputs.insert("with".into(), with);
         }
@@ -80,7 +92,11 @@ impl LinkExecutor<'_> {
         record.outputs = data;
         record.dependencies = self.known.still_used(&decided.dependencies);
         record.private = private_of(&overlays_of(&record), None);
-        record.origin = Records { facts: self.facts, known: self.known }.origin(decided);
+        record.origin = Records {
+            facts: self.facts,
+            known: self.known,
+        }
+        .origin(decided);
         if let Some(evaluation) = self.known.evaluation.as_mut() {
             evaluation.links.ready_links.insert(decided.address.clone());
         }

@@ -1,10 +1,10 @@
 //! The executor of links, and the records that it writes (decision 3.2).
 //!
-//! The record of a link lists the contributions that the link has written. They are marked open before a call and
-//! closed after it. The record is therefore correct however the run ends.
+//! The record of a link lists the contributions that the link has written. They are marked open
+//! before a call and closed after it. The record is therefore correct however the run ends.
 //!
-//! Not here: the writes (`link_writes`), the end of a link (`link_ends`), the journal: the executor returns its
-//! entries.
+//! Not here: the writes (`link_writes`), the end of a link (`link_ends`), the journal: the executor
+//! returns its entries.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::link_state::LinkState;
 use crate::progress::Results;
 use crate::run_values::RunValues;
 
-/// Carries out one step of a link. Changes the records of links, and collects the entries for the journal.
+/// Carries out one step of a link. Changes the records of links, and collects the entries for the
+/// journal.
 pub(crate) struct LinkExecutor<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) known: &'a mut RunValues,
@@ -43,9 +44,9 @@ impl LinkExecutor<'_> {
     ) {
         // Overlays of other targets and other writes stay.
         if let Some(before) = before.as_deref() {
-            let others = overlays_of(before)
-                .into_iter()
-                .filter(|it| (it.target != write.target || it.phase != write.name) && !overlays.contains(it));
+            let others = overlays_of(before).into_iter().filter(|it| {
+                (it.target != write.target || it.phase != write.name) && !overlays.contains(it)
+            });
             let others: Vec<Overlay> = others.collect();
             overlays.splice(0..0, others);
         }
@@ -63,16 +64,26 @@ impl LinkExecutor<'_> {
 
     /// The record of a link before its first step.
     pub(crate) fn first_record(&self, link: &Address) -> Record {
-        let whole = self.links.link_task(link).and_then(|task| self.facts.decided(task));
+        let whole = self
+            .links
+            .link_task(link)
+            .and_then(|task| self.facts.decided(task));
         Record {
-            type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
+            type_name: whole
+                .as_ref()
+                .map_or_else(|| "".into(), |it| it.type_name.clone()),
             status: Status::new(StatusOp::Create, StatusWord::Running),
             id: link.to_string().into(),
-            inputs: whole.as_ref().map_or(Value::Null, |it| known_part(&it.desired)),
+            inputs: whole
+                .as_ref()
+                .map_or(Value::Null, |it| known_part(&it.desired)),
             outputs: Value::Null,
             private: Value::Null,
             metadata: Value::Null,
-            dependencies: whole.as_ref().map(|it| it.dependencies.clone()).unwrap_or_default(),
+            dependencies: whole
+                .as_ref()
+                .map(|it| it.dependencies.clone())
+                .unwrap_or_default(),
             retain: false,
             protect: false,
             deposed: None,
@@ -88,7 +99,13 @@ impl LinkExecutor<'_> {
     }
 
     /// Stores the record of a link in the snapshot and in the next commit.
-    fn store_record(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
+    fn store_record(
+        &mut self,
+        task: u32,
+        link: &Address,
+        record: Option<Arc<Record>>,
+        error: Option<Name>,
+    ) {
         if let Some(before) = self.known.record(link) {
             self.links.remove_holder(link, before);
         }
@@ -96,7 +113,11 @@ impl LinkExecutor<'_> {
             self.links.add_holder(link, record);
         }
         self.known.set_record(link, record.as_ref());
-        let outcome = Outcome { address: link.clone(), record, error };
+        let outcome = Outcome {
+            address: link.clone(),
+            record,
+            error,
+        };
         self.outcomes.push((task, outcome));
     }
 
@@ -114,7 +135,11 @@ impl LinkExecutor<'_> {
 
     /// Fails the link of a failed link resource.
     pub(crate) fn fail_part(&mut self, task: u32, decided: &Decided, message: &Name) {
-        let part = decided.address.link.as_ref().and_then(|link| link.part.clone());
+        let part = decided
+            .address
+            .link
+            .as_ref()
+            .and_then(|link| link.part.clone());
         if let (Some(Linked::Part { .. }), Some(link), Some(part)) =
             (decided.linked.as_deref(), link_of(&decided.address), part)
         {

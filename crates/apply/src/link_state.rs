@@ -1,4 +1,5 @@
-//! The writes of links so far: the links that hold each entry of a target, and the writes that share a call.
+//! The writes of links so far: the links that hold each entry of a target, and the writes that
+//! share a call.
 //!
 //! Not here: carrying writes out (`link_writes`), the records of links (`link_records`).
 
@@ -26,12 +27,13 @@ pub(crate) struct LinkState {
     rewritten: Set<ContributionKey>,
     /// The tasks that complete links, by the link's address.
     link_tasks: DeterministicMap<Address, u32>,
-    /// The number of writes that have started for each target. The flag is true for writes that add contributions,
-    /// false for writes that only remove contributions.
+    /// The number of writes that have started for each target. The flag is true for writes that add
+    /// contributions, false for writes that only remove contributions.
     started: DeterministicMap<(Address, bool), usize>,
     /// The other writes that share the call of a write.
     sharing: DeterministicMap<u32, Vec<u32>>,
-    /// The contributions that a write adds by its call. Empty if the write only removes contributions.
+    /// The contributions that a write adds by its call. Empty if the write only removes
+    /// contributions.
     writing: DeterministicMap<u32, Vec<Overlay>>,
     /// Writes that another write has carried out, each with whether a call was made.
     carried_out_by_other: DeterministicMap<u32, bool>,
@@ -42,8 +44,13 @@ pub(crate) struct LinkState {
 impl LinkState {
     /// Returns the writes of links according to the state.
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> LinkState {
-        let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
-        let wholes = wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
+        let wholes = plan
+            .tasks
+            .iter()
+            .enumerate()
+            .filter(|(_, task)| task.kind == TaskKind::Link);
+        let wholes = wholes
+            .filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
         let mut links = LinkState {
             written: DeterministicMap::default(),
             rewritten: Set::default(),
@@ -54,7 +61,11 @@ impl LinkState {
             carried_out_by_other: DeterministicMap::default(),
             unshared: Set::default(),
         };
-        for (address, record) in snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
+        for (address, record) in snapshot
+            .records
+            .iter()
+            .filter(|(address, _)| address.link.is_some())
+        {
             links.add_holder(address, record);
         }
         links
@@ -96,17 +107,27 @@ impl LinkState {
         self.rewritten.contains(entry)
     }
 
-    /// Counts a write that starts. If another write has carried it out, returns whether a call was made.
+    /// Counts a write that starts. If another write has carried it out, returns whether a call was
+    /// made.
     pub(crate) fn start(&mut self, task: u32, write: &LinkWrite) -> Option<bool> {
         *self.started.entry(counted(write)).or_default() += 1;
         self.carried_out_by_other.remove(&task)
     }
 
-    /// The maximum number of other writes that may share the call of this write, which has started; 0 for the first
-    /// few, and after a shared call was refused. A call carries out at most as many writes as came before it.
+    /// The maximum number of other writes that may share the call of this write, which has started;
+    /// 0 for the first few, and after a shared call was refused. A call carries out at most as many
+    /// writes as came before it.
     pub(crate) fn most_sharing(&self, write: &LinkWrite) -> usize {
-        let started = self.started.get(&counted(write)).copied().unwrap_or_default();
-        if started <= ONE_BY_ONE || self.is_unshared(&write.target) { 0 } else { started.saturating_sub(2) }
+        let started = self
+            .started
+            .get(&counted(write))
+            .copied()
+            .unwrap_or_default();
+        if started <= ONE_BY_ONE || self.is_unshared(&write.target) {
+            0
+        } else {
+            started.saturating_sub(2)
+        }
     }
 
     /// Whether each write into a target gets its own call, because a shared call was refused.
@@ -138,7 +159,8 @@ impl LinkState {
 
     /// Settles other writes that need no call, because the write that includes them needs none.
     pub(crate) fn settle_without_call(&mut self, others: Vec<u32>) {
-        self.carried_out_by_other.extend(others.into_iter().map(|task| (task, false)));
+        self.carried_out_by_other
+            .extend(others.into_iter().map(|task| (task, false)));
     }
 
     /// Removes and returns the writes that shared the successful call of a write.

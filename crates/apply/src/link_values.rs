@@ -11,8 +11,14 @@ use crate::codes;
 use crate::progress::Results;
 use crate::run_values::RunValues;
 
-/// Checks a link's requirements before its first step. `None` if a requirement fails; the error goes to `found`.
-pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
+/// Checks a link's requirements before its first step. `None` if a requirement fails; the error
+/// goes to `found`.
+pub(crate) fn required(
+    known: &mut RunValues,
+    link: LinkAt,
+    decided: &Decided,
+    found: &mut Diagnostics,
+) -> Option<()> {
     let evaluation = known.evaluation.as_mut()?;
     let mut mistakes = Diagnostics::new();
     let holds = evaluation.requirements(link, &mut mistakes);
@@ -24,29 +30,49 @@ pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, f
         Ok(None) => {
             found.push(
                 codes::PROMISE_BROKEN
-                    .new(format!("whether `{}` may be linked is still not known", decided.address))
-                    .label(decided.span, "its kind requires something that has no value yet"),
+                    .new(format!(
+                        "whether `{}` may be linked is still not known",
+                        decided.address
+                    ))
+                    .label(
+                        decided.span,
+                        "its kind requires something that has no value yet",
+                    ),
             );
             None
         }
     }
 }
 
-/// Checks the requirements of links that write together with a resource and that were undecided at plan time. `None` if
-/// a requirement fails, which is reported. A requirement that is still undecided is checked before the link's next
-/// step.
-pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decided: &Decided) -> Option<()> {
-    let Some(evaluation) = known.evaluation.as_mut().filter(|it| !it.links.unchecked_requirements.is_empty()) else {
+/// Checks the requirements of links that write together with a resource and that were undecided at
+/// plan time. `None` if a requirement fails, which is reported. A requirement that is still
+/// undecided is checked before the link's next step.
+pub(crate) fn may_be_linked(
+    known: &mut RunValues,
+    results: &mut Results,
+    decided: &Decided,
+) -> Option<()> {
+    let Some(evaluation) = known
+        .evaluation
+        .as_mut()
+        .filter(|it| !it.links.unchecked_requirements.is_empty())
+    else {
         return Some(());
     };
-    let Some((index, position)) = decided.element else { return Some(()) };
+    let Some((index, position)) = decided.element else {
+        return Some(());
+    };
     let mut mistakes = Diagnostics::new();
     let mut refused = false;
     for (number, at, target) in evaluation.links_of(index, position).to_vec() {
         let link = (number, at);
-        let writes =
-            evaluation.pair(number).is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
-        if !writes || !evaluation.links.unchecked_requirements.contains(&link) || evaluation.has_absent_end(link) {
+        let writes = evaluation
+            .pair(number)
+            .is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
+        if !writes
+            || !evaluation.links.unchecked_requirements.contains(&link)
+            || evaluation.has_absent_end(link)
+        {
             continue;
         }
         match evaluation.requirements(link, &mut mistakes) {
@@ -75,13 +101,21 @@ pub(crate) fn part_spec(
         return Some(decided.desired.clone());
     }
     let mut mistakes = Diagnostics::new();
-    let spec = known.evaluation.as_mut()?.part_spec(link, part, &mut mistakes).ok().flatten();
+    let spec = known
+        .evaluation
+        .as_mut()?
+        .part_spec(link, part, &mut mistakes)
+        .ok()
+        .flatten();
     results.report_errors(mistakes);
     let spec = spec?;
     if spec.has_unknown() {
         results.report(
             codes::PROMISE_BROKEN
-                .new(format!("the spec of `{}` is still not complete", decided.address))
+                .new(format!(
+                    "the spec of `{}` is still not complete",
+                    decided.address
+                ))
                 .label(decided.span, "something it reads has no value yet"),
         );
         return None;
@@ -100,7 +134,11 @@ pub(crate) fn part_holds(
     let mut mistakes = Diagnostics::new();
     let evaluation = known.evaluation.as_mut()?;
     let holds = !evaluation.has_absent_end(link)
-        && evaluation.link_part(link, part, &mut mistakes).ok().flatten().is_some_and(|part| !part.condition_open);
+        && evaluation
+            .link_part(link, part, &mut mistakes)
+            .ok()
+            .flatten()
+            .is_some_and(|part| !part.condition_open);
     results.report_errors(mistakes);
     if !holds {
         known.mark_absent(&decided.address);

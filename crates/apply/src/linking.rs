@@ -1,4 +1,5 @@
-//! Carries out the steps of links: makes the calls and records the outcomes that the link executor returns.
+//! Carries out the steps of links: makes the calls and records the outcomes that the link executor
+//! returns.
 //!
 //! Not here: the executor (`link_records`, `link_writes`, `link_ends`).
 
@@ -31,7 +32,14 @@ pub(crate) fn start_write(
         NextOfWrite::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
         NextOfWrite::Done => {
             let (address, operation) = (decided.address.clone(), Verb::Update);
-            parts.emit(Event::Done { address, operation, replacing: false }, effects);
+            parts.emit(
+                Event::Done {
+                    address,
+                    operation,
+                    replacing: false,
+                },
+                effects,
+            );
             complete(parts, task, effects);
         }
         NextOfWrite::Complete => complete(parts, task, effects),
@@ -52,9 +60,13 @@ pub(crate) fn finish_link(
     effects: &mut Vec<Effect>,
 ) {
     match parts.link(|links, _| links.finish(task, decided, link)) {
-        LinkEndState::Gone => complete_unneeded(parts, task, "an end of the link is not there", effects),
+        LinkEndState::Gone => {
+            complete_unneeded(parts, task, "an end of the link is not there", effects)
+        }
         LinkEndState::Unchanged => complete(parts, task, effects),
-        LinkEndState::Record(record) => parts.record(task, decided, Some(record), None, Durable::Done(task)),
+        LinkEndState::Record(record) => {
+            parts.record(task, decided, Some(record), None, Durable::Done(task))
+        }
         LinkEndState::Failed(message) => fail_with_message(parts, task, decided, message, effects),
     }
 }

@@ -1,10 +1,11 @@
 //! Applies a plan: a pure state machine that turns inputs into effects.
 //!
-//! The plan decides what happens to each resource. A task starts when the tasks that it waits for have progressed far
-//! enough and the values that it reads are known. The intent of a call is committed before the call. Its outcome is
-//! committed before a call that depends on it: the intent of that call is in the same commit or a later one. During a
-//! commit, entries gather for the next one. An intent is written when a call slot is free, so a commit holds at most as
-//! many intents as calls may run at once. The machine schedules retries, polls and time limits as wake-ups, so a
+//! The plan decides what happens to each resource. A task starts when the tasks that it waits for
+//! have progressed far enough and the values that it reads are known. The intent of a call is
+//! committed before the call. Its outcome is committed before a call that depends on it: the intent
+//! of that call is in the same commit or a later one. During a commit, entries gather for the next
+//! one. An intent is written when a call slot is free, so a commit holds at most as many intents as
+//! calls may run at once. The machine schedules retries, polls and time limits as wake-ups, so a
 //! simulator controls them too.
 //!
 //! ```text
@@ -13,7 +14,8 @@
 //!                                          └ not stable yet: ask again, later and later
 //! ```
 //!
-//! Not here: clocks, stores, providers (`run` carries out the effects); the choice of the steps (the plan).
+//! Not here: clocks, stores, providers (`run` carries out the effects); the choice of the steps
+//! (the plan).
 
 use std::sync::Arc;
 
@@ -43,11 +45,14 @@ pub struct Apply {
 }
 
 impl Apply {
-    /// Creates the machine for a current plan. `operation` names the run; its `stops` are taken from the plan.
+    /// Creates the machine for a current plan. `operation` names the run; its `stops` are taken
+    /// from the plan.
     pub fn new(staged: Staged, settings: ApplySettings, mut operation: Operation) -> Apply {
         let begun = &staged.plan.stops_at_start;
         operation.stops = (*begun != staged.snapshot.stops).then(|| begun.clone());
-        Apply { parts: OperationParts::new(staged, settings, operation) }
+        Apply {
+            parts: OperationParts::new(staged, settings, operation),
+        }
     }
 
     /// The plan that is applied.
@@ -63,8 +68,10 @@ impl Apply {
     /// Inputs, settled values and records: values that may contain secrets.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let known = &self.parts.known;
-        let given =
-            known.evaluation.iter().flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.known_locals()));
+        let given = known
+            .evaluation
+            .iter()
+            .flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.known_locals()));
         let records = known.snapshot.records.values();
         given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
     }
@@ -87,7 +94,11 @@ impl Apply {
     /// Handles the inputs since the last call and appends the effects that must follow, in order.
     ///
     /// Inputs that arrive together are handled together, so that one commit serves them all.
-    pub fn step(&mut self, happened: impl IntoIterator<Item = ApplyInput>, effects: &mut Vec<Effect>) {
+    pub fn step(
+        &mut self,
+        happened: impl IntoIterator<Item = ApplyInput>,
+        effects: &mut Vec<Effect>,
+    ) {
         let parts = &mut self.parts;
         for happened in happened {
             match happened {
@@ -96,7 +107,9 @@ impl Apply {
                 ApplyInput::CommitFailed(why) => commit_failed(parts, why, effects),
                 ApplyInput::Applied(task, answer) => applied(parts, task, answer, effects),
                 ApplyInput::Polled(task, answer) => polled(parts, task, answer, effects),
-                ApplyInput::Answered(task, replies) => handle_replies(parts, task, replies, effects),
+                ApplyInput::Answered(task, replies) => {
+                    handle_replies(parts, task, replies, effects)
+                }
                 ApplyInput::Woke(number) => handle_wake(parts, number, effects),
                 ApplyInput::At(after) => parts.timers.set_elapsed(after),
                 ApplyInput::Interrupt => {
@@ -118,7 +131,11 @@ impl Apply {
 
 fn begin(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     parts.timers.begin(now);
-    parts.journal.record(0, EntryKind::Began(parts.facts.operation.clone()), Durable::Nothing);
+    parts.journal.record(
+        0,
+        EntryKind::Began(parts.facts.operation.clone()),
+        Durable::Nothing,
+    );
     let plan = &parts.facts.plan;
     let calls = plan.tasks.iter().filter(|task| {
         matches!(
@@ -131,17 +148,28 @@ fn begin(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
                 | TaskKind::LinkWrite
         )
     });
-    effects.push(Effect::Report(Event::Began { instance: plan.instance.clone(), calls: calls.count() as u64 }));
+    effects.push(Effect::Report(Event::Began {
+        instance: plan.instance.clone(),
+        calls: calls.count() as u64,
+    }));
     for settled in &plan.settled {
-        let outcome = state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
-        parts.journal.record(0, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+        let outcome = state::Outcome {
+            address: settled.address.clone(),
+            record: settled.record.clone(),
+            error: None,
+        };
+        parts
+            .journal
+            .record(0, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }
     stop_if_reached(parts, effects);
 }
 
 fn committed(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     parts.timers.committed(now);
-    let Some((durable, later)) = parts.journal.committed() else { return };
+    let Some((durable, later)) = parts.journal.committed() else {
+        return;
+    };
     if parts.journal.is_finishing() && parts.journal.is_empty() {
         effects.extend(later.into_iter().map(Effect::Report));
         finish(parts, effects);
@@ -169,7 +197,9 @@ fn commit_failed(parts: &mut OperationParts, why: String, effects: &mut Vec<Effe
     }
     // Report the failure, although it could not be recorded.
     let waiting = parts.journal.give_up();
-    let failures = waiting.into_iter().filter(|event| matches!(event, Event::Failed { .. }));
+    let failures = waiting
+        .into_iter()
+        .filter(|event| matches!(event, Event::Failed { .. }));
     effects.extend(failures.map(Effect::Report));
     // A task whose intent could not be written is not called.
     for task in parts.schedule.all_with(TaskProgress::Intending) {
@@ -178,7 +208,9 @@ fn commit_failed(parts: &mut OperationParts, why: String, effects: &mut Vec<Effe
     }
     parts.timers.wake(Wake::Drain, AFTER_CANCEL, effects);
     parts.results.report(
-        crate::codes::PROVIDER_FAILED.new("the state could not be written; nothing more was started").note(why),
+        crate::codes::PROVIDER_FAILED
+            .new("the state could not be written; nothing more was started")
+            .note(why),
     );
     effects.push(Effect::Cancel);
 }

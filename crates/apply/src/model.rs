@@ -20,8 +20,8 @@ pub enum OnFailure {
     Stop,
     /// Only dependants of the failed step are skipped.
     KeepGoing,
-    /// Like `Stop`, and the state then returns to the last generation that succeeded (decision 5.3). The machine treats
-    /// it as `Stop`: the rollback is a plan of its own (`run::operate`).
+    /// Like `Stop`, and the state then returns to the last generation that succeeded (decision
+    /// 5.3). The machine treats it as `Stop`: the rollback is a plan of its own (`run::operate`).
     Rollback,
 }
 
@@ -52,11 +52,13 @@ impl Default for ApplySettings {
 /// A request of the machine to its caller.
 #[derive(Debug)]
 pub enum Effect {
-    /// Commit these entries; answer with [`ApplyInput::Committed`]. At most one commit is in progress at a time.
+    /// Commit these entries; answer with [`ApplyInput::Committed`]. At most one commit is in
+    /// progress at a time.
     Commit(Vec<Entry>),
     /// Call the provider; answer with [`ApplyInput::Applied`] and the same task number.
     Call(u32, CallRequest),
-    /// Ask whether the resource is ready; answer with [`ApplyInput::Polled`] and the same task number.
+    /// Ask whether the resource is ready; answer with [`ApplyInput::Polled`] and the same task
+    /// number.
     Poll(u32, CallRequest),
     /// Ask these questions; answer with [`ApplyInput::Answered`].
     Ask(Asking),
@@ -91,7 +93,8 @@ pub struct CallRequest {
     pub desired: Value,
     /// The version of the schema of the prior values.
     pub schema_version: u32,
-    /// The fields as planned, unknown where only the call can tell; null if the provider planned none.
+    /// The fields as planned, unknown where only the call can tell; null if the provider planned
+    /// none.
     pub planned: Value,
     /// Whether `planned` is a forecast that the answer need not keep.
     pub inexact: bool,
@@ -117,18 +120,20 @@ pub enum ApplyInput {
     Began(i64),
     /// The commit in progress is durable at this time (seconds since 1970 UTC).
     Committed(i64),
-    /// The commit in progress failed, and no further commit is possible. The text is the reason, for people.
+    /// The commit in progress failed, and no further commit is possible. The text is the reason,
+    /// for people.
     CommitFailed(String),
     /// The call of a task was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A readiness poll was answered.
     Polled(u32, Result<Readiness, ProviderError>),
-    /// Questions were answered, each with its reply. The task is `None` for questions of the exported values.
+    /// Questions were answered, each with its reply. The task is `None` for questions of the
+    /// exported values.
     Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     /// The wake-up with this number is due.
     Woke(u64),
-    /// The time since the start of the run, for the inputs that follow. Without this input the machine measures no
-    /// durations.
+    /// The time since the start of the run, for the inputs that follow. Without this input the
+    /// machine measures no durations.
     At(Duration),
     /// A person asked to stop. Nothing new starts.
     Interrupt,
@@ -145,8 +150,8 @@ pub struct Outcome {
     pub diagnostics: Diagnostics,
     /// The resources whose calls were still running at the end.
     pub left_in_flight: Vec<Address>,
-    /// The resources that wait because the operation stopped before them ([`Options::until`](plan::options::Options))
-    /// or at a breakpoint.
+    /// The resources that wait because the operation stopped before them
+    /// ([`Options::until`](plan::options::Options)) or at a breakpoint.
     pub waiting: Vec<Address>,
     /// The places at which the operation stands: the resource or child, and the breakpoint.
     pub stops: Vec<(Name, Breakpoint)>,

@@ -1,7 +1,8 @@
-//! The parts of an operation, and the steps that need several parts: recording outcomes, and sending events.
+//! The parts of an operation, and the steps that need several parts: recording outcomes, and
+//! sending events.
 //!
-//! Each part owns its fields. The steps (`starting`, `calling`, `failing`, ...) take the parts, and call each other in
-//! one direction only.
+//! Each part owns its fields. The steps (`starting`, `calling`, `failing`, ...) take the parts, and
+//! call each other in one direction only.
 
 use std::sync::Arc;
 
@@ -41,9 +42,22 @@ pub(crate) struct OperationParts {
 
 impl OperationParts {
     /// Creates the parts of an operation that applies a plan.
-    pub(crate) fn new(staged: Staged, settings: ApplySettings, operation: Operation) -> OperationParts {
-        let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
-        let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
+    pub(crate) fn new(
+        staged: Staged,
+        settings: ApplySettings,
+        operation: Operation,
+    ) -> OperationParts {
+        let Staged {
+            plan,
+            mut snapshot,
+            evaluation,
+            catalogs,
+        } = staged;
+        let new = plan
+            .tasks
+            .iter()
+            .filter(|task| task.kind == TaskKind::Create)
+            .count();
         snapshot.records.reserve(new);
         let schedule = Schedule::new(&plan, &snapshot);
         OperationParts {
@@ -58,7 +72,10 @@ impl OperationParts {
             known: RunValues::new(snapshot, evaluation),
             facts: Facts {
                 plan: Arc::new(plan),
-                settings: ApplySettings { parallelism: settings.parallelism.max(1), ..settings },
+                settings: ApplySettings {
+                    parallelism: settings.parallelism.max(1),
+                    ..settings
+                },
                 operation: Arc::new(operation),
                 catalogs,
             },
@@ -67,21 +84,47 @@ impl OperationParts {
 
     /// The builder of records.
     pub(crate) fn records(&self) -> Records<'_> {
-        Records { facts: &self.facts, known: &self.known }
+        Records {
+            facts: &self.facts,
+            known: &self.known,
+        }
     }
 
     /// The builder of calls.
     pub(crate) fn calls(&self) -> Calls<'_> {
-        Calls { facts: &self.facts, known: &self.known }
+        Calls {
+            facts: &self.facts,
+            known: &self.known,
+        }
     }
 
     /// Runs one step of the link executor, and records the outcomes of links.
-    pub(crate) fn link<T>(&mut self, step: impl FnOnce(&mut LinkExecutor<'_>, &Schedule) -> T) -> T {
-        let OperationParts { facts, known, links, results, schedule, .. } = self;
-        let mut executor = LinkExecutor { facts, known, links, results, outcomes: Vec::new() };
+    pub(crate) fn link<T>(
+        &mut self,
+        step: impl FnOnce(&mut LinkExecutor<'_>, &Schedule) -> T,
+    ) -> T {
+        let OperationParts {
+            facts,
+            known,
+            links,
+            results,
+            schedule,
+            ..
+        } = self;
+        let mut executor = LinkExecutor {
+            facts,
+            known,
+            links,
+            results,
+            outcomes: Vec::new(),
+        };
         let result = step(&mut executor, schedule);
         for (task, outcome) in executor.outcomes {
-            self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+            self.journal.record(
+                self.facts.step_of(task),
+                EntryKind::Outcome(Arc::new(outcome)),
+                Durable::Nothing,
+            );
         }
         result
     }
@@ -93,23 +136,31 @@ impl OperationParts {
 
     /// Releases the slots of a task.
     pub(crate) fn vacate(&mut self, task: u32) {
-        self.limits.vacate(task, self.facts.task(task), &mut self.schedule);
+        self.limits
+            .vacate(task, self.facts.task(task), &mut self.schedule);
     }
 
     /// The time since the first call of a task in milliseconds, rounded as in a record.
     pub(crate) fn duration_ms(&self, task: u32) -> Option<u32> {
-        self.schedule.task(task).millis_since_call(self.timers.millis()).map(rounded)
+        self.schedule
+            .task(task)
+            .millis_since_call(self.timers.millis())
+            .map(rounded)
     }
 
     /// Adds an outcome to the next commit. The durable entry has no consequence for the task.
     pub(crate) fn record_only(&mut self, task: u32, outcome: Outcome) {
-        self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+        self.journal.record(
+            self.facts.step_of(task),
+            EntryKind::Outcome(Arc::new(outcome)),
+            Durable::Nothing,
+        );
     }
 
     /// Adds an outcome to the next commit and to the snapshot of this run.
     ///
-    /// Dependants go on at once. Their intents follow in the same commit or a later one, and their calls wait until
-    /// both are durable.
+    /// Dependants go on at once. Their intents follow in the same commit or a later one, and their
+    /// calls wait until both are durable.
     pub(crate) fn record(
         &mut self,
         task: u32,
@@ -131,15 +182,27 @@ impl OperationParts {
         self.known.set_record(&address, record.as_ref());
         let publishes = matches!(
             kind,
-            TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::LinkWrite | TaskKind::PollUntilReady
+            TaskKind::Create
+                | TaskKind::Update
+                | TaskKind::Record
+                | TaskKind::LinkWrite
+                | TaskKind::PollUntilReady
         );
         if let (Some(record), Durable::Done(_) | Durable::Configured(_)) = (&record, durable)
             && publishes
         {
             self.known.publish(decided, record);
         }
-        let outcome = Outcome { address, record, error };
-        self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), durable);
+        let outcome = Outcome {
+            address,
+            record,
+            error,
+        };
+        self.journal.record(
+            self.facts.step_of(task),
+            EntryKind::Outcome(Arc::new(outcome)),
+            durable,
+        );
         match durable {
             Durable::Done(_) => self.schedule.release(task, None),
             Durable::Configured(_) => self.schedule.release(task, Some(Until::Configured)),

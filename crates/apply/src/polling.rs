@@ -19,33 +19,53 @@ use crate::run_values::recorded_at;
 use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
-/// Handles a durable record of a resource that is accepted but not ready: readers go on, other dependants wait
-/// (decision 5.3).
+/// Handles a durable record of a resource that is accepted but not ready: readers go on, other
+/// dependants wait (decision 5.3).
 pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     parts.schedule.set_configured(task);
-    effects.push(Effect::Report(Event::Configured { address: decided.address.clone() }));
+    effects.push(Effect::Report(Event::Configured {
+        address: decided.address.clone(),
+    }));
     poll_until_ready(parts, task, effects);
 }
 
 /// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
 fn poll_until_ready(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.task(task).limit().is_none() {
-        parts.timers.wake(Wake::Unstable(task), parts.facts.settings.stable_within, effects);
+        parts.timers.wake(
+            Wake::Unstable(task),
+            parts.facts.settings.stable_within,
+            effects,
+        );
     }
     poll(parts, task, effects);
 }
 
 /// Polls a resource that an earlier operation left accepted but not ready.
-pub(crate) fn poll_prior(parts: &mut OperationParts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
-    let Some(prior) = decided.prior.clone() else { return complete(parts, task, effects) };
+pub(crate) fn poll_prior(
+    parts: &mut OperationParts,
+    task: u32,
+    decided: &Decided,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(prior) = decided.prior.clone() else {
+        return complete(parts, task, effects);
+    };
     let request = parts.calls().poll(task, decided, &prior);
     parts.schedule.poll_prior(task, request, prior);
     poll_until_ready(parts, task, effects);
 }
 
 /// Records a resource that needs no call, then polls it until it is ready.
-pub(crate) fn record_and_poll(parts: &mut OperationParts, task: u32, decided: &Decided, record: Arc<Record>) {
+pub(crate) fn record_and_poll(
+    parts: &mut OperationParts,
+    task: u32,
+    decided: &Decided,
+    record: Arc<Record>,
+) {
     let request = parts.calls().poll(task, decided, &record);
     parts.schedule.only_poll(task, request);
     parts.record(task, decided, Some(record), None, Durable::Configured(task));
@@ -54,8 +74,12 @@ pub(crate) fn record_and_poll(parts: &mut OperationParts, task: u32, decided: &D
 /// Polls a resource now, or as soon as the limits of its provider allow.
 pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let state = parts.schedule.task(task);
-    let Some(request) = state.request() else { return };
-    if state.progress() != TaskProgress::Configured || !parts.limits.take_poll_token(task, &request.type_name) {
+    let Some(request) = state.request() else {
+        return;
+    };
+    if state.progress() != TaskProgress::Configured
+        || !parts.limits.take_poll_token(task, &request.type_name)
+    {
         return;
     }
     let Some(record) = state.record() else { return };
@@ -69,7 +93,11 @@ pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
 }
 
 fn time_limit(parts: &OperationParts, task: u32) -> Duration {
-    parts.schedule.task(task).limit().unwrap_or(parts.facts.settings.stable_within)
+    parts
+        .schedule
+        .task(task)
+        .limit()
+        .unwrap_or(parts.facts.settings.stable_within)
 }
 
 /// Handles the answer to a poll.
@@ -79,15 +107,22 @@ pub(crate) fn polled(
     answer: Result<Readiness, ProviderError>,
     effects: &mut Vec<Effect>,
 ) {
-    let Some(decided) = parts.facts.decided(task) else { return };
+    let Some(decided) = parts.facts.decided(task) else {
+        return;
+    };
     let state = parts.schedule.task(task);
     if state.progress() != TaskProgress::Configured {
         return;
     }
-    let Some(record) = state.record().cloned() else { return };
+    let Some(record) = state.record().cloned() else {
+        return;
+    };
     // A link may have written into the resource since the record was made.
     let now = parts.known.record(recorded_at(&decided));
-    let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
+    let record = now
+        .filter(|now| now.id == record.id)
+        .cloned()
+        .unwrap_or(record);
     match answer {
         Ok(Readiness::Ready(fields)) => {
             let mut record = Record::clone(&record);
@@ -96,16 +131,33 @@ pub(crate) fn polled(
             record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
             if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
                 let mut all = record.outputs.as_map().cloned().unwrap_or_default();
-                all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
-                record.outputs = mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
+                all.extend(
+                    now.iter()
+                        .map(|(name, value)| (name.clone(), value.clone())),
+                );
+                record.outputs =
+                    mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
             }
-            parts.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
+            parts.record(
+                task,
+                &decided,
+                Some(Arc::new(record)),
+                None,
+                Durable::Done(task),
+            );
         }
         Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
         Ok(Readiness::NotYet) => {
             let after = poll_delay(state.polls());
             if state.polled_for() + after > time_limit(parts, task) {
-                return fail_late(parts, task, &decided, &record, "it is still not ready", effects);
+                return fail_late(
+                    parts,
+                    task,
+                    &decided,
+                    &record,
+                    "it is still not ready",
+                    effects,
+                );
             }
             parts.schedule.count_poll(task, after);
             parts.timers.wake(Wake::Poll(task), after, effects);
@@ -114,14 +166,21 @@ pub(crate) fn polled(
         Err(error) if error.kind == ErrorKind::Cancelled && parts.state.is_cancelled() => {}
         Err(error) => match pause_after(parts, task, &error) {
             Some(after) => {
-                schedule_retry(parts, task, (&decided.address, &error), (after, Wake::Poll(task)), effects);
+                schedule_retry(
+                    parts,
+                    task,
+                    (&decided.address, &error),
+                    (after, Wake::Poll(task)),
+                    effects,
+                );
             }
             None => fail_poll(parts, task, &decided, &record, &error, effects),
         },
     }
 }
 
-/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision S65).
+/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision
+/// S65).
 fn poll_delay(polls: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(polls.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)

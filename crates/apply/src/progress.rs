@@ -39,7 +39,8 @@ impl RunState {
         self.cancelled = true;
     }
 
-    /// Records that cancelled calls are no longer awaited. Their outcomes are unknown, so the operation fails.
+    /// Records that cancelled calls are no longer awaited. Their outcomes are unknown, so the
+    /// operation fails.
     pub(crate) fn abandon(&mut self) {
         self.abandoned = true;
         self.failed = true;

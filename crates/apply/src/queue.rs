@@ -1,7 +1,7 @@
 //! The queue of ready tasks.
 //!
-//! Without known durations the order is first in, first out. With known durations the task with the most work behind it
-//! comes first (the critical path). Ties follow the order of the plan.
+//! Without known durations the order is first in, first out. With known durations the task with the
+//! most work behind it comes first (the critical path). Ties follow the order of the plan.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -53,5 +53,8 @@ impl Queue {
 
 /// The rank of a task; 0 without known durations.
 fn rank(task: u32, ranks: &Ranks) -> u64 {
-    ranks.as_ref().and_then(|ranks| ranks.get(task as usize).copied()).unwrap_or_default()
+    ranks
+        .as_ref()
+        .and_then(|ranks| ranks.get(task as usize).copied())
+        .unwrap_or_default()
 }

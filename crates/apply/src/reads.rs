@@ -17,7 +17,11 @@ use crate::values::Values;
 pub(crate) fn read(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let mut values = Values::new(&mut parts.known, &mut parts.results);
     values.settle_before(GraphNode::DataSource(number));
-    let slot = values.known.evaluation.as_ref().map(|evaluation| &evaluation.data[number as usize]);
+    let slot = values
+        .known
+        .evaluation
+        .as_ref()
+        .map(|evaluation| &evaluation.data[number as usize]);
     let is_read = match slot {
         None | Some(Slot::Value(_)) => true,
         Some(Slot::Open) => {
@@ -31,12 +35,24 @@ pub(crate) fn read(parts: &mut OperationParts, task: u32, number: u32, effects: 
     let address = parts.facts.address_of_step(task);
     if is_read {
         if let Some(address) = address {
-            parts.emit(Event::Recorded { address, how: "read".into() }, effects);
+            parts.emit(
+                Event::Recorded {
+                    address,
+                    how: "read".into(),
+                },
+                effects,
+            );
         }
         complete(parts, task, effects);
     } else {
         if let Some(address) = address {
-            parts.emit(Event::Unread { address, message: "it could not be read".into() }, effects);
+            parts.emit(
+                Event::Unread {
+                    address,
+                    message: "it could not be read".into(),
+                },
+                effects,
+            );
         }
         fail_before_call(parts, task, effects);
     }

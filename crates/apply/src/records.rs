@@ -34,9 +34,10 @@ impl Records<'_> {
             // Without a document, the origin stays as recorded.
             _ => match self.known.record(&decided.address) {
                 Some(record) => record.origin.clone(),
-                None => {
-                    RecordOrigin { made_from: decided.made_from.clone().unwrap_or_default(), ..RecordOrigin::default() }
-                }
+                None => RecordOrigin {
+                    made_from: decided.made_from.clone().unwrap_or_default(),
+                    ..RecordOrigin::default()
+                },
             },
         }
     }
@@ -57,23 +58,38 @@ impl Records<'_> {
             deposed: None,
             token: None,
             // The attempt stays until a plan has looked the resource up and settled the attempt.
-            attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
+            attempt: decided
+                .prior
+                .as_ref()
+                .and_then(|prior| prior.attempt.clone()),
             attention: None,
             unhealthy: Vec::new(),
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
             provider: self.known.provider_ref(decided),
-            duration_ms: self.known.record(&decided.address).map_or(0, |record| record.duration_ms),
+            duration_ms: self
+                .known
+                .record(&decided.address)
+                .map_or(0, |record| record.duration_ms),
             origin: self.origin(decided),
         }
     }
 
     /// The record after a successful call.
-    pub(crate) fn record_after_call(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
+    pub(crate) fn record_after_call(
+        &self,
+        decided: &Decided,
+        request: &CallRequest,
+        applied: Applied,
+    ) -> Record {
         let op = match request.operation {
             Verb::Create => StatusOp::Create,
             _ => StatusOp::Update,
         };
-        let word = if applied.ready == Ready::Pending { StatusWord::Configured } else { StatusWord::Ready };
+        let word = if applied.ready == Ready::Pending {
+            StatusWord::Configured
+        } else {
+            StatusWord::Ready
+        };
         let inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
         let mut record = self.new_record(decided, inputs, Status::new(op, word));
         if let Ready::Broken(why) = applied.ready {
@@ -102,7 +118,8 @@ impl Records<'_> {
         Some(Box::new(before.as_deposed()))
     }
 
-    /// The record after a failed call. `partial` holds the object that exists in spite of the failure.
+    /// The record after a failed call. `partial` holds the object that exists in spite of the
+    /// failure.
     pub(crate) fn record_after_failure(
         &self,
         decided: &Decided,
@@ -137,8 +154,11 @@ impl Records<'_> {
                 let mut record = Record::clone(before?);
                 record.status = Status::new(StatusOp::Update, StatusWord::Failed);
                 // The update may be partly done: keep both the old and the new dependencies.
-                let uses: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
-                    record.dependencies.drain(..).chain(self.known.still_used(&decided.dependencies)).collect();
+                let uses: indexmap::IndexSet<Address, foldhash::fast::FixedState> = record
+                    .dependencies
+                    .drain(..)
+                    .chain(self.known.still_used(&decided.dependencies))
+                    .collect();
                 record.dependencies.extend(uses);
                 if let Some(applied) = partial {
                     record.outputs = match &decided.ty {
@@ -162,16 +182,27 @@ impl Records<'_> {
     }
 
     /// The record that remains after a delete; `None` if nothing remains.
-    pub(crate) fn record_after_delete(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
+    pub(crate) fn record_after_delete(
+        &self,
+        decided: &Decided,
+        request: &CallRequest,
+    ) -> Option<Arc<Record>> {
         let now = self.known.record(&decided.address)?;
-        now.without(request.id.as_deref().unwrap_or_default()).map(Arc::new)
+        now.without(request.id.as_deref().unwrap_or_default())
+            .map(Arc::new)
     }
 
     /// The record of a resource that needs no call.
     pub(crate) fn record_without_call(&self, decided: &Decided, desired: Value) -> Record {
-        let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
+        let op = decided
+            .prior
+            .as_ref()
+            .map_or(StatusOp::Create, |record| record.status.op);
         let mut record = self.new_record(decided, desired, Status::new(op, StatusWord::Ready));
-        let now = self.known.record(&decided.address).filter(|_| self.known.is_written(decided));
+        let now = self
+            .known
+            .record(&decided.address)
+            .filter(|_| self.known.is_written(decided));
         if let Some(prior) = now.or(decided.prior.as_ref()) {
             let planned = |value: &Value, prior: &Value| match value {
                 value if value.is_null() || now.is_some() => prior.clone(),
@@ -181,8 +212,13 @@ impl Records<'_> {
             record.id = prior.id.clone();
             record.outputs = planned(&decided.outputs, &prior.outputs);
             // Private data that the provider planned for a call is not recorded without the call.
-            let same = self.known.opinion_of(&self.facts.plan, decided).filter(|it| it.verdict == Verdict::Same);
-            let private = same.map(|opinion| &opinion.private).filter(|private| !private.is_null());
+            let same = self
+                .known
+                .opinion_of(&self.facts.plan, decided)
+                .filter(|it| it.verdict == Verdict::Same);
+            let private = same
+                .map(|opinion| &opinion.private)
+                .filter(|private| !private.is_null());
             record.private = planned(private.unwrap_or(&decided.private), &prior.private);
             record.deposed = prior.deposed.clone();
             record.schema_version = prior.schema_version;
@@ -190,8 +226,8 @@ impl Records<'_> {
         record
     }
 
-    /// Keeps in the record of a failed create the data that is needed to find the resource, if the create may have
-    /// succeeded. The next plan looks the resource up by its token.
+    /// Keeps in the record of a failed create the data that is needed to find the resource, if the
+    /// create may have succeeded. The next plan looks the resource up by its token.
     pub(crate) fn keep_attempt(
         &self,
         failed: &mut Arc<Record>,
@@ -202,19 +238,25 @@ impl Records<'_> {
         let token = Some(request.token.clone()).filter(|_| unsure);
         let private = request.private.clone();
         if failed.id.is_empty() {
-            // Keep the private data that the provider returned before the call: see `Provider::recall`.
+            // Keep the private data that the provider returned before the call: see
+            // `Provider::recall`.
             let failed = Arc::make_mut(failed);
             (failed.token, failed.private) = (token, private);
         } else if unsure {
             let status = Status::new(StatusOp::Create, StatusWord::Failed);
             let attempt = self.new_record(decided, request.desired.clone(), status);
-            Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
+            Arc::make_mut(failed).attempt = Some(Box::new(Record {
+                token,
+                private,
+                attempt: None,
+                ..attempt
+            }));
         }
     }
 }
 
-/// Rounds a duration in milliseconds down to two significant digits. A duration below 10 ms becomes 0, which means
-/// unknown.
+/// Rounds a duration in milliseconds down to two significant digits. A duration below 10 ms becomes
+/// 0, which means unknown.
 pub(crate) fn rounded(millis: u32) -> u32 {
     let mut unit = 1;
     while millis / unit >= 100 {
@@ -229,7 +271,14 @@ mod tests {
 
     #[test]
     fn durations_are_rounded_to_two_digits() {
-        for (millis, wanted) in [(0, 0), (9, 0), (10, 10), (99, 99), (1_234, 1_200), (987_654, 980_000)] {
+        for (millis, wanted) in [
+            (0, 0),
+            (9, 0),
+            (10, 10),
+            (99, 99),
+            (1_234, 1_200),
+            (987_654, 980_000),
+        ] {
             assert_eq!(rounded(millis), wanted);
         }
         assert_eq!(rounded(u32::MAX), 4_200_000_000);

@@ -1,7 +1,8 @@
-//! Asks a provider, directly before a call, to plan again a resource that it planned while values were unknown.
+//! Asks a provider, directly before a call, to plan again a resource that it planned while values
+//! were unknown.
 //!
-//! The answer fills the gaps of the plan and must keep its promises: known planned values stay, and the action is at
-//! most as severe as the planned one. Otherwise the step fails.
+//! The answer fills the gaps of the plan and must keep its promises: known planned values stay, and
+//! the action is at most as severe as the planned one. Otherwise the step fails.
 //!
 //! Not here: other decisions (`decide`), the questions to providers while a plan is made (`plan`).
 
@@ -47,37 +48,60 @@ pub(crate) fn work(
         };
     };
     // An answer that demands a replacement is followed by a plan of the new object.
-    let is_last = replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
+    let is_last =
+        replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
     if replanned.is_some()
         && is_last
         && let Some(path) = broken_promise(plan, decided, &opinion)
     {
-        let what = format!("`{path}` of `{}` came out differently than planned", decided.address);
+        let what = format!(
+            "`{path}` of `{}` came out differently than planned",
+            decided.address
+        );
         return refuse(values, decided, what);
     }
     let inputs = opinion.inputs.clone().unwrap_or_else(|| desired.clone());
     if inputs.has_unknown() {
-        return refuse(values, decided, format!("the spec of `{}` is still not complete", decided.address));
+        return refuse(
+            values,
+            decided,
+            format!("the spec of `{}` is still not complete", decided.address),
+        );
     }
     let verdict = replanned.map(|_| &opinion.verdict);
     let must_call = decided.forces_call;
     match (kind, verdict) {
         (_, Some(Verdict::Undecided { needs })) => {
-            let what = format!("the provider still cannot decide about `{}`: {needs}", decided.address);
+            let what = format!(
+                "the provider still cannot decide about `{}`: {needs}",
+                decided.address
+            );
             refuse(values, decided, what)
         }
-        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => TaskWork::Record(inputs),
-        (TaskKind::Record, Some(_)) => refuse(values, decided, format!("`{}` must change after all", decided.address)),
-        (TaskKind::Update, Some(Verdict::Replace { .. })) => {
-            refuse(values, decided, format!("`{}` must be replaced after all", decided.address))
+        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => {
+            TaskWork::Record(inputs)
         }
+        (TaskKind::Record, Some(_)) => refuse(
+            values,
+            decided,
+            format!("`{}` must change after all", decided.address),
+        ),
+        (TaskKind::Update, Some(Verdict::Replace { .. })) => refuse(
+            values,
+            decided,
+            format!("`{}` must be replaced after all", decided.address),
+        ),
         (TaskKind::Update, Some(Verdict::Same)) if !must_call => TaskWork::Record(inputs),
         (TaskKind::Update, _) => TaskWork::Call(Verb::Update, inputs),
-        (_, Some(Verdict::Same)) if decided.action == Action::Replace && decided.may_replace && !must_call => {
+        (_, Some(Verdict::Same))
+            if decided.action == Action::Replace && decided.may_replace && !must_call =>
+        {
             TaskWork::Record(inputs)
         }
         (_, Some(Verdict::Same | Verdict::Update | Verdict::ByCatalogue))
-            if decided.action == Action::Replace && decided.may_replace && replanned == Some(PlanMode::Update) =>
+            if decided.action == Action::Replace
+                && decided.may_replace
+                && replanned == Some(PlanMode::Update) =>
         {
             TaskWork::Call(Verb::Update, inputs)
         }
@@ -88,30 +112,54 @@ pub(crate) fn work(
     }
 }
 
-/// Whether the old object of a replacement that may be unnecessary is deleted. `None` if the provider must plan again
-/// first.
+/// Whether the old object of a replacement that may be unnecessary is deleted. `None` if the
+/// provider must plan again first.
 pub(crate) fn is_replaced(plan: &Plan, known: &RunValues, decided: &Decided) -> Option<bool> {
     let mode = known.replanned(&decided.address)?;
-    let verdict = known.opinion_of(plan, decided).map(|opinion| &opinion.verdict);
+    let verdict = known
+        .opinion_of(plan, decided)
+        .map(|opinion| &opinion.verdict);
     // After the new object is planned, the verdict is about that object.
     Some(mode == PlanMode::Replace || matches!(verdict, Some(Verdict::Replace { .. })))
 }
 
-/// The opaque data of a planning question. For the new object of a replacement, the data that the planned update
-/// returned.
-fn private_of_plan(plan: &Plan, known: &RunValues, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
-    let Some(prior) = prior else { return Value::Null };
-    let now = || if decided.private.is_null() || known.is_written(decided) { &prior.private } else { &decided.private };
+/// The opaque data of a planning question. For the new object of a replacement, the data that the
+/// planned update returned.
+fn private_of_plan(
+    plan: &Plan,
+    known: &RunValues,
+    decided: &Decided,
+    mode: PlanMode,
+    prior: Option<&Record>,
+) -> Value {
+    let Some(prior) = prior else {
+        return Value::Null;
+    };
+    let now = || {
+        if decided.private.is_null() || known.is_written(decided) {
+            &prior.private
+        } else {
+            &decided.private
+        }
+    };
     if mode != PlanMode::Replace {
         return now().clone();
     }
     let asked = known.replanned(&decided.address) == Some(PlanMode::Update);
-    let planned = known.opinion_of(plan, decided).filter(|_| asked).map(|opinion| opinion.private.clone());
+    let planned = known
+        .opinion_of(plan, decided)
+        .filter(|_| asked)
+        .map(|opinion| opinion.private.clone());
     let planned = planned.unwrap_or_else(|| decided.planned_private.clone());
-    if planned.is_null() { now().clone() } else { planned }
+    if planned.is_null() {
+        now().clone()
+    } else {
+        planned
+    }
 }
 
-/// The work of a task without an opinion: the plan was made without asking the provider, so the engine compares.
+/// The work of a task without an opinion: the plan was made without asking the provider, so the
+/// engine compares.
 fn work_without_opinion(kind: TaskKind, desired: Value) -> TaskWork {
     match kind {
         TaskKind::Record => TaskWork::Record(desired),
@@ -135,15 +183,27 @@ fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Opti
 
 /// Refuses a step whose provider has not answered when it was asked to plan again.
 fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
-    let failure = values.known.evaluation.as_ref().and_then(|it| it.refused.get(plan_key(&decided.address).as_str()));
+    let failure = values
+        .known
+        .evaluation
+        .as_ref()
+        .and_then(|it| it.refused.get(plan_key(&decided.address).as_str()));
     let diagnostic = match failure {
         Some(failure) => {
             let diagnostic = failure.code.new(failure.message.clone());
-            failure.notes.iter().fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()))
+            failure
+                .notes
+                .iter()
+                .fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()))
         }
-        None => codes::PROVIDER_FAILED.new(format!("the provider has no plan for `{}`", decided.address)),
+        None => codes::PROVIDER_FAILED.new(format!(
+            "the provider has no plan for `{}`",
+            decided.address
+        )),
     };
-    values.results.report(diagnostic.label(decided.span, "declared here"));
+    values
+        .results
+        .report(diagnostic.label(decided.span, "declared here"));
     TaskWork::Failed
 }
 
@@ -156,8 +216,8 @@ fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskWork 
     TaskWork::Failed
 }
 
-/// The question to the provider to plan again with the complete spec, or, for a type that adopts, to report the object
-/// that exists at the place of a resource before its create.
+/// The question to the provider to plan again with the complete spec, or, for a type that adopts,
+/// to report the object that exists at the place of a resource before its create.
 pub(crate) fn question(
     facts: &Facts,
     known: &RunValues,
@@ -172,22 +232,32 @@ pub(crate) fn question(
     };
     let prior = prior.filter(|record| record.type_name == decided.type_name);
     let exists = prior.as_ref().filter(|_| mode == PlanMode::Update);
-    let declared = decided.element.and_then(|(number, _)| known.evaluation.as_ref()?.documents.resource(number));
-    let ignored = declared.map(|(.., resource)| resource.lifecycle.ignore_changes.clone()).unwrap_or_default();
+    let declared = decided
+        .element
+        .and_then(|(number, _)| known.evaluation.as_ref()?.documents.resource(number));
+    let ignored = declared
+        .map(|(.., resource)| resource.lifecycle.ignore_changes.clone())
+        .unwrap_or_default();
     EvaluationQuestion::Plan(Box::new(PlanAgain {
         address: decided.address.clone(),
         type_name: decided.type_name.clone(),
         mode,
         id: exists.map(|record| record.id.clone()),
-        prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+        prior_inputs: prior
+            .as_ref()
+            .map_or(Value::Null, |record| record.inputs.clone()),
         prior: match exists {
-            Some(_) if !decided.outputs.is_null() && !known.is_written(decided) => decided.outputs.clone(),
+            Some(_) if !decided.outputs.is_null() && !known.is_written(decided) => {
+                decided.outputs.clone()
+            }
             Some(record) => record.outputs.clone(),
             None => Value::Null,
         },
         schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
         private: private_of_plan(&facts.plan, known, decided, mode, prior.as_deref()),
-        unhealthy: exists.map(|record| record.unhealthy.clone()).unwrap_or_default(),
+        unhealthy: exists
+            .map(|record| record.unhealthy.clone())
+            .unwrap_or_default(),
         desired,
         ignored,
         seed: facts.plan.answers.seed_of(&decided.address, mode),
@@ -196,12 +266,20 @@ pub(crate) fn question(
     }))
 }
 
-/// The planning mode in which a provider that adopts reports the object at the place of a resource before its create.
-/// `None` if the plan has asked already, because the spec was known, or if this run has asked.
+/// The planning mode in which a provider that adopts reports the object at the place of a resource
+/// before its create. `None` if the plan has asked already, because the spec was known, or if this
+/// run has asked.
 pub(crate) fn mode_before_create(known: &RunValues, decided: &Decided) -> Option<PlanMode> {
-    let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
+    let adopts = decided
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
     if !adopts || !decided.desired.has_unknown() || known.replanned(&decided.address).is_some() {
         return None;
     }
-    Some(if decided.action == Action::Replace { PlanMode::Replace } else { PlanMode::Create })
+    Some(if decided.action == Action::Replace {
+        PlanMode::Replace
+    } else {
+        PlanMode::Create
+    })
 }

@@ -1,5 +1,5 @@
-//! The values that a run knows: the state with the outcomes so far, the evaluated document, and values that became
-//! known in this run.
+//! The values that a run knows: the state with the outcomes so far, the evaluated document, and
+//! values that became known in this run.
 //!
 //! Not here: evaluating further values (`values`), new records (`records`).
 
@@ -30,11 +30,13 @@ pub(crate) struct RunValues {
     metadata: blueprint::IndexMap<Address, Value>,
     /// Resources whose condition is false.
     absent: Set<Address>,
-    /// Resources whose provider was asked to plan again in this run, with the mode of the last question.
+    /// Resources whose provider was asked to plan again in this run, with the mode of the last
+    /// question.
     replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
     /// Resources whose records link writes have changed in this run.
     written: Set<Address>,
-    /// The owners of ids, of types whose providers decide. Built when the first answer for such a type arrives.
+    /// The owners of ids, of types whose providers decide. Built when the first answer for such a
+    /// type arrives.
     owners: Option<Owners>,
 }
 
@@ -61,7 +63,9 @@ impl RunValues {
     pub(crate) fn set_record(&mut self, address: &Address, record: Option<&Arc<Record>>) {
         match record {
             Some(record) => {
-                self.snapshot.records.insert(address.clone(), record.clone());
+                self.snapshot
+                    .records
+                    .insert(address.clone(), record.clone());
             }
             None => {
                 // The order of the records does not matter during a run.
@@ -92,7 +96,11 @@ impl RunValues {
 
     /// The dependencies of a resource, without those whose condition is false.
     pub(crate) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
-        dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
+        dependencies
+            .iter()
+            .filter(|used| !self.absent.contains(*used))
+            .cloned()
+            .collect()
     }
 
     /// Stores metadata of a resource that has become known.
@@ -102,7 +110,10 @@ impl RunValues {
 
     /// The metadata of a resource.
     pub(crate) fn metadata_of(&self, decided: &Decided) -> Value {
-        self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone()
+        self.metadata
+            .get(&decided.address)
+            .unwrap_or(&decided.metadata)
+            .clone()
     }
 
     /// Records that the provider of a resource is asked to plan again.
@@ -115,23 +126,38 @@ impl RunValues {
         self.replanned.get(address).copied()
     }
 
-    /// The answers of this run, or else of the plan: a plan without a document has no evaluation, and no values that
-    /// become known.
+    /// The answers of this run, or else of the plan: a plan without a document has no evaluation,
+    /// and no values that become known.
     pub(crate) fn answers<'a>(&'a self, plan: &'a Plan) -> &'a Answers {
-        self.evaluation.as_ref().map_or(&plan.answers, |evaluation| &evaluation.answers)
+        self.evaluation
+            .as_ref()
+            .map_or(&plan.answers, |evaluation| &evaluation.answers)
     }
 
     /// The current opinion of a provider that decides: from the plan, or from planning again.
-    pub(crate) fn opinion_of<'a>(&'a self, plan: &'a Plan, decided: &Decided) -> Option<&'a ProviderOpinion> {
-        if provider_decides(decided) { self.answers(plan).opinions.get(&decided.address) } else { None }
+    pub(crate) fn opinion_of<'a>(
+        &'a self,
+        plan: &'a Plan,
+        decided: &Decided,
+    ) -> Option<&'a ProviderOpinion> {
+        if provider_decides(decided) {
+            self.answers(plan).opinions.get(&decided.address)
+        } else {
+            None
+        }
     }
 
     /// The declared configuration of a resource's provider; `None` for the default configuration.
     pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
         match &decided.provider {
             Some(instance) => {
-                let id = self.record(&instance.address).map(|record| record.id.clone());
-                Some(ProviderRef { address: instance.address.clone(), id: id.unwrap_or_default() })
+                let id = self
+                    .record(&instance.address)
+                    .map(|record| record.id.clone());
+                Some(ProviderRef {
+                    address: instance.address.clone(),
+                    id: id.unwrap_or_default(),
+                })
             }
             // A resource without a declaration keeps the recorded configuration.
             None if decided.element.is_none() => decided.prior.as_ref()?.provider.clone(),
@@ -139,38 +165,67 @@ impl RunValues {
         }
     }
 
-    /// The current settings of a provider's configuration. They are recorded before a call of any resource that uses
-    /// them.
+    /// The current settings of a provider's configuration. They are recorded before a call of any
+    /// resource that uses them.
     pub(crate) fn instance_of(&self, of: Option<&ProviderRef>) -> Option<ProviderInstance> {
         ProviderInstance::recorded(of?, &self.snapshot)
     }
 
-    /// The folder of the document that declares a resource, relative to the folder of the root document.
+    /// The folder of the document that declares a resource, relative to the folder of the root
+    /// document.
     pub(crate) fn folder_of(&self, decided: &Decided) -> Name {
-        let declared = decided.element.zip(self.evaluation.as_ref()).and_then(|((number, _), evaluation)| {
-            let (unit, ..) = evaluation.documents.resource(number)?;
-            Some(evaluation.documents.folder_seen_from_root(unit))
-        });
-        let recorded = || decided.prior.as_ref().map(|record| record.origin.folder.clone());
+        let declared =
+            decided
+                .element
+                .zip(self.evaluation.as_ref())
+                .and_then(|((number, _), evaluation)| {
+                    let (unit, ..) = evaluation.documents.resource(number)?;
+                    Some(evaluation.documents.folder_seen_from_root(unit))
+                });
+        let recorded = || {
+            decided
+                .prior
+                .as_ref()
+                .map(|record| record.origin.folder.clone())
+        };
         declared.or_else(recorded).unwrap_or_default()
     }
 
-    /// The other address whose record has the id of an answer. Checked only for providers that decide, because built-in
-    /// providers derive an id from each resource.
+    /// The other address whose record has the id of an answer. Checked only for providers that
+    /// decide, because built-in providers derive an id from each resource.
     pub(crate) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
-        let unique = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.unique_ids);
+        let unique = decided
+            .ty
+            .as_ref()
+            .is_some_and(|ty| ty.capabilities.unique_ids);
         if !unique || !provider_decides(decided) || applied.id.is_empty() {
             return None;
         }
         let records = &self.snapshot.records;
         let owners = self.owners.get_or_insert_with(|| {
             let named = records.iter().filter(|(_, record)| !record.id.is_empty());
-            named.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+            named
+                .map(|(address, record)| {
+                    (
+                        (record.type_name.clone(), record.id.clone()),
+                        address.clone(),
+                    )
+                })
+                .collect()
         });
-        let (claim, own) = ((decided.type_name.clone(), applied.id.clone()), recorded_at(decided));
+        let (claim, own) = (
+            (decided.type_name.clone(), applied.id.clone()),
+            recorded_at(decided),
+        );
         let owner = owners.get(&claim).filter(|owner| *owner != own);
         // The record of the owner may have another id now.
-        let owner = owner.filter(|owner| records.get(*owner).is_some_and(|record| record.id == applied.id)).cloned();
+        let owner = owner
+            .filter(|owner| {
+                records
+                    .get(*owner)
+                    .is_some_and(|record| record.id == applied.id)
+            })
+            .cloned();
         if owner.is_none() {
             owners.insert(claim, own.clone());
         }
@@ -179,14 +234,21 @@ impl RunValues {
 
     /// Publishes the current fields of a resource to its readers.
     pub(crate) fn publish(&mut self, decided: &Decided, record: &Record) {
-        let Some(evaluation) = self.evaluation.as_mut() else { return };
+        let Some(evaluation) = self.evaluation.as_mut() else {
+            return;
+        };
         let member = match decided.linked.as_deref() {
-            None => decided.element.and_then(|(index, position)| evaluation.member_mut(index, position)),
+            None => decided
+                .element
+                .and_then(|(index, position)| evaluation.member_mut(index, position)),
             Some(Linked::Part { link, part }) => evaluation.part_mut(*link, *part),
             Some(Linked::Write(write)) => {
-                let member = write.member.and_then(|(resource, position)| evaluation.member_mut(resource, position));
+                let member = write
+                    .member
+                    .and_then(|(resource, position)| evaluation.member_mut(resource, position));
                 if let Some(member) = member {
-                    // The spec stays that of the document: a field that links release returns to the document's value.
+                    // The spec stays that of the document: a field that links release returns to
+                    // the document's value.
                     member.outputs = Outputs::Known(record.outputs.clone());
                 }
                 return;
@@ -200,7 +262,8 @@ impl RunValues {
     }
 }
 
-/// The address whose record holds the outcome of a task: the target for a link write, else the address of the task.
+/// The address whose record holds the outcome of a task: the target for a link write, else the
+/// address of the task.
 pub(crate) fn recorded_at(decided: &Decided) -> &Address {
     match decided.linked.as_deref() {
         Some(Linked::Write(write)) => &write.target,
@@ -210,5 +273,8 @@ pub(crate) fn recorded_at(decided: &Decided) -> &Address {
 
 /// Whether the provider of a resource compares and decides, instead of the engine.
 pub(crate) fn provider_decides(decided: &Decided) -> bool {
-    decided.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always)
+    decided
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.plans == Plans::Always)
 }

@@ -1,5 +1,5 @@
-//! Decides which tasks may begin: tracks the progress of each task, the tasks that it waits for, and which tasks are
-//! ready.
+//! Decides which tasks may begin: tracks the progress of each task, the tasks that it waits for,
+//! and which tasks are ready.
 //!
 //! Not here: whether a call slot is free (`limits`), the work of a task (`starting`).
 
@@ -58,8 +58,8 @@ pub(crate) struct TaskState {
     rounds: u32,
     /// The time between the polls so far.
     polled_for: Duration,
-    /// The time of the first call in milliseconds after the start of the run; `None` if the shell does not report
-    /// times.
+    /// The time of the first call in milliseconds after the start of the run; `None` if the shell
+    /// does not report times.
     called_at: Option<u32>,
     /// The time limit of the task, if the document declares one.
     limit: Option<Duration>,
@@ -140,14 +140,19 @@ impl TaskState {
         spent.is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
     }
 
-    /// Whether the operation stands at this gate. A held gate at which it does not stand waits for another gate.
+    /// Whether the operation stands at this gate. A held gate at which it does not stand waits for
+    /// another gate.
     pub(crate) fn is_current_stop(&self) -> bool {
         self.progress == TaskProgress::Held && self.is_current_stop
     }
 
     /// The operation of the task's call in this run, successful or not yet answered.
     pub(crate) fn operation(&self) -> Option<Verb> {
-        let called = self.request.as_ref().filter(|_| !self.only_polls).map(|request| request.operation);
+        let called = self
+            .request
+            .as_ref()
+            .filter(|_| !self.only_polls)
+            .map(|request| request.operation);
         called.or(self.did)
     }
 }
@@ -156,7 +161,8 @@ impl TaskState {
 pub(crate) struct Schedule {
     /// Each task, by number.
     tasks: Vec<TaskState>,
-    /// The number of leading tasks that are over. A task that is over stays over, so a scan resumes here.
+    /// The number of leading tasks that are over. A task that is over stays over, so a scan resumes
+    /// here.
     over: usize,
     /// The tasks that wait for each task, each with the progress that it waits for.
     waiters: Vec<Vec<(u32, Until)>>,
@@ -190,7 +196,15 @@ impl Schedule {
             }));
         }
         let before_stop = until::before_stop(plan, snapshot);
-        Schedule { tasks, over: 0, waiters, ready, ranks, before_stop, forgotten: Default::default() }
+        Schedule {
+            tasks,
+            over: 0,
+            waiters,
+            ready,
+            ranks,
+            before_stop,
+            forgotten: Default::default(),
+        }
     }
 
     fn at(&mut self, task: u32) -> &mut TaskState {
@@ -214,7 +228,9 @@ impl Schedule {
 
     /// The numbers of the tasks with this progress.
     pub(crate) fn all_with(&self, progress: TaskProgress) -> Vec<u32> {
-        (0..self.tasks.len() as u32).filter(|task| self.progress(*task) == progress).collect()
+        (0..self.tasks.len() as u32)
+            .filter(|task| self.progress(*task) == progress)
+            .collect()
     }
 
     /// The order of ready tasks.
@@ -224,7 +240,9 @@ impl Schedule {
 
     /// The tasks that wait for a task.
     pub(crate) fn waiters(&self, task: u32) -> impl Iterator<Item = u32> {
-        self.waiters[task as usize].iter().map(|(waiter, _)| *waiter)
+        self.waiters[task as usize]
+            .iter()
+            .map(|(waiter, _)| *waiter)
     }
 
     /// Takes the next ready task out of the queue.
@@ -248,7 +266,8 @@ impl Schedule {
         self.at(task).progress = TaskProgress::Ready;
     }
 
-    /// Counts a round of questions of a task, which is ready until it asks them. Returns the number of its rounds.
+    /// Counts a round of questions of a task, which is ready until it asks them. Returns the number
+    /// of its rounds.
     pub(crate) fn begin_round(&mut self, task: u32) -> u32 {
         let state = self.at(task);
         state.progress = TaskProgress::Ready;
@@ -359,8 +378,8 @@ impl Schedule {
         self.at(task).only_polls = true;
     }
 
-    /// Starts polling a resource that an earlier operation left accepted but not ready. The state holds its values
-    /// already, so readers need not wait.
+    /// Starts polling a resource that an earlier operation left accepted but not ready. The state
+    /// holds its values already, so readers need not wait.
     pub(crate) fn poll_prior(&mut self, task: u32, request: CallRequest, prior: Arc<Record>) {
         let state = self.at(task);
         state.progress = TaskProgress::Configured;
@@ -418,11 +437,13 @@ impl Schedule {
         self.forgotten.contains(&task)
     }
 
-    /// Releases the tasks that wait for a task: all of them, or only those that wait for the progress `only`.
+    /// Releases the tasks that wait for a task: all of them, or only those that wait for the
+    /// progress `only`.
     pub(crate) fn release(&mut self, task: u32, only: Option<Until>) {
         let waiters = std::mem::take(&mut self.waiters[task as usize]);
-        let (now, later): (Vec<_>, Vec<_>) =
-            waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
+        let (now, later): (Vec<_>, Vec<_>) = waiters
+            .into_iter()
+            .partition(|(_, until)| only.is_none_or(|only| *until == only));
         self.waiters[task as usize] = later;
         for (waiter, _) in now {
             self.count_wait_done(waiter);
@@ -442,16 +463,24 @@ impl Schedule {
         }
     }
 
-    /// Skips the tasks that depend on a failed task, except those for which `goes_on` returns true. Its arguments are
-    /// the failed task, the waiting task and the progress that it waits for. Returns the skipped tasks.
-    pub(crate) fn skip_dependants(&mut self, task: u32, goes_on: impl Fn(u32, u32, Until) -> bool) -> Vec<u32> {
+    /// Skips the tasks that depend on a failed task, except those for which `goes_on` returns true.
+    /// Its arguments are the failed task, the waiting task and the progress that it waits for.
+    /// Returns the skipped tasks.
+    pub(crate) fn skip_dependants(
+        &mut self,
+        task: u32,
+        goes_on: impl Fn(u32, u32, Until) -> bool,
+    ) -> Vec<u32> {
         let mut skipped = Vec::new();
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if goes_on(task, waiter, until) {
                     self.count_wait_done(waiter);
-                } else if matches!(self.progress(waiter), TaskProgress::Waiting(_) | TaskProgress::Ready) {
+                } else if matches!(
+                    self.progress(waiter),
+                    TaskProgress::Waiting(_) | TaskProgress::Ready
+                ) {
                     self.skip(waiter);
                     skipped.push(waiter);
                     stack.push(waiter);
@@ -461,8 +490,8 @@ impl Schedule {
         skipped
     }
 
-    /// Stops the operation at a gate. Holds all tasks that wait for the gate, except those that wait only until it is
-    /// over.
+    /// Stops the operation at a gate. Holds all tasks that wait for the gate, except those that
+    /// wait only until it is over.
     pub(crate) fn stop_at_gate(&mut self, gate: u32) {
         let state = self.at(gate);
         state.progress = TaskProgress::Held;
@@ -480,19 +509,28 @@ impl Schedule {
         }
     }
 
-    /// Whether all tasks are over. `can_go_on` says whether a task with this progress may still go on.
+    /// Whether all tasks are over. `can_go_on` says whether a task with this progress may still go
+    /// on.
     pub(crate) fn is_over(&mut self, can_go_on: impl Fn(TaskProgress) -> bool) -> bool {
-        self.over += self.tasks[self.over..].iter().take_while(|task| !can_go_on(task.progress)).count();
+        self.over += self.tasks[self.over..]
+            .iter()
+            .take_while(|task| !can_go_on(task.progress))
+            .count();
         self.over >= self.tasks.len()
     }
 
-    /// Removes a done task from the remaining tasks before the operation stops. Returns whether it was one of them.
+    /// Removes a done task from the remaining tasks before the operation stops. Returns whether it
+    /// was one of them.
     pub(crate) fn remove_before_stop(&mut self, task: u32) -> bool {
-        self.before_stop.as_mut().is_some_and(|left| left.remove(&task))
+        self.before_stop
+            .as_mut()
+            .is_some_and(|left| left.remove(&task))
     }
 
     /// Whether all tasks before the point at which the operation stops are done.
     pub(crate) fn has_reached_stop(&self) -> bool {
-        self.before_stop.as_ref().is_some_and(until::Tasks::is_empty)
+        self.before_stop
+            .as_ref()
+            .is_some_and(until::Tasks::is_empty)
     }
 }

@@ -1,6 +1,7 @@
 //! Starts ready tasks while call slots are free.
 //!
-//! Not here: the decision about a task whose values became known (`decide`), the call of a task (`calling`).
+//! Not here: the decision about a task whose values became known (`decide`), the call of a task
+//! (`calling`).
 
 use std::sync::Arc;
 
@@ -27,13 +28,21 @@ use crate::{gates, reads, replan};
 
 /// Starts ready tasks while call slots are free. Their intents share the next commit.
 pub(crate) fn start_ready_tasks(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
-    while !parts.state.is_stopping() && parts.limits.in_flight() < parts.facts.settings.parallelism {
-        let Some(task) = parts.schedule.next() else { break };
+    while !parts.state.is_stopping() && parts.limits.in_flight() < parts.facts.settings.parallelism
+    {
+        let Some(task) = parts.schedule.next() else {
+            break;
+        };
         if parts.schedule.progress(task) != TaskProgress::Ready {
-            parts.limits.release_next(parts.facts.task(task), &mut parts.schedule);
+            parts
+                .limits
+                .release_next(parts.facts.task(task), &mut parts.schedule);
             continue;
         }
-        if parts.limits.queue_if_full(task, parts.facts.task(task), parts.schedule.ranks()) {
+        if parts
+            .limits
+            .queue_if_full(task, parts.facts.task(task), parts.schedule.ranks())
+        {
             continue;
         }
         if parts.schedule.task(task).request().is_some() {
@@ -44,7 +53,9 @@ pub(crate) fn start_ready_tasks(parts: &mut OperationParts, effects: &mut Vec<Ef
         let before = parts.limits.in_flight();
         start(parts, task, effects);
         if parts.limits.in_flight() == before {
-            parts.limits.release_next(parts.facts.task(task), &mut parts.schedule);
+            parts
+                .limits
+                .release_next(parts.facts.task(task), &mut parts.schedule);
         }
     }
 }
@@ -97,14 +108,17 @@ fn start_decided(
     }
     match work {
         TaskWork::Call(verb, desired) => {
-            let mode = replan::mode_before_create(&parts.known, decided).filter(|_| verb == Verb::Create);
+            let mode =
+                replan::mode_before_create(&parts.known, decided).filter(|_| verb == Verb::Create);
             if let Some(mode) = mode {
                 return plan_again(parts, task, decided, mode, desired, effects);
             }
             let (intent, request) = parts.calls().call(task, kind, decided, verb, desired);
             record_intent(parts, task, intent, request);
         }
-        TaskWork::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
+        TaskWork::PlanAgain(mode, desired) => {
+            plan_again(parts, task, decided, mode, desired, effects)
+        }
         TaskWork::Record(desired) => {
             let record = parts.records().record_without_call(decided, desired);
             parts.known.publish(decided, &record);
@@ -121,7 +135,13 @@ fn start_decided(
         }
         TaskWork::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
         TaskWork::Failed => {
-            fail_with_message(parts, task, decided, "what it reads has no usable value".into(), effects);
+            fail_with_message(
+                parts,
+                task,
+                decided,
+                "what it reads has no usable value".into(),
+                effects,
+            );
         }
     }
 }

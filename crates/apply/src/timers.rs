@@ -65,7 +65,9 @@ impl Timers {
 
     /// The latest time that the shell has reported: seconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
-        let elapsed = self.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed());
+        let elapsed = self
+            .elapsed
+            .map_or(0, |elapsed| elapsed.as_secs().cast_signed());
         self.now.max(self.began.saturating_add(elapsed))
     }
 
@@ -83,6 +85,7 @@ impl Timers {
 
     /// Milliseconds since the start of the run, if the shell reports times.
     pub(crate) fn millis(&self) -> Option<u32> {
-        self.elapsed.map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))
+        self.elapsed
+            .map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))
     }
 }

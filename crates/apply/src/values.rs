@@ -1,4 +1,5 @@
-//! Evaluates the values that the plan left open (specs, conditions, metadata) once their inputs are known.
+//! Evaluates the values that the plan left open (specs, conditions, metadata) once their inputs are
+//! known.
 //!
 //! Not here: the decisions that use these values (`decide`).
 
@@ -28,7 +29,11 @@ pub(crate) struct Values<'a> {
 impl<'a> Values<'a> {
     /// Creates an evaluation without needs.
     pub(crate) fn new(known: &'a mut RunValues, results: &'a mut Results) -> Values<'a> {
-        Values { known, results, needed: Vec::new() }
+        Values {
+            known,
+            results,
+            needed: Vec::new(),
+        }
     }
 
     /// Adds a need of the evaluation.
@@ -36,13 +41,14 @@ impl<'a> Values<'a> {
         self.needed.push(need);
     }
 
-    /// Returns the needs of the evaluation. If there are any, the results of the evaluation must not be used.
+    /// Returns the needs of the evaluation. If there are any, the results of the evaluation must
+    /// not be used.
     pub(crate) fn needed(self) -> Vec<Need> {
         self.needed
     }
 
-    /// Whether a condition holds now. A false condition marks the resource absent. `None` if its evaluation fails,
-    /// which is reported.
+    /// Whether a condition holds now. A false condition marks the resource absent. `None` if its
+    /// evaluation fails, which is reported.
     pub(crate) fn holds(&mut self, decided: &Decided) -> Option<bool> {
         if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
             return link_values::part_holds(self.known, self.results, decided, *link, *part);
@@ -74,20 +80,31 @@ impl<'a> Values<'a> {
             None => {
                 self.results.report(
                     codes::PROMISE_BROKEN
-                        .new(format!("whether `{}` is there is still not known", decided.address))
-                        .label(decided.span, "its condition reads something that has no value yet"),
+                        .new(format!(
+                            "whether `{}` is there is still not known",
+                            decided.address
+                        ))
+                        .label(
+                            decided.span,
+                            "its condition reads something that has no value yet",
+                        ),
                 );
                 None
             }
         }
     }
 
-    /// Evaluates a part of a resource at its call site. Errors are reported, and needs are collected for the next
-    /// round; both give `None`.
+    /// Evaluates a part of a resource at its call site. Errors are reported, and needs are
+    /// collected for the next round; both give `None`.
     fn evaluate_at<T>(
         &mut self,
         decided: &Decided,
-        evaluate: impl FnOnce(&mut Evaluation, ExpressionSite<'_>, &Resource, &mut Diagnostics) -> Result<Option<T>, Need>,
+        evaluate: impl FnOnce(
+            &mut Evaluation,
+            ExpressionSite<'_>,
+            &Resource,
+            &mut Diagnostics,
+        ) -> Result<Option<T>, Need>,
     ) -> Option<T> {
         let (index, position) = decided.element?;
         self.settle_before(GraphNode::Resource(index));
@@ -97,10 +114,16 @@ impl<'a> Values<'a> {
         let evaluation = self.known.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
         let (unit, _, resource) = documents.resource(index)?;
-        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let item = evaluation
+            .member(index, position)
+            .and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
+        let site = ExpressionSite {
+            unit,
+            owner: &owner,
+            item: item.as_ref(),
+        };
         let outcome = evaluate(evaluation, site, resource, &mut mistakes);
         self.results.report_errors(mistakes);
         outcome.unwrap_or_else(|need| {
@@ -118,13 +141,23 @@ impl<'a> Values<'a> {
         Some(self.with_link_writes(decided, spec))
     }
 
-    /// Adds to `spec` the contributions that links have written into the resource by steps of their own, unless it is
-    /// created or replaced.
+    /// Adds to `spec` the contributions that links have written into the resource by steps of their
+    /// own, unless it is created or replaced.
     pub(crate) fn with_link_writes(&self, decided: &Decided, spec: Value) -> Value {
-        let written = self.known.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
+        let written = self
+            .known
+            .evaluation
+            .as_ref()
+            .map_or(&[][..], |it| it.links.written_into(&decided.address));
         let replaced = matches!(decided.action, Action::Create | Action::Replace);
-        let member = decided.element.and_then(|(index, at)| self.known.evaluation.as_ref()?.member(index, at));
-        match self.known.record(&decided.address).filter(|_| !written.is_empty() && !replaced) {
+        let member = decided
+            .element
+            .and_then(|(index, at)| self.known.evaluation.as_ref()?.member(index, at));
+        match self
+            .known
+            .record(&decided.address)
+            .filter(|_| !written.is_empty() && !replaced)
+        {
             Some(now) => {
                 let document = member.map_or(&Value::Null, |member| &member.spec);
                 carry_over(&spec, written.iter(), &now.inputs, document)
@@ -140,16 +173,23 @@ impl<'a> Values<'a> {
         }
         let (index, position) = decided.element?;
         let ty = decided.ty.clone()?;
-        let spec = self.evaluate_at(decided, |evaluation, site, resource, mistakes| {
-            match evaluation.spec(site, resource, &ty, mistakes) {
-                Ok(Some(spec)) => evaluation.merged(index, position, spec, mistakes),
-                other => other,
-            }
-        })?;
+        let spec =
+            self.evaluate_at(
+                decided,
+                |evaluation, site, resource, mistakes| match evaluation
+                    .spec(site, resource, &ty, mistakes)
+                {
+                    Ok(Some(spec)) => evaluation.merged(index, position, spec, mistakes),
+                    other => other,
+                },
+            )?;
         if spec.has_unknown() {
             self.results.report(
                 codes::PROMISE_BROKEN
-                    .new(format!("the spec of `{}` is still not complete", decided.address))
+                    .new(format!(
+                        "the spec of `{}` is still not complete",
+                        decided.address
+                    ))
                     .label(decided.span, "something it reads has no value yet"),
             );
             return None;
@@ -165,14 +205,24 @@ impl<'a> Values<'a> {
         if !decided.metadata.has_unknown() {
             return;
         }
-        let (Some((index, position)), Some(evaluation)) = (decided.element, self.known.evaluation.as_mut()) else {
+        let (Some((index, position)), Some(evaluation)) =
+            (decided.element, self.known.evaluation.as_mut())
+        else {
             return;
         };
         let documents = evaluation.documents.clone();
-        let Some((unit, _, resource)) = documents.resource(index) else { return };
-        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let Some((unit, _, resource)) = documents.resource(index) else {
+            return;
+        };
+        let item = evaluation
+            .member(index, position)
+            .and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
-        let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
+        let site = ExpressionSite {
+            unit,
+            owner: &owner,
+            item: item.as_ref(),
+        };
         match evaluation.metadata(site, resource, &mut Diagnostics::new()) {
             Ok(metadata) => {
                 if let Some(member) = evaluation.member_mut(index, position) {
@@ -184,13 +234,17 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Settles the unknown intermediate values that a resource or data source reads. Open data sources are read.
+    /// Settles the unknown intermediate values that a resource or data source reads. Open data
+    /// sources are read.
     pub(crate) fn settle_before(&mut self, node: GraphNode) {
-        let Some(evaluation) = &mut self.known.evaluation else { return };
+        let Some(evaluation) = &mut self.known.evaluation else {
+            return;
+        };
         let documents = evaluation.documents.clone();
         let mut order = Vec::new();
         let mut stack: Vec<(GraphNode, bool)> = vec![(node, false)];
-        let mut seen: std::collections::HashSet<GraphNode, foldhash::fast::FixedState> = Default::default();
+        let mut seen: std::collections::HashSet<GraphNode, foldhash::fast::FixedState> =
+            Default::default();
         while let Some((node, entered)) = stack.pop() {
             if entered {
                 order.push(node);
@@ -203,7 +257,10 @@ impl<'a> Values<'a> {
             for edge in documents.graph().edges(node) {
                 let open = match edge.to {
                     GraphNode::DataSource(source) => {
-                        matches!(evaluation.data[source as usize], Slot::Partial(_) | Slot::Open)
+                        matches!(
+                            evaluation.data[source as usize],
+                            Slot::Partial(_) | Slot::Open
+                        )
                     }
                     other => evaluation.is_unsettled(other),
                 };
@@ -212,11 +269,14 @@ impl<'a> Values<'a> {
                 }
             }
         }
-        reopen(evaluation, |source| seen.contains(&GraphNode::DataSource(source)));
+        reopen(evaluation, |source| {
+            seen.contains(&GraphNode::DataSource(source))
+        });
         for node in order {
             let mut mistakes = Diagnostics::new();
             match evaluation.settle_now(node, &mut mistakes) {
-                // A value that is still unknown keeps its result. The element that reads it reports the error.
+                // A value that is still unknown keeps its result. The element that reads it reports
+                // the error.
                 Ok(()) => {
                     self.results.report_errors(mistakes);
                 }
@@ -228,14 +288,19 @@ impl<'a> Values<'a> {
 
 /// Whether the resource changes at all, and whether the change forces a replacement.
 pub(crate) fn differs(decided: &Decided, desired: &Value) -> (bool, bool) {
-    let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
+    let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else {
+        return (true, true);
+    };
     let mut changes = Vec::new();
     differences(&ty.schema, &prior.inputs, desired, &mut changes);
-    (!changes.is_empty(), changes.iter().any(|change| change.forces))
+    (
+        !changes.is_empty(),
+        changes.iter().any(|change| change.forces),
+    )
 }
 
-/// Reopens data sources that were left open because the objects that they search for did not exist. They are read in
-/// this run.
+/// Reopens data sources that were left open because the objects that they search for did not exist.
+/// They are read in this run.
 pub(crate) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
     for (at, slot) in evaluation.data.iter_mut().enumerate() {
         if matches!(slot, Slot::Partial(_)) && which(at as u32) {

@@ -1,4 +1,5 @@
-//! Handles wake-ups: retries, polls, time limits, refills of rate limiters, and the end of the drain time.
+//! Handles wake-ups: retries, polls, time limits, refills of rate limiters, and the end of the
+//! drain time.
 
 use crate::asking::retry_exports;
 use crate::completing::complete;
@@ -12,12 +13,18 @@ use crate::timers::{AFTER_CANCEL, Wake};
 
 /// Handles the wake-up with this number.
 pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut Vec<Effect>) {
-    let Some(wake) = parts.timers.take(number) else { return };
-    let is = |parts: &OperationParts, task: u32, progress: TaskProgress| parts.schedule.progress(task) == progress;
+    let Some(wake) = parts.timers.take(number) else {
+        return;
+    };
+    let is = |parts: &OperationParts, task: u32, progress: TaskProgress| {
+        parts.schedule.progress(task) == progress
+    };
     match wake {
         Wake::Retry(EXPORTS) => retry_exports(parts, effects),
         Wake::Retry(task) if is(parts, task, TaskProgress::Resting) => parts.schedule.restart(task),
-        Wake::Pause(task) if is(parts, task, TaskProgress::Resting) => complete(parts, task, effects),
+        Wake::Pause(task) if is(parts, task, TaskProgress::Resting) => {
+            complete(parts, task, effects)
+        }
         Wake::Poll(task) if is(parts, task, TaskProgress::Configured) => poll(parts, task, effects),
         Wake::Abandoned(task) if is(parts, task, TaskProgress::Calling) => {
             if let Some(decided) = parts.facts.decided(task) {
@@ -36,7 +43,11 @@ pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut
         }
         Wake::Drain => drain(parts, effects),
         Wake::Abandon => parts.state.abandon(),
-        Wake::Retry(_) | Wake::Pause(_) | Wake::Poll(_) | Wake::Abandoned(_) | Wake::Unstable(_) => {}
+        Wake::Retry(_)
+        | Wake::Pause(_)
+        | Wake::Poll(_)
+        | Wake::Abandoned(_)
+        | Wake::Unstable(_) => {}
     }
 }
 
@@ -46,11 +57,15 @@ fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     match parts.schedule.progress(task) {
         TaskProgress::Calling => {
             effects.push(Effect::CancelOne(task));
-            parts.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
+            parts
+                .timers
+                .wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
         }
         TaskProgress::Resting => fail_waiting_call(parts, task, effects),
         // The task was waiting for a free call slot.
-        TaskProgress::Ready if parts.schedule.task(task).request().is_some() => fail_waiting_call(parts, task, effects),
+        TaskProgress::Ready if parts.schedule.task(task).request().is_some() => {
+            fail_waiting_call(parts, task, effects)
+        }
         TaskProgress::Configured => fail_unready(parts, task, "its time is over", effects),
         _ => {}
     }

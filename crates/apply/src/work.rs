@@ -13,7 +13,8 @@ pub(crate) enum TaskWork {
     PlanAgain(PlanMode, Value),
     /// Neither a call nor a record. The text is the reason.
     Unneeded(&'static str),
-    /// No call. The resource is polled until it is ready, because an earlier operation left it accepted but not ready.
+    /// No call. The resource is polled until it is ready, because an earlier operation left it
+    /// accepted but not ready.
     PollPrior,
     /// The task cannot be carried out. The error has been reported.
     Failed,

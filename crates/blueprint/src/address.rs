@@ -19,8 +19,8 @@ pub enum Key {
 
 /// The address of a resource, or of a member of an expanded one, inside its path of children.
 ///
-/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a link resource as `a::b/part` (decision S40, decision 3).
-/// The contents are shared, so a clone copies a pointer.
+/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a link resource as `a::b/part`
+/// (decision S40, decision 3). The contents are shared, so a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(Arc<Hashed>);
 
@@ -46,7 +46,8 @@ pub struct AddressParts {
     pub name: Name,
     /// The member, where the element is expanded.
     pub key: Option<Key>,
-    /// Set if the address is that of a link, or of a resource or phase of one. `name` and `key` are then those of `a`.
+    /// Set if the address is that of a link, or of a resource or phase of one. `name` and `key` are
+    /// then those of `a`.
     pub link: Option<Box<LinkName>>,
 }
 
@@ -100,12 +101,24 @@ impl fmt::Debug for Address {
 impl Address {
     /// The address of a single element in the root document.
     pub fn root(name: impl Into<Name>) -> Address {
-        AddressParts { path: Box::default(), name: name.into(), key: None, link: None }.into()
+        AddressParts {
+            path: Box::default(),
+            name: name.into(),
+            key: None,
+            link: None,
+        }
+        .into()
     }
 
     /// The address of a single element below these children, outermost first.
     pub fn inside(path: &[Name], name: impl Into<Name>) -> Address {
-        AddressParts { path: path.into(), name: name.into(), key: None, link: None }.into()
+        AddressParts {
+            path: path.into(),
+            name: name.into(),
+            key: None,
+            link: None,
+        }
+        .into()
     }
 
     /// The address with a member key.
@@ -119,7 +132,8 @@ impl Address {
     }
 
     fn changed(self, change: impl FnOnce(&mut AddressParts)) -> Address {
-        let mut parts = Arc::try_unwrap(self.0).map_or_else(|shared| shared.parts.clone(), |own| own.parts);
+        let mut parts =
+            Arc::try_unwrap(self.0).map_or_else(|shared| shared.parts.clone(), |own| own.parts);
         change(&mut parts);
         parts.into()
     }
@@ -184,11 +198,17 @@ fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
                 None => return Err(AddressError("`\"` is not closed".into())),
             }
         };
-        rest = after[close + 1..].strip_prefix(']').ok_or_else(|| AddressError("`]` is missing".into()))?;
+        rest = after[close + 1..]
+            .strip_prefix(']')
+            .ok_or_else(|| AddressError("`]` is missing".into()))?;
         key = Some(Key::Name(text.into()));
     } else if let Some(after) = rest.strip_prefix('[') {
-        let (digits, more) = after.split_once(']').ok_or_else(|| AddressError("`]` is missing".into()))?;
-        let index = digits.parse().map_err(|_| AddressError(format!("`{digits}` is no position")))?;
+        let (digits, more) = after
+            .split_once(']')
+            .ok_or_else(|| AddressError("`]` is missing".into()))?;
+        let index = digits
+            .parse()
+            .map_err(|_| AddressError(format!("`{digits}` is no position")))?;
         key = Some(Key::Index(index));
         rest = more;
     }
@@ -211,7 +231,13 @@ impl FromStr for Address {
                     _ => return Err(AddressError(format!("unexpected `{more}`"))),
                 };
                 let link = Some(Box::new(LinkName { b, b_key, part }));
-                return Ok(AddressParts { path: path.into(), name, key, link }.into());
+                return Ok(AddressParts {
+                    path: path.into(),
+                    name,
+                    key,
+                    link,
+                }
+                .into());
             }
             match after.strip_prefix('/') {
                 Some(more) if key.is_none() => {
@@ -219,7 +245,13 @@ impl FromStr for Address {
                     rest = more;
                 }
                 None if after.is_empty() => {
-                    return Ok(AddressParts { path: path.into(), name, key, link: None }.into());
+                    return Ok(AddressParts {
+                        path: path.into(),
+                        name,
+                        key,
+                        link: None,
+                    }
+                    .into());
                 }
                 _ => return Err(AddressError(format!("unexpected `{after}`"))),
             }

@@ -1,4 +1,5 @@
-//! How the members of a group are created and changed: in batches, with a minimum number in service.
+//! How the members of a group are created and changed: in batches, with a minimum number in
+//! service.
 //!
 //! Not here: the order of members and the needs of each (the planner).
 
@@ -14,8 +15,8 @@ use crate::Name;
 pub struct Batches {
     /// The wanted members, in order.
     pub members: Vec<Name>,
-    /// Existing or temporary members that do not stay. The first ones are kept longest. Those that the document
-    /// declares are created only if they are needed to keep enough members in service.
+    /// Existing or temporary members that do not stay. The first ones are kept longest. Those that
+    /// the document declares are created only if they are needed to keep enough members in service.
     pub beyond: Vec<Name>,
     /// The maximum number of members that are created or changed at a time. At least 1.
     pub size: usize,

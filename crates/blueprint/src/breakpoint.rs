@@ -1,12 +1,15 @@
 //! Breakpoints: moments at which an operation stops until a person resumes it.
 //!
-//! Not here: stopping (`apply`), the syntax of breakpoints (`dialect` and the crates of single dialects).
+//! Not here: stopping (`apply`), the syntax of breakpoints (`dialect` and the crates of single
+//! dialects).
 
 use std::fmt;
 use std::str::FromStr;
 
 /// A moment before or after an action on a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Breakpoint {
     /// Before a create.
@@ -48,7 +51,10 @@ impl Breakpoint {
 
     /// Whether the breakpoint is before the action.
     pub fn is_before(self) -> bool {
-        matches!(self, Breakpoint::PreCreate | Breakpoint::PreUpdate | Breakpoint::PreDelete)
+        matches!(
+            self,
+            Breakpoint::PreCreate | Breakpoint::PreUpdate | Breakpoint::PreDelete
+        )
     }
 }
 
@@ -63,7 +69,10 @@ impl FromStr for Breakpoint {
 
     /// The breakpoint with a word; an error for any other text.
     fn from_str(word: &str) -> Result<Breakpoint, ()> {
-        Breakpoint::ALL.into_iter().find(|one| one.word() == word).ok_or(())
+        Breakpoint::ALL
+            .into_iter()
+            .find(|one| one.word() == word)
+            .ok_or(())
     }
 }
 
@@ -93,7 +102,9 @@ impl Breakpoints {
 
     /// The breakpoints of the set, in the order of [`Breakpoint::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Breakpoint> {
-        Breakpoint::ALL.into_iter().filter(move |one| self.contains(*one))
+        Breakpoint::ALL
+            .into_iter()
+            .filter(move |one| self.contains(*one))
     }
 }
 
@@ -127,11 +138,16 @@ mod tests {
 
     #[test]
     fn breakpoint_set_contains_members_and_round_trips() {
-        let all: Breakpoints = [Breakpoint::PostDelete, Breakpoint::PreCreate].into_iter().collect();
+        let all: Breakpoints = [Breakpoint::PostDelete, Breakpoint::PreCreate]
+            .into_iter()
+            .collect();
         assert!(all.contains(Breakpoint::PreCreate) && !all.contains(Breakpoint::PreUpdate));
         let text = serde_json::to_string(&all).unwrap();
         assert_eq!(text, r#"["pre-create","post-delete"]"#);
         assert_eq!(serde_json::from_str::<Breakpoints>(&text).unwrap(), all);
-        assert_eq!(Breakpoint::ALL.map(|one| one.word().parse()), Breakpoint::ALL.map(Ok));
+        assert_eq!(
+            Breakpoint::ALL.map(|one| one.word().parse()),
+            Breakpoint::ALL.map(Ok)
+        );
     }
 }

@@ -43,10 +43,12 @@ pub struct Blueprint {
     pub exports: IndexMap<Name, Export>,
     /// Free metadata of the document: a map expression.
     pub metadata: Option<Expr>,
-    /// Whether the targets of some references depend on inputs. The dialect settles them once the inputs are known.
+    /// Whether the targets of some references depend on inputs. The dialect settles them once the
+    /// inputs are known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsettled: bool,
-    /// Mistakes in conditional parts of the document. The dialect reports them once their conditions are settled.
+    /// Mistakes in conditional parts of the document. The dialect reports them once their
+    /// conditions are settled.
     #[serde(skip)]
     pub guarded: Vec<ConditionalErrors>,
     /// Renamed elements, in addition to those that resources name in `moved_from`.
@@ -61,21 +63,32 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// Resolves the types of all elements. A blueprint that was read from its wire form holds only their names.
+    /// Resolves the types of all elements. A blueprint that was read from its wire form holds only
+    /// their names.
     pub fn resolve_types(&mut self, packages: &Packages) {
         if packages.is_empty() {
             return;
         }
-        let resources = self
-            .resources
-            .values_mut()
-            .flat_map(|resource| [&mut resource.type_name].into_iter().chain(resource.stands_for.as_deref_mut()));
+        let resources = self.resources.values_mut().flat_map(|resource| {
+            [&mut resource.type_name]
+                .into_iter()
+                .chain(resource.stands_for.as_deref_mut())
+        });
         let children = self.children.values_mut().flat_map(|child| {
-            let group = child.expansion.as_mut().map(|expansion| &mut expansion.kind);
+            let group = child
+                .expansion
+                .as_mut()
+                .map(|expansion| &mut expansion.kind);
             child.stands_for.iter_mut().chain(group)
         });
-        let sources = self.data_sources.values_mut().map(|source| &mut source.type_name);
-        let inputs = self.inputs.values_mut().filter_map(|input| input.custom_type.as_mut());
+        let sources = self
+            .data_sources
+            .values_mut()
+            .map(|source| &mut source.type_name);
+        let inputs = self
+            .inputs
+            .values_mut()
+            .filter_map(|input| input.custom_type.as_mut());
         for written in resources.chain(children).chain(sources).chain(inputs) {
             written.item = packages.resolve(written.item.name().clone());
         }
@@ -177,7 +190,8 @@ pub struct DataSource {
     pub exports: IndexMap<Name, DataSourceExport>,
     /// The place of `"*"`: exports all fields of the catalogue.
     pub export_all: Option<Span>,
-    /// The resource that declares the provider's configuration; `None` for the configuration of the document.
+    /// The resource that declares the provider's configuration; `None` for the configuration of the
+    /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
     /// Annotations, display name and custom data.
@@ -227,7 +241,8 @@ pub struct Resource {
     /// The type name as written, if it was replaced by another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<Box<Spanned<TypeId>>>,
-    /// The fields: a map expression. An error expression if there was no map, which has been reported.
+    /// The fields: a map expression. An error expression if there was no map, which has been
+    /// reported.
     pub spec: Expr,
     /// The place of the key `spec`; the place of the name if the key is missing.
     pub spec_key: Span,
@@ -237,7 +252,8 @@ pub struct Resource {
     pub condition: Option<Box<Expr>>,
     /// The names of resources and children that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
-    /// The resource that declares the provider's configuration; `None` for the configuration of the document.
+    /// The resource that declares the provider's configuration; `None` for the configuration of the
+    /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
     /// The selector of links.
@@ -255,13 +271,14 @@ pub struct Resource {
     /// The id of the existing resource, if it is computed. The dialect settles it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<Box<Expr>>,
-    /// The values that the fields would have, if the dialect has settled that the resource does not exist.
+    /// The values that the fields would have, if the dialect has settled that the resource does not
+    /// exist.
     #[serde(skip)]
     pub switched_off: Option<Box<Expr>>,
     /// A description for people. Evaluated last.
     pub description: Option<Box<Expr>>,
-    /// The abstract resource of the document from which a transform made this one (decision 4.2). The engine sets it
-    /// from the place of the resource.
+    /// The abstract resource of the document from which a transform made this one (decision 4.2).
+    /// The engine sets it from the place of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
 }
@@ -329,7 +346,8 @@ pub struct LinkSelector {
     pub exclude: Vec<Spanned<Name>>,
 }
 
-/// The lifecycle settings of all dialects. The planner applies them all; providers never receive them.
+/// The lifecycle settings of all dialects. The planner applies them all; providers never receive
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
@@ -411,7 +429,8 @@ pub struct Child {
     /// The names of resources and children that must be ready first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<Spanned<Name>>,
-    /// The resources that declare the configurations of providers, for all resources in the child that choose none.
+    /// The resources that declare the configurations of providers, for all resources in the child
+    /// that choose none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub providers: Vec<Spanned<Name>>,
     /// The deletion policy of everything in the child, if there is one.
@@ -437,8 +456,8 @@ pub struct SourceMetadata {
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
-/// The expansion of a child without a text of its own. The dialect generates it from the definition and the stored
-/// members once the inputs of the definition are known.
+/// The expansion of a child without a text of its own. The dialect generates it from the definition
+/// and the stored members once the inputs of the definition are known.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
@@ -448,8 +467,8 @@ pub struct Expansion {
     pub spec: Expr,
     /// The place of the key of the definition.
     pub spec_key: Span,
-    /// The definition of members. Computed parts of it become inputs of the child, so that the child does not read its
-    /// parent.
+    /// The definition of members. Computed parts of it become inputs of the child, so that the
+    /// child does not read its parent.
     pub member: Expr,
     /// The update policy, if there is one.
     pub policy: Option<Expr>,
@@ -469,7 +488,8 @@ pub struct Export {
     pub ty: Type,
     /// The exported value.
     pub field: Expr,
-    /// Whether a failed evaluation makes the export null, with a warning, instead of failing the operation.
+    /// Whether a failed evaluation makes the export null, with a warning, instead of failing the
+    /// operation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
     /// Whether the export is not shown, because only the including document reads it.

@@ -14,8 +14,8 @@ impl std::fmt::Display for DurationError {
 
 impl std::error::Error for DurationError {}
 
-/// Parses numbers with the units `ms`, `s`, `m`, `h`, `d`, one after another. Fractions are allowed. Fails for any
-/// other text.
+/// Parses numbers with the units `ms`, `s`, `m`, `h`, `d`, one after another. Fractions are
+/// allowed. Fails for any other text.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let mut rest = text.trim();
     if rest.is_empty() {
@@ -23,10 +23,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     }
     let mut seconds = 0.0_f64;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or(DurationError)?;
+        let digits = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .ok_or(DurationError)?;
         let number: f64 = rest[..digits].parse().map_err(|_| DurationError)?;
         rest = &rest[digits..];
-        let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(rest.len());
         seconds += number
             * match &rest[..end] {
                 "ms" => 0.001,
@@ -41,7 +45,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Duration::try_from_secs_f64(seconds).map_err(|_| DurationError)
 }
 
-/// Formats a duration for people, to the second and with at most two units: `1h 5m`, `12s`, `350ms`.
+/// Formats a duration for people, to the second and with at most two units: `1h 5m`, `12s`,
+/// `350ms`.
 pub fn format_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

@@ -10,7 +10,8 @@ use crate::{Name, Value};
 pub struct Expr {
     /// The kind, with its operands.
     pub kind: ExprKind,
-    /// The place of the expression itself, without `${` and `}`; for a literal the whole scalar with its quotes.
+    /// The place of the expression itself, without `${` and `}`; for a literal the whole scalar
+    /// with its quotes.
     #[serde(rename = "at")]
     pub span: Span,
 }
@@ -39,7 +40,8 @@ pub enum ExprKind {
     Choice(Box<ChoiceExpr>),
     /// The value of a single substitution; the span is that of the whole `${..}` (decision A5).
     Substitution(Box<Expr>),
-    /// An expression whose error has been reported. It has no value and causes no second diagnostic.
+    /// An expression whose error has been reported. It has no value and causes no second
+    /// diagnostic.
     Error,
 }
 
@@ -157,12 +159,18 @@ impl Expr {
 
     /// Creates a literal.
     pub fn literal(value: Value, span: Span) -> Expr {
-        Expr { kind: ExprKind::Literal(value), span }
+        Expr {
+            kind: ExprKind::Literal(value),
+            span,
+        }
     }
 
     /// Creates an expression whose error has been reported.
     pub fn error(span: Span) -> Expr {
-        Expr { kind: ExprKind::Error, span }
+        Expr {
+            kind: ExprKind::Error,
+            span,
+        }
     }
 
     /// The value, if the expression is a literal.
@@ -197,7 +205,10 @@ impl Expr {
                 }
             }
             ExprKind::Access(inner, _) | ExprKind::Substitution(inner) => inner.walk(visit),
-            ExprKind::Call(call) => call.arguments.iter().for_each(|argument| argument.value.walk(visit)),
+            ExprKind::Call(call) => call
+                .arguments
+                .iter()
+                .for_each(|argument| argument.value.walk(visit)),
             ExprKind::Choice(choice) => {
                 choice.condition.walk(visit);
                 choice.then.walk(visit);

@@ -38,8 +38,8 @@ impl FieldPath {
         self.0.is_empty()
     }
 
-    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries. Never fails: a part that
-    /// is not well formed becomes a name.
+    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries. Never
+    /// fails: a part that is not well formed becomes a name.
     pub fn parse(text: &str) -> FieldPath {
         let mut steps = Vec::new();
         let mut rest = text;
@@ -62,7 +62,9 @@ impl FieldPath {
             rest = rest.strip_prefix('.').unwrap_or(rest);
             // A bracket that opens no step belongs to the name.
             let first = rest.chars().next().map_or(0, char::len_utf8);
-            let end = rest[first..].find(['.', '[']).map_or(rest.len(), |at| at + first);
+            let end = rest[first..]
+                .find(['.', '['])
+                .map_or(rest.len(), |at| at + first);
             if end > 0 {
                 steps.push(PathStep::Field(rest[..end].into()));
             }
@@ -71,8 +73,8 @@ impl FieldPath {
         FieldPath(steps)
     }
 
-    /// The part of a value at this path. `None` if the value has no such part, or if a value on the way is null. Every
-    /// part of an unknown value is unknown.
+    /// The part of a value at this path. `None` if the value has no such part, or if a value on the
+    /// way is null. Every part of an unknown value is unknown.
     pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
@@ -80,8 +82,12 @@ impl FieldPath {
                 return Some(at);
             }
             at = match (step, at.unmarked()) {
-                (PathStep::Field(name) | PathStep::Key(name), Value::Map(entries)) => entries.get(name)?,
-                (PathStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
+                (PathStep::Field(name) | PathStep::Key(name), Value::Map(entries)) => {
+                    entries.get(name)?
+                }
+                (PathStep::Index(index), Value::List(items)) => {
+                    items.get(usize::try_from(*index).ok()?)?
+                }
                 _ => return None,
             };
         }
@@ -113,8 +119,8 @@ impl From<Name> for FieldPath {
     }
 }
 
-/// Writes the text form: `a.b[0]`, with `["key"]` for a name that holds other characters than letters, digits, `_` and
-/// `-`.
+/// Writes the text form: `a.b[0]`, with `["key"]` for a name that holds other characters than
+/// letters, digits, `_` and `-`.
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {
@@ -131,7 +137,10 @@ impl fmt::Display for FieldPath {
 }
 
 fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
 impl serde::Serialize for FieldPath {
@@ -157,18 +166,33 @@ mod tests {
         let path = FieldPath::parse(r#"a[0]["k.1"]"#);
         assert_eq!(path.select(&value), Some(&Value::Int(3)));
         assert_eq!(FieldPath::field("b").select(&value), None);
-        assert!(path.select(&Value::unknown(None, None)).is_some_and(Value::is_unknown));
+        assert!(
+            path.select(&Value::unknown(None, None))
+                .is_some_and(Value::is_unknown)
+        );
     }
 
     #[test]
     fn text_form_reads_back() {
-        for text in ["", "a", "a.b", "a[0].b", r#"a["k.1"].b"#, r#"["x y"]"#, "a[1][2]"] {
+        for text in [
+            "",
+            "a",
+            "a.b",
+            "a[0].b",
+            r#"a["k.1"].b"#,
+            r#"["x y"]"#,
+            "a[1][2]",
+        ] {
             assert_eq!(FieldPath::parse(text).to_string(), text);
         }
         // Text that is not well formed is a name, and nothing panics.
         for text in ["[", "a[", "a[x]", "..", "a..b", "é[", "[\"", "a]"] {
             let once = FieldPath::parse(text);
-            assert_eq!(FieldPath::parse(&once.to_string()).to_string(), once.to_string(), "{text}");
+            assert_eq!(
+                FieldPath::parse(&once.to_string()).to_string(),
+                once.to_string(),
+                "{text}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The shared vocabulary: the result of lowering a dialect, and the input of the planner and of providers.
+//! The shared vocabulary: the result of lowering a dialect, and the input of the planner and of
+//! providers.
 //!
-//! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one immutable resource
-//! graph without dialect. Everything carries its place in the source.
+//! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one
+//! immutable resource graph without dialect. Everything carries its place in the source.
 //!
 //! Not here: evaluation of expressions (`expr`), dialects (`dialect`), catalogues (`provider`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -27,13 +28,14 @@ pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use batches::Batches;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
-    Blueprint, Child, ConditionalErrors, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input,
-    Lifecycle, LinkSelector, Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata,
-    Timeouts,
+    Blueprint, Child, ConditionalErrors, DataSource, DataSourceExport, Each, Expansion, Export,
+    Filter, Input, Lifecycle, LinkSelector, Local, Move, Origin, ReplaceOrder, Resource,
+    ResourceMetadata, Restricted, SourceMetadata, Timeouts,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{
-    Accessor, AccessorKind, Argument, CallExpr, ChoiceExpr, Expr, ExprKind, Ref, ReferenceHead, TextPart,
+    Accessor, AccessorKind, Argument, CallExpr, ChoiceExpr, Expr, ExprKind, Ref, ReferenceHead,
+    TextPart,
 };
 pub use field_path::{FieldPath, PathStep};
 pub use home::home_mistake;

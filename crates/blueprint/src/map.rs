@@ -1,7 +1,8 @@
 //! Ordered maps: [`Entries`] for the entries of a map value, and [`IndexMap`] for everything else.
 //!
-//! Nearly all map values of a document have only a few entries, and there are several for each resource. [`Entries`]
-//! stores a small map as a plain vector with linear search. A large map also has an index.
+//! Nearly all map values of a document have only a few entries, and there are several for each
+//! resource. [`Entries`] stores a small map as a plain vector with linear search. A large map also
+//! has an index.
 
 use std::hash::BuildHasher as _;
 
@@ -13,7 +14,8 @@ use crate::{Name, Names};
 /// An ordered map with a fixed hash: results do not depend on a random seed.
 pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
 
-/// Larger maps have an index. At about this size hashing a key costs as much as comparing it with all keys.
+/// Larger maps have an index. At about this size hashing a key costs as much as comparing it with
+/// all keys.
 const FEW: usize = 12;
 
 /// The entries of a map value, in order; keys are unique.
@@ -25,10 +27,12 @@ pub struct Entries<V> {
 }
 
 /// Entries, borrowed.
-pub type MapIter<'a, V> = std::iter::Map<std::slice::Iter<'a, (Name, V)>, fn(&(Name, V)) -> (&Name, &V)>;
+pub type MapIter<'a, V> =
+    std::iter::Map<std::slice::Iter<'a, (Name, V)>, fn(&(Name, V)) -> (&Name, &V)>;
 
 /// Entries whose values can be changed.
-pub type MapIterMut<'a, V> = std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
+pub type MapIterMut<'a, V> =
+    std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
 
 fn hash(key: &str) -> u64 {
     // A fixed hash: results do not depend on a random seed.
@@ -37,7 +41,10 @@ fn hash(key: &str) -> u64 {
 
 impl<V> Default for Entries<V> {
     fn default() -> Entries<V> {
-        Entries { entries: Vec::new(), index: None }
+        Entries {
+            entries: Vec::new(),
+            index: None,
+        }
     }
 }
 
@@ -49,7 +56,10 @@ impl<V> Entries<V> {
 
     /// An empty map with capacity for this many entries.
     pub fn with_capacity(capacity: usize) -> Entries<V> {
-        Entries { entries: Vec::with_capacity(capacity), index: None }
+        Entries {
+            entries: Vec::with_capacity(capacity),
+            index: None,
+        }
     }
 
     /// The number of entries.
@@ -85,7 +95,8 @@ impl<V> Entries<V> {
 
     /// Key and value of an entry by its key.
     pub fn get_key_value(&self, key: &str) -> Option<(&Name, &V)> {
-        self.get_index_of(key).map(|at| (&self.entries[at].0, &self.entries[at].1))
+        self.get_index_of(key)
+            .map(|at| (&self.entries[at].0, &self.entries[at].1))
     }
 
     /// The entry at a 0-based position.
@@ -103,7 +114,8 @@ impl<V> Entries<V> {
         self.get_index_of(key).is_some()
     }
 
-    /// Sets the value of a key. Returns the previous value, whose position is kept. A new entry is added at the end.
+    /// Sets the value of a key. Returns the previous value, whose position is kept. A new entry is
+    /// added at the end.
     pub fn insert(&mut self, key: Name, value: V) -> Option<V> {
         match self.get_index_of(&key) {
             Some(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
@@ -127,7 +139,9 @@ impl<V> Entries<V> {
     fn append(&mut self, key: Name, value: V) -> usize {
         let at = self.entries.len();
         if let Some(index) = &mut self.index {
-            index.insert_unique(hash(&key), at as u32, |at| hash(&self.entries[*at as usize].0));
+            index.insert_unique(hash(&key), at as u32, |at| {
+                hash(&self.entries[*at as usize].0)
+            });
         }
         if at == self.entries.capacity() {
             // A vector of a few entries allocates only what it needs.
@@ -147,7 +161,9 @@ impl<V> Entries<V> {
         }
         let mut index = HashTable::with_capacity(self.entries.capacity());
         for (at, (key, _)) in self.entries.iter().enumerate() {
-            index.insert_unique(hash(key), at as u32, |at| hash(&self.entries[*at as usize].0));
+            index.insert_unique(hash(key), at as u32, |at| {
+                hash(&self.entries[*at as usize].0)
+            });
         }
         self.index = Some(Box::new(index));
     }
@@ -159,7 +175,10 @@ impl<V> Entries<V> {
             if let Ok(own) = index.find_entry(hash(key), |other| *other as usize == at) {
                 own.remove();
             }
-            index.iter_mut().filter(|other| **other as usize > at).for_each(|other| *other -= 1);
+            index
+                .iter_mut()
+                .filter(|other| **other as usize > at)
+                .for_each(|other| *other -= 1);
         }
         let (_, value) = self.entries.remove(at);
         if self.entries.len() <= FEW {
@@ -239,10 +258,14 @@ impl<V: PartialEq> PartialEq for Entries<V> {
     fn eq(&self, other: &Entries<V>) -> bool {
         // No lookup is needed where the order is the same.
         self.len() == other.len()
-            && self.entries.iter().enumerate().all(|(at, (key, value))| match &other.entries[at] {
-                (own, same) if own == key => same == value,
-                _ => other.get(key) == Some(value),
-            })
+            && self
+                .entries
+                .iter()
+                .enumerate()
+                .all(|(at, (key, value))| match &other.entries[at] {
+                    (own, same) if own == key => same == value,
+                    _ => other.get(key) == Some(value),
+                })
     }
 }
 
@@ -312,11 +335,24 @@ mod tests {
             for n in 0..count {
                 assert_eq!(map.get(&name(n)), Some(&Value::Int(n)));
                 assert_eq!(map.get_index_of(&name(n)), Some(n as usize));
-                assert_eq!(map.insert(name(n), Value::Int(-n)), Some(Value::Int(n)), "its place stays");
+                assert_eq!(
+                    map.insert(name(n), Value::Int(-n)),
+                    Some(Value::Int(n)),
+                    "its place stays"
+                );
             }
             assert!(map.get("none").is_none() && map.get_mut("-1").is_none());
-            assert!(map.keys().map(|key| key.to_string()).eq((0..count).map(|n| n.to_string())));
-            assert!(map.values().eq((0..count).map(|n| Value::Int(-n)).collect::<Vec<_>>().iter()));
+            assert!(
+                map.keys()
+                    .map(|key| key.to_string())
+                    .eq((0..count).map(|n| n.to_string()))
+            );
+            assert!(
+                map.values().eq((0..count)
+                    .map(|n| Value::Int(-n))
+                    .collect::<Vec<_>>()
+                    .iter())
+            );
             let mut other: Map = map.clone().into_iter().rev().collect();
             assert_eq!(map, other, "order does not count");
             if count > 0 {
@@ -330,15 +366,30 @@ mod tests {
 
     #[test]
     fn removed_entries_are_not_found_and_others_remain() {
-        let mut map: Map = (0..100).map(|n| (Name::from(format!("k{n}")), Value::Int(n))).collect();
+        let mut map: Map = (0..100)
+            .map(|n| (Name::from(format!("k{n}")), Value::Int(n)))
+            .collect();
         map.retain(|_, value| value.as_int().is_some_and(|n| n % 2 == 0));
-        assert_eq!((map.len(), map.get("k1"), map.get("k98")), (50, None, Some(&Value::Int(98))));
+        assert_eq!(
+            (map.len(), map.get("k1"), map.get("k98")),
+            (50, None, Some(&Value::Int(98)))
+        );
         for n in (0..90).step_by(2) {
             assert_eq!(map.shift_remove(&format!("k{n}")), Some(Value::Int(n)));
-            assert_eq!((map.get(&format!("k{n}")), map.get("k98")), (None, Some(&Value::Int(98))));
-            assert_eq!(map.insert("k90".into(), Value::Int(90)), Some(Value::Int(90)), "found, not put twice");
+            assert_eq!(
+                (map.get(&format!("k{n}")), map.get("k98")),
+                (None, Some(&Value::Int(98)))
+            );
+            assert_eq!(
+                map.insert("k90".into(), Value::Int(90)),
+                Some(Value::Int(90)),
+                "found, not put twice"
+            );
         }
-        assert_eq!((map.len(), map.get("k90"), map.get("k98")), (5, Some(&Value::Int(90)), Some(&Value::Int(98))));
+        assert_eq!(
+            (map.len(), map.get("k90"), map.get("k98")),
+            (5, Some(&Value::Int(90)), Some(&Value::Int(98)))
+        );
         *map.get_or_insert_with("new".into(), || Value::Null) = Value::Bool(true);
         map.get_or_insert_with("k90".into(), || Value::Null);
         map.sort_keys();

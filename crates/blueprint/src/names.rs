@@ -29,7 +29,8 @@ impl Names {
             return name.clone();
         }
         let name = Name::from(text);
-        self.0.insert_unique(hashed, name.clone(), |name| hash(name));
+        self.0
+            .insert_unique(hashed, name.clone(), |name| hash(name));
         name
     }
 }

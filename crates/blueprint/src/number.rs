@@ -5,18 +5,27 @@
 /// It has an exponent outside `1e-5 <= abs < 1e16` (decision S46): `2.0`, `3.14`, `1e21`.
 pub fn format_float(value: f64) -> String {
     if value == 0.0 {
-        return if value.is_sign_negative() { "-0.0".into() } else { "0.0".into() };
+        return if value.is_sign_negative() {
+            "-0.0".into()
+        } else {
+            "0.0".into()
+        };
     }
     let abs = value.abs();
     if (1e-5..1e16).contains(&abs) {
         let text = format!("{value}");
-        if text.contains('.') { text } else { text + ".0" }
+        if text.contains('.') {
+            text
+        } else {
+            text + ".0"
+        }
     } else {
         format!("{value:e}")
     }
 }
 
-/// Parses a 64-bit integer: decimal digits with an optional sign; leading zeros are allowed. `None` for any other text.
+/// Parses a 64-bit integer: decimal digits with an optional sign; leading zeros are allowed. `None`
+/// for any other text.
 pub fn parse_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -25,10 +34,12 @@ pub fn parse_integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Parses a finite float: decimal text with an optional fraction and exponent. `None` for any other text, including
-/// `inf` and `nan`.
+/// Parses a finite float: decimal text with an optional fraction and exponent. `None` for any other
+/// text, including `inf` and `nan`.
 pub fn parse_float(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E'));
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E'));
     if !plain || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -20,7 +20,8 @@ pub struct Field {
     pub kind: Kind,
     /// Whether the document must set the field.
     pub required: bool,
-    /// Whether the provider sets the field. The document must not set it unless it is also `optional`.
+    /// Whether the provider sets the field. The document must not set it unless it is also
+    /// `optional`.
     pub computed: bool,
     /// For a computed field: whether the document may set it. The provider sets it otherwise.
     pub optional: bool,
@@ -28,7 +29,8 @@ pub struct Field {
     pub nullable: bool,
     /// The value if the document sets none.
     pub default: Option<Value>,
-    /// Another default: name of a field and value. The value applies if that field is set and this one is not.
+    /// Another default: name of a field and value. The value applies if that field is set and this
+    /// one is not.
     pub default_with: Option<Arc<(Name, Value)>>,
     /// Whether the value must not be shown.
     pub sensitive: bool,
@@ -46,10 +48,11 @@ pub struct Field {
     pub changes_on_update: bool,
     /// Whether the field is not compared with the actual state.
     pub ignore_drift: bool,
-    /// Whether a computed field is compared with the actual state. A computed field that is also `optional` is compared
-    /// anyway if the document sets it.
+    /// Whether a computed field is compared with the actual state. A computed field that is also
+    /// `optional` is compared anyway if the document sets it.
     pub track_drift: bool,
-    /// Whether a reference in the field, alone or inside a text, creates a link (version 2025-11-02).
+    /// Whether a reference in the field, alone or inside a text, creates a link (version
+    /// 2025-11-02).
     pub links: bool,
     /// Whether order and repetition in the list do not matter.
     pub set: bool,
@@ -59,7 +62,8 @@ pub struct Field {
     pub allowed: Vec<Value>,
     /// Limits of the value.
     pub constraint: Constraint,
-    /// The value of a computed field in a simulation: text with `{hash}`, `{id}`, `{updates}`, or data.
+    /// The value of a computed field in a simulation: text with `{hash}`, `{id}`, `{updates}`, or
+    /// data.
     pub simulated_value: Option<Value>,
     /// A description of one sentence.
     pub docs: Name,
@@ -70,15 +74,17 @@ pub struct Field {
 pub struct StandsFor {
     /// The other field.
     pub field: Name,
-    /// The value of that field: a template. A text that is exactly `{value}` is replaced by the written value. `None`
-    /// for the written value itself.
+    /// The value of that field: a template. A text that is exactly `{value}` is replaced by the
+    /// written value. `None` for the written value itself.
     pub shape: Option<Value>,
 }
 
 impl StandsFor {
     /// The value of the other field for a written value.
     pub fn value(&self, written: &Value) -> Value {
-        self.shape.as_ref().map_or_else(|| written.clone(), |shape| filled(shape, written))
+        self.shape
+            .as_ref()
+            .map_or_else(|| written.clone(), |shape| filled(shape, written))
     }
 }
 
@@ -86,7 +92,11 @@ fn filled(shape: &Value, written: &Value) -> Value {
     match shape {
         Value::Text(text) if text.as_ref() == "{value}" => written.clone(),
         Value::List(items) => Value::list(items.iter().map(|item| filled(item, written))),
-        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), filled(value, written)))),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), filled(value, written))),
+        ),
         other => other.clone(),
     }
 }
@@ -112,8 +122,8 @@ pub struct Constraint {
     pub whole: bool,
     /// Step and offset: the number minus the offset must be a multiple of the step, which is not 0.
     pub modulo: Option<(i64, i64)>,
-    /// Names of rules that the schema cannot express, such as `neutron.network`. A dialect checks some of them, the
-    /// provider the others.
+    /// Names of rules that the schema cannot express, such as `neutron.network`. A dialect checks
+    /// some of them, the provider the others.
     pub custom: Vec<Name>,
 }
 
@@ -145,12 +155,18 @@ impl SupportStatus {
 
     /// The word in catalogues.
     pub fn word(self) -> &'static str {
-        SupportStatus::ALL.iter().find(|(status, _)| *status == self).map_or("", |(_, word)| word)
+        SupportStatus::ALL
+            .iter()
+            .find(|(status, _)| *status == self)
+            .map_or("", |(_, word)| word)
     }
 
     /// The status with this word; `None` if there is none.
     pub fn of_word(word: &str) -> Option<SupportStatus> {
-        SupportStatus::ALL.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
+        SupportStatus::ALL
+            .iter()
+            .find(|(_, known)| *known == word)
+            .map(|(status, _)| *status)
     }
 }
 
@@ -239,6 +255,10 @@ impl Field {
 impl Schema {
     /// The type of an object with these fields.
     pub fn ty(&self) -> Type {
-        Type::object(self.fields.iter().map(|(name, field)| (name.clone(), field.ty())))
+        Type::object(
+            self.fields
+                .iter()
+                .map(|(name, field)| (name.clone(), field.ty())),
+        )
     }
 }

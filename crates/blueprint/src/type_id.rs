@@ -1,9 +1,11 @@
 //! Resolved types: the package that a type belongs to, and its token in that package.
 //!
-//! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when a document is
-//! lowered or a record is read. All other code reads the package and the token from the [`TypeId`].
+//! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when
+//! a document is lowered or a record is read. All other code reads the package and the token from
+//! the [`TypeId`].
 //!
-//! Not here: the types of a package (`provider`), the type names that a dialect accepts (its crate).
+//! Not here: the types of a package (`provider`), the type names that a dialect accepts (its
+//! crate).
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -31,10 +33,15 @@ pub enum PackageFamily {
 
 impl PackageFamily {
     /// All families, in the order of their declaration.
-    pub const ALL: [PackageFamily; 4] =
-        [PackageFamily::BuiltIn, PackageFamily::Pulumi, PackageFamily::Terraform, PackageFamily::Kubernetes];
+    pub const ALL: [PackageFamily; 4] = [
+        PackageFamily::BuiltIn,
+        PackageFamily::Pulumi,
+        PackageFamily::Terraform,
+        PackageFamily::Kubernetes,
+    ];
 
-    /// The word in documents, catalogues and messages: `built-in`, `pulumi`, `terraform` or `kubernetes`.
+    /// The word in documents, catalogues and messages: `built-in`, `pulumi`, `terraform` or
+    /// `kubernetes`.
     pub fn word(self) -> &'static str {
         match self {
             PackageFamily::BuiltIn => "built-in",
@@ -46,7 +53,9 @@ impl PackageFamily {
 
     /// The family with a word.
     pub fn of_word(word: &str) -> Option<PackageFamily> {
-        PackageFamily::ALL.into_iter().find(|family| family.word() == word)
+        PackageFamily::ALL
+            .into_iter()
+            .find(|family| family.word() == word)
     }
 }
 
@@ -63,10 +72,11 @@ pub struct Package {
     pub parameters: Value,
 }
 
-/// A resolved type. Equality, order and hash are those of its [name](TypeId::name): within a document a package name
-/// stands for one package.
+/// A resolved type. Equality, order and hash are those of its [name](TypeId::name): within a
+/// document a package name stands for one package.
 ///
-/// Cloning copies at most two pointers. A type dereferences to its name and is printed and stored as its name.
+/// Cloning copies at most two pointers. A type dereferences to its name and is printed and stored
+/// as its name.
 #[derive(Clone, Debug, Default)]
 pub struct TypeId {
     name: Name,
@@ -78,8 +88,9 @@ pub struct TypeId {
 }
 
 impl TypeId {
-    /// Splits a name. The package is the text before the first `/`; without a `/`, the text before the last `::`, as in
-    /// `OS::Heat::Value`. A name with neither is both the package and the token.
+    /// Splits a name. The package is the text before the first `/`; without a `/`, the text before
+    /// the last `::`, as in `OS::Heat::Value`. A name with neither is both the package and the
+    /// token.
     ///
     /// The result knows its package only by name: see [`Packages::resolve`].
     pub fn parse(name: impl Into<Name>) -> TypeId {
@@ -88,14 +99,22 @@ impl TypeId {
             Some(at) => (at, at + 1),
             None => name.rfind("::").map_or((name.len(), 0), |at| (at, at + 2)),
         };
-        TypeId { package_end: package_end as u32, token_start: token_start as u32, package: None, name }
+        TypeId {
+            package_end: package_end as u32,
+            token_start: token_start as u32,
+            package: None,
+            name,
+        }
     }
 
     /// The type with a package, whose name must be the package name of the type.
     pub fn of_package(self, package: Arc<Package>) -> TypeId {
         debug_assert_eq!(self.package_name(), &*package.name);
         let hosted = package.family != PackageFamily::BuiltIn;
-        TypeId { package: hosted.then_some(package), ..self }
+        TypeId {
+            package: hosted.then_some(package),
+            ..self
+        }
     }
 
     /// The type as it is written, stored and printed: the package's name and the token.
@@ -110,12 +129,16 @@ impl TypeId {
 
     /// The name of the package.
     pub fn package_name(&self) -> &str {
-        self.name.get(..self.package_end as usize).unwrap_or_default()
+        self.name
+            .get(..self.package_end as usize)
+            .unwrap_or_default()
     }
 
     /// The text after the package's name: `ec2/vpc` of `aws/ec2/vpc`, `Value` of `OS::Heat::Value`.
     pub fn token(&self) -> &str {
-        self.name.get(self.token_start as usize..).unwrap_or_default()
+        self.name
+            .get(self.token_start as usize..)
+            .unwrap_or_default()
     }
 
     /// The last part of the token, after its last `/` or `::`: `vpc` of `aws/ec2/vpc`.
@@ -130,9 +153,12 @@ impl TypeId {
         self.package.as_ref()
     }
 
-    /// The family of the package. For a type that was only [parsed](TypeId::parse) it is [`PackageFamily::BuiltIn`].
+    /// The family of the package. For a type that was only [parsed](TypeId::parse) it is
+    /// [`PackageFamily::BuiltIn`].
     pub fn family(&self) -> PackageFamily {
-        self.package.as_ref().map_or(PackageFamily::BuiltIn, |package| package.family)
+        self.package
+            .as_ref()
+            .map_or(PackageFamily::BuiltIn, |package| package.family)
     }
 }
 
@@ -242,7 +268,8 @@ impl<'de> serde::Deserialize<'de> for TypeId {
     }
 }
 
-/// The hosted packages whose types a document may name. All other packages are of the built-in family.
+/// The hosted packages whose types a document may name. All other packages are of the built-in
+/// family.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     hosted: IndexMap<Name, Arc<Package>>,
@@ -264,7 +291,8 @@ impl Packages {
         self.hosted.is_empty()
     }
 
-    /// Adds a package. Built-in packages are ignored. If two packages have the same name, the first one stays.
+    /// Adds a package. Built-in packages are ignored. If two packages have the same name, the first
+    /// one stays.
     pub fn add(&mut self, package: Arc<Package>) {
         if package.family != PackageFamily::BuiltIn {
             self.hosted.entry(package.name.clone()).or_insert(package);
@@ -273,10 +301,15 @@ impl Packages {
 
     /// The hosted package with a name.
     pub fn hosted(&self, name: &str) -> Option<&Arc<Package>> {
-        if self.hosted.is_empty() { None } else { self.hosted.get(name) }
+        if self.hosted.is_empty() {
+            None
+        } else {
+            self.hosted.get(name)
+        }
     }
 
-    /// The hosted package that a written type names before its first `/`, and the rest of the text as the token.
+    /// The hosted package that a written type names before its first `/`, and the rest of the text
+    /// as the token.
     pub fn split<'t>(&self, written: &'t str) -> Option<(&Arc<Package>, &'t str)> {
         if self.hosted.is_empty() {
             return None;
@@ -311,15 +344,34 @@ mod tests {
             ("local/file", "local", "file", "file"),
             ("aws/ec2/vpc", "aws", "ec2/vpc", "vpc"),
             ("OS::Heat::Value", "OS::Heat", "Value", "Value"),
-            ("OS::Neutron::LBaaS::Pool", "OS::Neutron::LBaaS", "Pool", "Pool"),
-            ("kubernetes/networking.k8s.io/Ingress", "kubernetes", "networking.k8s.io/Ingress", "Ingress"),
-            ("aws/s3/bucket:Bucket", "aws", "s3/bucket:Bucket", "bucket:Bucket"),
+            (
+                "OS::Neutron::LBaaS::Pool",
+                "OS::Neutron::LBaaS",
+                "Pool",
+                "Pool",
+            ),
+            (
+                "kubernetes/networking.k8s.io/Ingress",
+                "kubernetes",
+                "networking.k8s.io/Ingress",
+                "Ingress",
+            ),
+            (
+                "aws/s3/bucket:Bucket",
+                "aws",
+                "s3/bucket:Bucket",
+                "bucket:Bucket",
+            ),
             ("x/a::b", "x", "a::b", "b"),
             ("alone", "alone", "alone", "alone"),
             ("", "", "", ""),
         ] {
             let id = TypeId::parse(name);
-            assert_eq!((id.package_name(), id.token(), id.last_part()), (package, token, last), "{name}");
+            assert_eq!(
+                (id.package_name(), id.token(), id.last_part()),
+                (package, token, last),
+                "{name}"
+            );
             assert_eq!(id.to_string(), name);
         }
     }
@@ -327,17 +379,44 @@ mod tests {
     #[test]
     fn hosted_packages_are_found_by_name() {
         let package = |family, name: &str| {
-            Arc::new(Package { family, name: name.into(), version: Some("6.2.0".into()), parameters: Value::Null })
+            Arc::new(Package {
+                family,
+                name: name.into(),
+                version: Some("6.2.0".into()),
+                parameters: Value::Null,
+            })
         };
-        let packages: Packages =
-            [package(PackageFamily::Pulumi, "aws"), package(PackageFamily::BuiltIn, "local")].into_iter().collect();
+        let packages: Packages = [
+            package(PackageFamily::Pulumi, "aws"),
+            package(PackageFamily::BuiltIn, "local"),
+        ]
+        .into_iter()
+        .collect();
         let id = packages.resolve("aws/s3/bucket:Bucket");
-        assert_eq!((id.family(), id.token()), (PackageFamily::Pulumi, "s3/bucket:Bucket"));
-        assert_eq!(id.package().and_then(|package| package.version.as_deref()), Some("6.2.0"));
-        assert_eq!(packages.resolve("local/file").family(), PackageFamily::BuiltIn);
-        assert_eq!(packages.split("aws/a b:c").map(|(package, token)| (&*package.name, token)), Some(("aws", "a b:c")));
+        assert_eq!(
+            (id.family(), id.token()),
+            (PackageFamily::Pulumi, "s3/bucket:Bucket")
+        );
+        assert_eq!(
+            id.package().and_then(|package| package.version.as_deref()),
+            Some("6.2.0")
+        );
+        assert_eq!(
+            packages.resolve("local/file").family(),
+            PackageFamily::BuiltIn
+        );
+        assert_eq!(
+            packages
+                .split("aws/a b:c")
+                .map(|(package, token)| (&*package.name, token)),
+            Some(("aws", "a b:c"))
+        );
         assert!(packages.split("local/file").is_none() && packages.split("aws").is_none());
-        assert_eq!(id, TypeId::parse("aws/s3/bucket:Bucket"), "the name decides");
+        assert_eq!(
+            id,
+            TypeId::parse("aws/s3/bucket:Bucket"),
+            "the name decides"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The types of values. The documentation of a variant gives its name in the blueprint dialect.
 //!
-//! Not here: conversion of values and types (`expr`); types that a provider defines (`provider::CustomType`).
+//! Not here: conversion of values and types (`expr`); types that a provider defines
+//! (`provider::CustomType`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use crate::Name;
 use crate::map::IndexMap;
 
-/// The type of an input, of a provider's field, of a function's argument or result, or of an expression.
+/// The type of an input, of a provider's field, of a function's argument or result, or of an
+/// expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Type {
@@ -36,8 +38,8 @@ pub enum Type {
     Union(Arc<[Type]>),
     /// `function`.
     Function,
-    /// The type of an expression whose error has been reported. It is compatible with every type and causes no second
-    /// diagnostic.
+    /// The type of an expression whose error has been reported. It is compatible with every type
+    /// and causes no second diagnostic.
     Error,
 }
 
@@ -61,12 +63,14 @@ impl Type {
 
     /// An object type with these fields.
     pub fn object(fields: impl IntoIterator<Item = (Name, Type)>) -> Type {
-        Type::Object(Arc::new(ObjectType { fields: fields.into_iter().collect() }))
+        Type::Object(Arc::new(ObjectType {
+            fields: fields.into_iter().collect(),
+        }))
     }
 
-    /// The union of types: the members of unions instead of the unions themselves, without duplicates, in order. If
-    /// `Error` is among the types, the union is `Error`; otherwise, if `Any` is among them, it is `Any`. The union of
-    /// one type is that type.
+    /// The union of types: the members of unions instead of the unions themselves, without
+    /// duplicates, in order. If `Error` is among the types, the union is `Error`; otherwise, if
+    /// `Any` is among them, it is `Any`. The union of one type is that type.
     pub fn union(types: impl IntoIterator<Item = Type>) -> Type {
         let mut flat: Vec<Type> = Vec::new();
         for ty in types {
@@ -88,7 +92,11 @@ impl Type {
         if flat.contains(&Type::Any) {
             return Type::Any;
         }
-        if flat.len() == 1 { flat.remove(0) } else { Type::Union(flat.into()) }
+        if flat.len() == 1 {
+            flat.remove(0)
+        } else {
+            Type::Union(flat.into())
+        }
     }
 
     /// The union of integer and float.
@@ -109,13 +117,15 @@ impl Type {
         matches!(self, Type::Any | Type::Error)
     }
 
-    /// Whether a value can belong to both types without conversion. Integer and float do not overlap. Two lists always
-    /// overlap, and so do a map and an object, two maps, or two objects.
+    /// Whether a value can belong to both types without conversion. Integer and float do not
+    /// overlap. Two lists always overlap, and so do a map and an object, two maps, or two objects.
     pub fn overlaps(&self, other: &Type) -> bool {
         if self.is_open() || other.is_open() {
             return true;
         }
-        self.alternatives().iter().any(|a| other.alternatives().iter().any(|b| a.overlaps_one(b)))
+        self.alternatives()
+            .iter()
+            .any(|a| other.alternatives().iter().any(|b| a.overlaps_one(b)))
     }
 
     fn overlaps_one(&self, other: &Type) -> bool {
@@ -130,8 +140,8 @@ impl Type {
     }
 }
 
-/// Writes the type as the blueprint dialect does: `string`, `array of integer`, `string or integer`. An object is
-/// `object` without its keys.
+/// Writes the type as the blueprint dialect does: `string`, `array of integer`,
+/// `string or integer`. An object is `object` without its keys.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

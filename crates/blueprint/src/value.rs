@@ -88,12 +88,20 @@ impl Value {
 
     /// Creates a map.
     pub fn map<K: Into<Name>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
-        Value::Map(Arc::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
+        Value::Map(Arc::new(
+            entries
+                .into_iter()
+                .map(|(key, value)| (key.into(), value))
+                .collect(),
+        ))
     }
 
     /// Creates an unknown value of a type that waits for one resource.
     pub fn unknown(ty: Option<Type>, waits_for: Option<Address>) -> Value {
-        Value::Unknown(Arc::new(Unknown { ty, waits_for: waits_for.into_iter().collect() }))
+        Value::Unknown(Arc::new(Unknown {
+            ty,
+            waits_for: waits_for.into_iter().collect(),
+        }))
     }
 
     /// The value marked secret. A secret value stays as it is.
@@ -153,8 +161,9 @@ impl Value {
         }
     }
 
-    /// Replaces the keys of maps, at any depth, by equal ones that `names` holds, so that records of one type share the
-    /// names of their fields. Parts that are shared with other values stay as they are.
+    /// Replaces the keys of maps, at any depth, by equal ones that `names` holds, so that records
+    /// of one type share the names of their fields. Parts that are shared with other values stay as
+    /// they are.
     pub fn share_keys(&mut self, names: &mut Names) {
         match self {
             Value::Map(entries) => {
@@ -180,11 +189,18 @@ impl Value {
     pub fn revealed(&self) -> Value {
         match self {
             Value::Secret(inner) => inner.revealed(),
-            Value::List(items) if self.has_secret() => Value::list(items.iter().map(Value::revealed)),
-            Value::Set(items) if self.has_secret() => Value::Set(Arc::new(items.iter().map(Value::revealed).collect())),
-            Value::Map(entries) if self.has_secret() => {
-                Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), value.revealed())).collect()))
+            Value::List(items) if self.has_secret() => {
+                Value::list(items.iter().map(Value::revealed))
             }
+            Value::Set(items) if self.has_secret() => {
+                Value::Set(Arc::new(items.iter().map(Value::revealed).collect()))
+            }
+            Value::Map(entries) if self.has_secret() => Value::Map(Arc::new(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.revealed()))
+                    .collect(),
+            )),
             other => other.clone(),
         }
     }
@@ -200,7 +216,9 @@ impl Value {
                 }
             }
             Value::Secret(inner) => inner.waits_for(found),
-            Value::List(items) | Value::Set(items) => items.iter().for_each(|item| item.waits_for(found)),
+            Value::List(items) | Value::Set(items) => {
+                items.iter().for_each(|item| item.waits_for(found))
+            }
             Value::Map(entries) => entries.values().for_each(|value| value.waits_for(found)),
             _ => {}
         }
@@ -289,7 +307,11 @@ impl Type {
                     Type::list(Type::union(items.iter().map(Type::of)))
                 }
             }
-            Value::Map(entries) => Type::object(entries.iter().map(|(key, value)| (key.clone(), Type::of(value)))),
+            Value::Map(entries) => Type::object(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.clone(), Type::of(value))),
+            ),
             Value::Asset(_) | Value::Resource(_) => Type::Any,
             Value::Function(_) => Type::Function,
             Value::Unknown(unknown) => unknown.ty.clone().unwrap_or(Type::Any),
@@ -298,7 +320,8 @@ impl Type {
     }
 }
 
-/// Formats data as JSON, unknown values as `(known on deploy)` and secrets as `(secret)`: safe for any output.
+/// Formats data as JSON, unknown values as `(known on deploy)` and secrets as `(secret)`: safe for
+/// any output.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -307,7 +330,9 @@ impl std::fmt::Display for Value {
             Value::Int(value) => write!(f, "{value}"),
             Value::Float(value) => f.write_str(&crate::format_float(*value)),
             Value::Decimal(text) => f.write_str(text),
-            Value::Text(text) => f.write_str(&serde_json::to_string(text.as_ref()).unwrap_or_default()),
+            Value::Text(text) => {
+                f.write_str(&serde_json::to_string(text.as_ref()).unwrap_or_default())
+            }
             Value::Bytes(bytes) => write!(f, "({} bytes)", bytes.len()),
             Value::List(items) | Value::Set(items) => {
                 f.write_str("[")?;
@@ -376,7 +401,10 @@ mod tests {
 
     #[test]
     fn a_secret_prints_nothing() {
-        let value = Value::map([("a", Value::from("open")), ("b", Value::from("hidden").secret())]);
+        let value = Value::map([
+            ("a", Value::from("open")),
+            ("b", Value::from("hidden").secret()),
+        ]);
         assert_eq!(value.to_string(), r#"{"a": "open", "b": (secret)}"#);
         assert!(!format!("{value:?}").contains("hidden"));
         assert!(value.has_secret() && !value.revealed().has_secret());

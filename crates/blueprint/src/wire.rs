@@ -1,24 +1,28 @@
-//! The serialised form of a [`Value`] outside the process: JSON with marks. [`VERSION`] is the version of the form.
+//! The serialised form of a [`Value`] outside the process: JSON with marks. [`VERSION`] is the
+//! version of the form.
 //!
-//! Null, booleans, numbers, texts, lists and maps are plain JSON. A number with a fraction or an exponent is a float.
-//! Any other number is an integer, or a decimal if it is too large for `i64` and fits `u64`.
+//! Null, booleans, numbers, texts, lists and maps are plain JSON. A number with a fraction or an
+//! exponent is a float. Any other number is an integer, or a decimal if it is too large for `i64`
+//! and fits `u64`.
 //!
 //! A mark is a map with a single key. The key tells the kind of value:
 //!
-//! - `{"$unknown": [ADDRESS, ..]}`: an unknown value and the resources for which it waits. The form does not keep its
-//!   type.
+//! - `{"$unknown": [ADDRESS, ..]}`: an unknown value and the resources for which it waits. The form
+//!   does not keep its type.
 //! - `{"$secret": VALUE}`
 //! - `{"$bytes": BASE64}`
 //! - `{"$decimal": TEXT}`
 //! - `{"$float": "NaN"}`, `"inf"` or `"-inf"`: a float that is not a JSON number.
 //! - `{"$set": [VALUE, ..]}`
-//! - `{"$asset": {"text": TEXT}}`, with `file`, `remote` or `archive` for the other kinds of assets.
+//! - `{"$asset": {"text": TEXT}}`, with `file`, `remote` or `archive` for the other kinds of
+//!   assets.
 //! - `{"$resource": ADDRESS}`
 //! - `{"$map": MAP}`: a map whose first key begins with `$`.
 //!
 //! A function has no serialised form: writing it is an error.
 //!
-//! Secrets are in clear text here. Seal them before writing to storage that outlives the process (`state::seal`).
+//! Secrets are in clear text here. Seal them before writing to storage that outlives the process
+//! (`state::seal`).
 
 mod document;
 
@@ -39,7 +43,11 @@ pub use document::{WireDocument, WireDocumentError};
 pub const VERSION: u32 = 1;
 
 /// Writes a map with a single entry.
-fn single<S: Serializer>(serializer: S, key: &str, value: &impl Serialize) -> Result<S::Ok, S::Error> {
+fn single<S: Serializer>(
+    serializer: S,
+    key: &str,
+    value: &impl Serialize,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(1))?;
     map.serialize_entry(key, value)?;
     map.end()
@@ -59,7 +67,11 @@ impl Serialize for Value {
             Value::List(items) => items.serialize(serializer),
             Value::Set(items) => single(serializer, "$set", &items.as_ref()),
             Value::Map(entries) => {
-                if entries.keys().next().is_some_and(|key| key.starts_with('$')) {
+                if entries
+                    .keys()
+                    .next()
+                    .is_some_and(|key| key.starts_with('$'))
+                {
                     single(serializer, "$map", &PlainEntries(entries))
                 } else {
                     PlainEntries(entries).serialize(serializer)
@@ -67,9 +79,10 @@ impl Serialize for Value {
             }
             Value::Asset(asset) => single(serializer, "$asset", asset.as_ref()),
             Value::Resource(address) => single(serializer, "$resource", address.as_ref()),
-            Value::Function(function) => {
-                Err(serde::ser::Error::custom(format!("the function `{}` cannot be stored", function.name)))
-            }
+            Value::Function(function) => Err(serde::ser::Error::custom(format!(
+                "the function `{}` cannot be stored",
+                function.name
+            ))),
             Value::Unknown(unknown) => single(serializer, "$unknown", &unknown.waits_for),
             Value::Secret(inner) => single(serializer, "$secret", inner.as_ref()),
         }
@@ -159,7 +172,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(i64::try_from(value).map_or_else(|_| Value::Decimal(value.to_string().into()), Value::Int))
+        Ok(i64::try_from(value)
+            .map_or_else(|_| Value::Decimal(value.to_string().into()), Value::Int))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
@@ -185,8 +199,13 @@ impl<'de> Visitor<'de> for ValueVisitor {
                 let marked = match key.as_ref() {
                     "$secret" => entries.next_value::<Value>()?.secret(),
                     "$unknown" => {
-                        let waits_for = entries.next_value::<Option<Vec<Address>>>()?.unwrap_or_default();
-                        Value::Unknown(Arc::new(Unknown { ty: None, waits_for }))
+                        let waits_for = entries
+                            .next_value::<Option<Vec<Address>>>()?
+                            .unwrap_or_default();
+                        Value::Unknown(Arc::new(Unknown {
+                            ty: None,
+                            waits_for,
+                        }))
                     }
                     "$bytes" => {
                         let text = entries.next_value::<String>()?;
@@ -209,7 +228,9 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     }
                 };
                 if entries.next_key::<WireKey>()?.is_some() {
-                    return Err(A::Error::custom(format!("nothing may stand beside `{key}`")));
+                    return Err(A::Error::custom(format!(
+                        "nothing may stand beside `{key}`"
+                    )));
                 }
                 return Ok(marked);
             }
@@ -220,8 +241,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// Reads a map and takes each of its own keys as an ordinary key, also if it is spelled like a mark. The values may
-/// have marks.
+/// Reads a map and takes each of its own keys as an ordinary key, also if it is spelled like a
+/// mark. The values may have marks.
 impl<'de> Deserialize<'de> for Map {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Map, D::Error> {
         deserializer.deserialize_map(PlainMap)
@@ -246,8 +267,8 @@ impl<'de> Visitor<'de> for PlainMap {
     }
 }
 
-/// Deserialises a name without an intermediate `String`, for `deserialize_with` of fields that are read thousands of
-/// times.
+/// Deserialises a name without an intermediate `String`, for `deserialize_with` of fields that are
+/// read thousands of times.
 pub fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
     WireKey::deserialize(deserializer).map(|WireKey(name)| name)
 }
@@ -287,13 +308,23 @@ mod tests {
             ("none", Value::Null),
             ("secret", Value::from("s").secret()),
             ("bytes", Value::Bytes(Arc::from([0u8, 255].as_slice()))),
-            ("unknown", Value::unknown(None, Some(Address::root("a").with_key(crate::Key::Index(0))))),
+            (
+                "unknown",
+                Value::unknown(
+                    None,
+                    Some(Address::root("a").with_key(crate::Key::Index(0))),
+                ),
+            ),
             ("dollar", Value::map([("$secret", Value::Int(1))])),
             ("set", Value::Set(Arc::new(vec![Value::Int(1)]))),
             ("big", Value::Decimal("18446744073709551616".into())),
         ]);
         let text = serde_json::to_string(&value).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap(),
+            value,
+            "{text}"
+        );
         assert!(text.contains("\"float\":3.0"), "{text}");
     }
 }

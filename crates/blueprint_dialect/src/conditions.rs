@@ -1,4 +1,5 @@
-//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (decisions S34 to S36).
+//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (decisions
+//! S34 to S36).
 
 use blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::Span;
@@ -30,7 +31,11 @@ impl Lowering<'_> {
             _ => None,
         };
         if let Some(value) = constant {
-            let effect = if value { "the resource is always there" } else { "the resource is never there" };
+            let effect = if value {
+                "the resource is always there"
+            } else {
+                "the resource is never there"
+            };
             self.found.push(
                 CONDITION_CONSTANT
                     .new(format!("the condition is always {value}"))
@@ -40,7 +45,11 @@ impl Lowering<'_> {
             return Expr::literal(Value::Bool(value), node.span);
         }
         let before = self.found.len();
-        let expr = if has_substitution(&scalar.text) { self.text_expr(node, scalar) } else { Expr::error(node.span) };
+        let expr = if has_substitution(&scalar.text) {
+            self.text_expr(node, scalar)
+        } else {
+            Expr::error(node.span)
+        };
         if matches!(expr.kind, ExprKind::Substitution(_)) {
             return expr;
         }
@@ -58,20 +67,29 @@ impl Lowering<'_> {
     fn condition_map(&mut self, node: &Node) -> Expr {
         let before = self.found.len();
         let fields = self.fields(&shape::CONDITION, node.as_map(), node.span);
-        let mut set: Vec<_> =
-            shape::CONDITION.keys.iter().filter_map(|key| Some((key.name, fields.entry(key.name)?))).collect();
+        let mut set: Vec<_> = shape::CONDITION
+            .keys
+            .iter()
+            .filter_map(|key| Some((key.name, fields.entry(key.name)?)))
+            .collect();
         set.sort_by_key(|(_, entry)| entry.key.span.start);
         let mut set = set.into_iter();
         let Some((word, entry)) = set.next() else {
             if self.found.len() == before {
-                self.invalid(value_span(node), "a condition needs `and`, `or` or `not`", "has none of them");
+                self.invalid(
+                    value_span(node),
+                    "a condition needs `and`, `or` or `not`",
+                    "has none of them",
+                );
             }
             return Expr::error(node.span);
         };
         if let Some((other, second)) = set.next() {
             self.found.push(
                 INVALID_CONDITION
-                    .new(format!("a condition has one of `and`, `or`, `not`, here are `{word}` and `{other}`"))
+                    .new(format!(
+                        "a condition has one of `and`, `or`, `not`, here are `{word}` and `{other}`"
+                    ))
                     .label(second.key.span, "a second one")
                     .label(entry.key.span, "the first")
                     .help("put one into a condition of the other"),
@@ -81,11 +99,20 @@ impl Lowering<'_> {
         let value = &entry.value;
         if word == "not" {
             let inner = self.condition(value);
-            return choice(inner, boolean(false, node.span), boolean(true, node.span), node.span);
+            return choice(
+                inner,
+                boolean(false, node.span),
+                boolean(true, node.span),
+                node.span,
+            );
         }
         let items = value.as_list().unwrap_or(&[]);
         if items.is_empty() {
-            self.invalid(value_span(value), &format!("`{word}` needs at least one condition"), "an empty list");
+            self.invalid(
+                value_span(value),
+                &format!("`{word}` needs at least one condition"),
+                "an empty list",
+            );
             return Expr::error(node.span);
         }
         let mut conditions = Vec::with_capacity(items.len());
@@ -98,7 +125,12 @@ impl Lowering<'_> {
     }
 
     fn invalid(&mut self, span: Span, message: &str, label: &str) {
-        self.found.push(INVALID_CONDITION.new(message).label(span, label).help("add a condition"));
+        self.found.push(
+            INVALID_CONDITION
+                .new(message)
+                .label(span, label)
+                .help("add a condition"),
+        );
     }
 }
 
@@ -107,11 +139,18 @@ fn boolean(value: bool, span: Span) -> Expr {
 }
 
 fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
+    Expr::new(
+        ExprKind::Choice(Box::new(ChoiceExpr {
+            condition,
+            then,
+            otherwise,
+        })),
+        span,
+    )
 }
 
-/// Combines conditions that are decided from left to right. The list is halved, so that a long list does not become a
-/// deep tree.
+/// Combines conditions that are decided from left to right. The list is halved, so that a long list
+/// does not become a deep tree.
 fn combine(mut conditions: Vec<Expr>, all: bool, span: Span) -> Expr {
     if conditions.len() > 2 {
         let rest = conditions.split_off(conditions.len() / 2);

@@ -15,7 +15,11 @@ use dialect::codes::{MISSING_VERSION, NOTHING_DECLARED, UNSUPPORTED_VERSION, WRO
 use dialect::{Document, Lowered};
 
 /// Lowers a document.
-pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered {
+pub(super) fn lower(
+    document: &Document<'_>,
+    functions: &FunctionTable,
+    packages: &Packages,
+) -> Lowered {
     let mut found = Diagnostics::new();
     let Survey { bad_keys, aliases } = match &document.tree.root {
         Some(root) => survey(root, &mut found),
@@ -37,14 +41,26 @@ pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages
     if aliases {
         // The value of an alias is read at each use, so its mistakes are found several times.
         let mut seen = HashSet::new();
-        found.retain(|diagnostic| seen.insert((diagnostic.code.name, diagnostic.span(), diagnostic.message.clone())));
+        found.retain(|diagnostic| {
+            seen.insert((
+                diagnostic.code.name,
+                diagnostic.span(),
+                diagnostic.message.clone(),
+            ))
+        });
     }
-    Lowered { blueprint, diagnostics: found }
+    Lowered {
+        blueprint,
+        diagnostics: found,
+    }
 }
 
 impl Lowering<'_> {
     fn document(&mut self, document: &Document<'_>) -> Blueprint {
-        let mut blueprint = Blueprint { dialect: "blueprint", ..Blueprint::default() };
+        let mut blueprint = Blueprint {
+            dialect: "blueprint",
+            ..Blueprint::default()
+        };
         let nothing = Span::new(document.file, 0, 0);
         let root = match &document.tree.root {
             Some(root) if self.is_null(root) => None,
@@ -74,9 +90,10 @@ impl Lowering<'_> {
         }
         let resources = root.and_then(|root| root.get("resources"));
         self.none_is_resource = self.version == Version::First
-            && resources
-                .and_then(Node::as_map)
-                .is_some_and(|map| map.iter().any(|entry| entry.key.text() == Some(super::version::NONE)));
+            && resources.and_then(Node::as_map).is_some_and(|map| {
+                map.iter()
+                    .any(|entry| entry.key.text() == Some(super::version::NONE))
+            });
 
         let fields = self.fields(&shape::DOCUMENT, Some(entries), first);
         self.version(&fields, first, &mut blueprint);
@@ -97,7 +114,9 @@ impl Lowering<'_> {
             }
             return;
         };
-        let Some(scalar) = node.as_scalar() else { return };
+        let Some(scalar) = node.as_scalar() else {
+            return;
+        };
         if self.has_substitution(node, scalar, "version") {
             return;
         }
@@ -107,7 +126,14 @@ impl Lowering<'_> {
             self.found.push(
                 UNSUPPORTED_VERSION
                     .new(format!("unknown version `{}`", scalar.text))
-                    .label(value_span(node), if what == "a string" { "read as 2023-04-20" } else { what })
+                    .label(
+                        value_span(node),
+                        if what == "a string" {
+                            "read as 2023-04-20"
+                        } else {
+                            what
+                        },
+                    )
                     .help(format!("versions are {}", listed(&Version::NAMES))),
             );
         }
@@ -142,9 +168,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Checks that a document declares a resource or includes another document (decision C14). Broken sections count as
-    /// declared.
-    fn check_not_empty(&mut self, entries: &[syntax::MapEntry], fields: &SectionFields<'_>, first: Span) {
+    /// Checks that a document declares a resource or includes another document (decision C14).
+    /// Broken sections count as declared.
+    fn check_not_empty(
+        &mut self,
+        entries: &[syntax::MapEntry],
+        fields: &SectionFields<'_>,
+        first: Span,
+    ) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))
                 && match &entry.value.content {
@@ -153,7 +184,11 @@ impl Lowering<'_> {
                     Content::Scalar(_) => !self.is_null(&entry.value),
                 }
         });
-        if !declares && !["resources", "include"].iter().any(|key| fields.is_misspelt(key)) {
+        if !declares
+            && !["resources", "include"]
+                .iter()
+                .any(|key| fields.is_misspelt(key))
+        {
             self.found.push(
                 NOTHING_DECLARED
                     .new("the document declares neither a resource nor an include")
@@ -167,7 +202,8 @@ impl Lowering<'_> {
 /// The metadata without the hints of this tool, which are not data.
 fn without_hints(mut metadata: Expr, blueprint: &Blueprint) -> Expr {
     if let ExprKind::Map(entries) = &mut metadata.kind {
-        let is_hint = |key: &str| key == "cyan.moved" || key == "cyan" && blueprint.instance.is_some();
+        let is_hint =
+            |key: &str| key == "cyan.moved" || key == "cyan" && blueprint.instance.is_some();
         entries.retain(|(key, _)| !is_hint(&key.item));
     }
     metadata

@@ -1,5 +1,5 @@
-//! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and `cyan` (decision
-//! 5.5).
+//! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and
+//! `cyan` (decision 5.5).
 
 use std::str::FromStr;
 
@@ -59,13 +59,18 @@ impl Hints {
     }
 
     fn taking(known: &'static [&'static str]) -> Hints {
-        Hints { known, lifecycle: Lifecycle::default(), provider: None, each_key: None }
+        Hints {
+            known,
+            lifecycle: Lifecycle::default(),
+            provider: None,
+            each_key: None,
+        }
     }
 }
 
 impl Lowering<'_> {
-    /// Reads a hint of a resource or data source. Returns whether it also stays an annotation; a hint that is evaluated
-    /// for each member, or is in error, does not.
+    /// Reads a hint of a resource or data source. Returns whether it also stays an annotation; a
+    /// hint that is evaluated for each member, or is in error, does not.
     pub(super) fn hint(&mut self, entry: &MapEntry, name: &str, hints: &mut Hints) -> bool {
         if !hints.known.contains(&name) {
             self.unknown_hint(name, entry.key.span, hints.known);
@@ -75,7 +80,8 @@ impl Lowering<'_> {
         let scalar = match &node.content {
             Content::Scalar(scalar) => scalar,
             Content::Missing => return false,
-            // An annotation that is not a single value is reported once, with the other annotations.
+            // An annotation that is not a single value is reported once, with the other
+            // annotations.
             Content::Map(_) | Content::List(_) => return true,
         };
         if name == "cyan.eachKey" {
@@ -98,12 +104,14 @@ impl Lowering<'_> {
         fits
     }
 
-    /// Reads the hints in the metadata of an include: the resources that declare configurations of providers for its
-    /// child.
+    /// Reads the hints in the metadata of an include: the resources that declare configurations of
+    /// providers for its child.
     pub(super) fn include_hints(&mut self, metadata: &Node) -> Vec<Spanned<Name>> {
         let mut providers = Vec::new();
         for entry in self.entries(metadata.as_map().unwrap_or(&[])) {
-            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else { continue };
+            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else {
+                continue;
+            };
             if !INCLUDE_HINTS.contains(&name) {
                 self.unknown_hint(name, entry.key.span, INCLUDE_HINTS);
                 continue;
@@ -112,7 +120,10 @@ impl Lowering<'_> {
                 self.null_ignored(entry);
                 continue;
             }
-            let names = entry.value.as_list().unwrap_or(std::slice::from_ref(&entry.value));
+            let names = entry
+                .value
+                .as_list()
+                .unwrap_or(std::slice::from_ref(&entry.value));
             for node in names {
                 match node.as_scalar() {
                     Some(scalar) if self.has_substitution(node, scalar, name) => {}
@@ -124,17 +135,27 @@ impl Lowering<'_> {
         providers
     }
 
-    /// The name of a resource that declares the configuration of a provider. Reports other values and returns `None`.
+    /// The name of a resource that declares the configuration of a provider. Reports other values
+    /// and returns `None`.
     fn provider_name(&mut self, node: &Node) -> Option<Spanned<Name>> {
-        let scalar = node.as_scalar().filter(|scalar| typed(node, scalar) == Typed::Text);
-        let text = scalar.map(|scalar| scalar.text.trim()).filter(|text| !text.is_empty());
+        let scalar = node
+            .as_scalar()
+            .filter(|scalar| typed(node, scalar) == Typed::Text);
+        let text = scalar
+            .map(|scalar| scalar.text.trim())
+            .filter(|text| !text.is_empty());
         if text.is_none() {
-            self.invalid_hint(node, "cyan.provider", "the name of a resource of type `cyan/provider`");
+            self.invalid_hint(
+                node,
+                "cyan.provider",
+                "the name of a resource of type `cyan/provider`",
+            );
         }
         text.map(|text| Spanned::new(text.into(), value_span(node)))
     }
 
-    /// The expression of `cyan.eachKey`, by which members are addressed. Reports it if the resource has no `each`.
+    /// The expression of `cyan.eachKey`, by which members are addressed. Reports it if the resource
+    /// has no `each`.
     pub(super) fn each_key(&mut self, hints: &mut Hints, has_members: bool) -> Option<Expr> {
         let (key, span) = hints.each_key.take()?;
         if !has_members {
@@ -174,7 +195,9 @@ impl Lowering<'_> {
                 self.tool_hints(hints, blueprint);
                 continue;
             }
-            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else { continue };
+            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else {
+                continue;
+            };
             if !DOCUMENT_HINTS.contains(&name) {
                 self.unknown_hint(name, entry.key.span, DOCUMENT_HINTS);
             } else if self.is_null(&entry.value) {
@@ -192,7 +215,9 @@ impl Lowering<'_> {
     /// Reads the map `cyan` in the document's metadata.
     fn tool_hints(&mut self, hints: &[MapEntry], blueprint: &mut Blueprint) {
         for entry in self.entries(hints) {
-            let Some(name) = entry.key.text() else { continue };
+            let Some(name) = entry.key.text() else {
+                continue;
+            };
             let node = &entry.value;
             if name != "instance" {
                 self.unknown_hint(name, entry.key.span, TOOL_HINTS);
@@ -210,7 +235,8 @@ impl Lowering<'_> {
                 continue;
             }
             if typed(node, scalar) == Typed::Text && is_instance_name(&scalar.text) {
-                blueprint.instance = Some(Spanned::new(scalar.text.as_ref().into(), value_span(node)));
+                blueprint.instance =
+                    Some(Spanned::new(scalar.text.as_ref().into(), value_span(node)));
             } else {
                 self.invalid_hint(node, "cyan.instance", INSTANCE_NAME);
             }
@@ -241,13 +267,23 @@ impl Lowering<'_> {
             false => blueprint.children.contains_key(first),
         };
         if known {
-            blueprint.moves.push(Move { from, to, span: entry.key.span });
+            blueprint.moves.push(Move {
+                from,
+                to,
+                span: entry.key.span,
+            });
             return;
         }
-        let what = if to.path.is_empty() { "resource" } else { "child" };
+        let what = if to.path.is_empty() {
+            "resource"
+        } else {
+            "child"
+        };
         self.found.push(
             UNKNOWN_ANNOTATION
-                .new(format!("`cyan.moved` names the {what} `{first}`, which is not declared"))
+                .new(format!(
+                    "`cyan.moved` names the {what} `{first}`, which is not declared"
+                ))
                 .label(entry.key.span, "has no effect")
                 .help("remove it, or name the resource as it is declared now"),
         );
@@ -259,12 +295,21 @@ const INSTANCE_NAME: &str = "a name of at most 128 letters, digits, `_`, `.` and
 /// Whether a text is a valid name of an instance (the rule of `state::InstanceName`).
 fn is_instance_name(text: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=128).contains(&text.len()) && text.bytes().all(is_fit) && !text.bytes().all(|byte| byte == b'.')
+    (1..=128).contains(&text.len())
+        && text.bytes().all(is_fit)
+        && !text.bytes().all(|byte| byte == b'.')
 }
 
 /// Reads a hint into a lifecycle. Returns the accepted form, and whether the value has it.
-fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> (&'static str, bool) {
-    let text = (kind == Typed::Text).then_some(scalar.text.trim()).filter(|text| !text.is_empty());
+fn read(
+    lifecycle: &mut Lifecycle,
+    name: &str,
+    kind: Typed,
+    scalar: &Scalar,
+) -> (&'static str, bool) {
+    let text = (kind == Typed::Text)
+        .then_some(scalar.text.trim())
+        .filter(|text| !text.is_empty());
     match name {
         "cyan.protect" => {
             if let Typed::Bool(value) = kind {
@@ -278,13 +323,18 @@ fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> 
                 Some("create-first") => Some(ReplaceOrder::CreateFirst),
                 _ => None,
             };
-            ("`delete-first` or `create-first`", lifecycle.replace_order.is_some())
+            (
+                "`delete-first` or `create-first`",
+                lifecycle.replace_order.is_some(),
+            )
         }
         "cyan.ignoreChanges" => {
-            let paths = text.map(|text| text.split(',').map(str::trim).map(Name::from).collect()).unwrap_or_default();
+            let paths = text
+                .map(|text| text.split(',').map(str::trim).map(Name::from).collect())
+                .unwrap_or_default();
             lifecycle.ignore_changes = paths;
-            let fits =
-                !lifecycle.ignore_changes.is_empty() && lifecycle.ignore_changes.iter().all(|path| !path.is_empty());
+            let fits = !lifecycle.ignore_changes.is_empty()
+                && lifecycle.ignore_changes.iter().all(|path| !path.is_empty());
             ("paths inside `spec`, separated by commas", fits)
         }
         "cyan.timeout.create" | "cyan.timeout.update" | "cyan.timeout.delete" => {
@@ -298,7 +348,10 @@ fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> 
         }
         "cyan.import" => {
             lifecycle.import = text.map(Name::from);
-            ("the provider's id of an existing object, as text", text.is_some())
+            (
+                "the provider's id of an existing object, as text",
+                text.is_some(),
+            )
         }
         _ => {
             let former = text.filter(|text| Address::from_str(text).is_ok());

@@ -1,8 +1,8 @@
 //! The sections `datasources`, `include` and `exports`.
 
 use blueprint::{
-    Child, DataSource, DataSourceExport, Export, Expr, ExprKind, Filter, IndexMap, Name, ResourceMetadata,
-    SourceMetadata,
+    Child, DataSource, DataSourceExport, Export, Expr, ExprKind, Filter, IndexMap, Name,
+    ResourceMetadata, SourceMetadata,
 };
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
@@ -20,7 +20,8 @@ const LATER_OPERATORS: &[&str] = shape::OPERATORS.split_at(12).1;
 impl Lowering<'_> {
     pub(super) fn data_sources(&mut self, node: &Node) -> IndexMap<Name, DataSource> {
         let definitions = self.definitions(node);
-        let mut data_sources = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        let mut data_sources =
+            IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
             self.name(name, span, "a data source");
@@ -33,8 +34,10 @@ impl Lowering<'_> {
 
     fn data_source(&mut self, fields: &SectionFields<'_>, span: Span) -> DataSource {
         let type_name = self.element_type(fields, shape::DATA_SOURCE.name, span);
-        let filters =
-            fields.entry("filter").map(|entry| self.filters(&entry.value, entry.key.span, span)).unwrap_or_default();
+        let filters = fields
+            .entry("filter")
+            .map(|entry| self.filters(&entry.value, entry.key.span, span))
+            .unwrap_or_default();
         let mut export_all = None;
         let exports = match fields.get("exports") {
             Some(node) => self.data_source_exports(node, span, &mut export_all),
@@ -43,20 +46,38 @@ impl Lowering<'_> {
         let mut hints = Hints::of_data_source();
         let metadata = match fields.entry("metadata") {
             Some(entry) => {
-                let fields = self.fields(&shape::DATA_SOURCE_METADATA, entry.value.as_map(), entry.key.span);
-                let annotations =
-                    fields.get("annotations").map(|node| self.annotations(node, &mut hints)).unwrap_or_default();
+                let fields = self.fields(
+                    &shape::DATA_SOURCE_METADATA,
+                    entry.value.as_map(),
+                    entry.key.span,
+                );
+                let annotations = fields
+                    .get("annotations")
+                    .map(|node| self.annotations(node, &mut hints))
+                    .unwrap_or_default();
                 self.other_metadata(&fields, Vec::new(), annotations)
             }
             None => ResourceMetadata::default(),
         };
-        let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
+        let description = fields
+            .get("description")
+            .map(|node| self.substituted_text(node, "description"));
         let provider = hints.provider.take().map(Box::new);
-        DataSource { span, type_name, filters, exports, export_all, provider, metadata, description }
+        DataSource {
+            span,
+            type_name,
+            filters,
+            exports,
+            export_all,
+            provider,
+            metadata,
+            description,
+        }
     }
 
     fn filters(&mut self, node: &Node, key: Span, name: Span) -> Vec<Filter> {
-        let empty = node.as_list().is_some_and(<[Node]>::is_empty) || node.as_map().is_some_and(<[_]>::is_empty);
+        let empty = node.as_list().is_some_and(<[Node]>::is_empty)
+            || node.as_map().is_some_and(<[_]>::is_empty);
         if empty {
             self.report_missing_key(shape::DATA_SOURCE.name, "filter", name);
             return Vec::new();
@@ -77,33 +98,47 @@ impl Lowering<'_> {
         filters
     }
 
-    /// Reports null as an item of a list that needs values (decision S43). Returns whether the item is null.
+    /// Reports null as an item of a list that needs values (decision S43). Returns whether the item
+    /// is null.
     pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {
             let mismatch = self.mismatch(node, "an item", what, "null");
-            self.found.push(mismatch.help("give it a value or remove it"));
+            self.found
+                .push(mismatch.help("give it a value or remove it"));
         }
         null
     }
 
-    /// Lowers one filter. Reports a filter without a search value and returns `None`. A field or operator in error is
-    /// an empty name.
+    /// Lowers one filter. Reports a filter without a search value and returns `None`. A field or
+    /// operator in error is an empty name.
     fn filter(&mut self, node: &Node, span: Span) -> Option<Filter> {
         let fields = self.fields(&shape::FILTER, node.as_map(), span);
         let nothing = || Spanned::new(Name::from(""), span);
-        let field = fields.get("field").and_then(|node| self.filled_name(node, "field", shape::FILTER.name, span));
+        let field = fields
+            .get("field")
+            .and_then(|node| self.filled_name(node, "field", shape::FILTER.name, span));
         let operator = fields.get("operator").and_then(|node| {
             let operator = self.filled_name(node, "operator", shape::FILTER.name, span)?;
             self.operator(&operator.item, value_span(node));
             Some(operator)
         });
         let search = fields.get("search").map(|node| self.search(node))?;
-        Some(Filter { field: field.unwrap_or_else(nothing), operator: operator.unwrap_or_else(nothing), search })
+        Some(Filter {
+            field: field.unwrap_or_else(nothing),
+            operator: operator.unwrap_or_else(nothing),
+            search,
+        })
     }
 
     /// A text that must be neither empty nor substituted.
-    pub(super) fn filled_name(&mut self, node: &Node, key: &str, section: &str, span: Span) -> Option<Spanned<Name>> {
+    pub(super) fn filled_name(
+        &mut self,
+        node: &Node,
+        key: &str,
+        section: &str,
+        span: Span,
+    ) -> Option<Spanned<Name>> {
         let name = self.fixed_name(node, key)?;
         if name.item.is_empty() {
             self.report_missing_key(section, key, span);
@@ -122,7 +157,10 @@ impl Lowering<'_> {
                     .new(format!("unknown operator `{operator}`"))
                     .label(span, "no such comparison")
                     .help_nearest(operator, known)
-                    .help(format!("operators are {}", super::lowering::listed(OPERATORS))),
+                    .help(format!(
+                        "operators are {}",
+                        super::lowering::listed(OPERATORS)
+                    )),
             );
         }
     }
@@ -160,17 +198,27 @@ impl Lowering<'_> {
                     self.data_source_export_name(name, span);
                     let fields = self.fields(&shape::DATA_SOURCE_EXPORT, map, span);
                     let ty = self.declared_type(&fields, "data source export", EXPORT_TYPES, span);
-                    // An `aliasFor` in error gives an empty name, so that the export's own name is not used as the
-                    // field.
+                    // An `aliasFor` in error gives an empty name, so that the export's own name is
+                    // not used as the field.
                     let alias_for = fields.is_written("aliasFor").then(|| {
-                        let alias = fields.get("aliasFor").and_then(|node| self.fixed_name(node, "aliasFor"));
+                        let alias = fields
+                            .get("aliasFor")
+                            .and_then(|node| self.fixed_name(node, "aliasFor"));
                         alias.unwrap_or_else(|| Spanned::new("".into(), span))
                     });
                     let description = fields.get("description").and_then(|node| {
                         let text = self.fixed_text(node, "description")?;
                         Some(Expr::literal(blueprint::Value::text(text), node.span))
                     });
-                    exports.insert(Name::from(name), DataSourceExport { span, ty, alias_for, description });
+                    exports.insert(
+                        Name::from(name),
+                        DataSourceExport {
+                            span,
+                            ty,
+                            alias_for,
+                            description,
+                        },
+                    );
                 }
             }
             Content::Scalar(scalar) if &*scalar.text == "*" => {
@@ -185,7 +233,8 @@ impl Lowering<'_> {
 
     pub(super) fn include(&mut self, node: &Node) -> IndexMap<Name, Child> {
         let definitions = self.definitions(node);
-        let mut children = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        let mut children =
+            IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
             self.name(name, span, "an include");
@@ -198,14 +247,25 @@ impl Lowering<'_> {
                 Some(node) => self.substituted_text(node, "path"),
                 None => Expr::error(span),
             };
-            let inputs = fields.get("variables").map(|node| self.child_inputs(node)).unwrap_or_default();
-            let providers = fields.get("metadata").map(|node| self.include_hints(node)).unwrap_or_default();
+            let inputs = fields
+                .get("variables")
+                .map(|node| self.child_inputs(node))
+                .unwrap_or_default();
+            let providers = fields
+                .get("metadata")
+                .map(|node| self.include_hints(node))
+                .unwrap_or_default();
             let source = fields.entry("metadata").map(|entry| {
                 let mut entries = self.named_content(&entry.value);
                 entries.retain(|(key, _)| !key.item.starts_with("cyan."));
-                SourceMetadata { span: entry.key.span, entries }
+                SourceMetadata {
+                    span: entry.key.span,
+                    entries,
+                }
             });
-            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
+            let description = fields
+                .get("description")
+                .map(|node| self.substituted_text(node, "description"));
             let (condition, removal, expansion, depends_on) = (None, None, None, Vec::new());
             let child = Child {
                 span,
@@ -241,10 +301,16 @@ impl Lowering<'_> {
                 Content::Scalar(scalar) => self.scalar(value, scalar),
                 Content::Missing => Expr::error(value.span),
                 Content::Map(_) | Content::List(_) => {
-                    let found = if value.as_map().is_some() { "an object" } else { "an array" };
+                    let found = if value.as_map().is_some() {
+                        "an object"
+                    } else {
+                        "an array"
+                    };
                     self.found.push(
                         TYPE_MISMATCH
-                            .new(format!("the input `{name}` must be a single value, found {found}"))
+                            .new(format!(
+                                "the input `{name}` must be a single value, found {found}"
+                            ))
                             .label(value_span(value), found)
                             .help("hand it over as text: `${jsonencode(..)}`"),
                     );
@@ -270,15 +336,27 @@ impl Lowering<'_> {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
             self.name(name, span, "an export");
             let fields = self.fields(&shape::EXPORT, map, span);
-            let ty = self.declared_type(&fields, "export", VALUE_TYPES, span).item;
+            let ty = self
+                .declared_type(&fields, "export", VALUE_TYPES, span)
+                .item;
             let field = match fields.get("field") {
                 Some(node) => self.export_field(node, span),
                 None => Expr::error(span),
             };
-            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
+            let description = fields
+                .get("description")
+                .map(|node| self.substituted_text(node, "description"));
             exports.insert(
                 Name::from(name),
-                Export { span, ty, field, may_fail: false, hidden: false, by_entry: false, description },
+                Export {
+                    span,
+                    ty,
+                    field,
+                    may_fail: false,
+                    hidden: false,
+                    by_entry: false,
+                    description,
+                },
             );
         }
         exports

@@ -11,7 +11,8 @@ use syntax::{Content, MapEntry, Node, Scalar};
 use super::scalar::{Typed, has_leading_zero, has_substitution, is_merge, typed};
 use super::version::Version;
 use dialect::codes::{
-    LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED, UNKNOWN_KEY, WRONG_SHAPE,
+    LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED,
+    UNKNOWN_KEY, WRONG_SHAPE,
 };
 use dialect::{KeyForm, Section};
 
@@ -44,8 +45,16 @@ pub(super) struct SectionFields<'t> {
 
 impl<'t> SectionFields<'t> {
     fn position(&self, key: &str) -> usize {
-        let found = self.section.keys.iter().position(|candidate| candidate.name == key);
-        debug_assert!(found.is_some(), "section `{}` has no key `{key}`", self.section.name);
+        let found = self
+            .section
+            .keys
+            .iter()
+            .position(|candidate| candidate.name == key);
+        debug_assert!(
+            found.is_some(),
+            "section `{}` has no key `{key}`",
+            self.section.name
+        );
         found.unwrap_or(MAX_SECTION_KEYS)
     }
 
@@ -101,10 +110,19 @@ impl<'a> Lowering<'a> {
         let is_bad = |entry: &&MapEntry| self.bad_keys.contains(&entry.key.span.start);
         let mut picked: Vec<&MapEntry> = map.iter().filter(|entry| !is_bad(entry)).collect();
         if map.iter().any(|entry| is_merge(&entry.key)) {
-            let mut seen: HashSet<&str> = picked.iter().filter_map(|entry| entry.key.text()).collect();
+            let mut seen: HashSet<&str> =
+                picked.iter().filter_map(|entry| entry.key.text()).collect();
             for merge in map.iter().filter(|entry| is_merge(&entry.key)) {
-                let merged = merge.value.as_list().unwrap_or(std::slice::from_ref(&merge.value));
-                for entry in merged.iter().filter_map(Node::as_map).flatten().filter(|entry| !is_bad(entry)) {
+                let merged = merge
+                    .value
+                    .as_list()
+                    .unwrap_or(std::slice::from_ref(&merge.value));
+                for entry in merged
+                    .iter()
+                    .filter_map(Node::as_map)
+                    .flatten()
+                    .filter(|entry| !is_bad(entry))
+                {
                     if entry.key.text().is_some_and(|key| seen.insert(key)) {
                         picked.push(entry);
                     }
@@ -114,20 +132,29 @@ impl<'a> Lowering<'a> {
         CountedEntries::Some(picked.into_iter())
     }
 
-    /// Reads a map by the table of its keys. A missing key is reported at `place`. Without a `map` (for a value of the
-    /// wrong form, which was reported) no key counts as missing.
+    /// Reads a map by the table of its keys. A missing key is reported at `place`. Without a `map`
+    /// (for a value of the wrong form, which was reported) no key counts as missing.
     pub(super) fn fields<'t>(
         &mut self,
         section: &'static Section,
         map: Option<&'t [MapEntry]>,
         place: Span,
     ) -> SectionFields<'t> {
-        let mut fields = SectionFields { section, values: [None; MAX_SECTION_KEYS], written: 0, misspelt: Vec::new() };
+        let mut fields = SectionFields {
+            section,
+            values: [None; MAX_SECTION_KEYS],
+            written: 0,
+            misspelt: Vec::new(),
+        };
         let Some(map) = map else { return fields };
         for entry in self.entries(map) {
-            let Some(text) = entry.key.text() else { continue };
+            let Some(text) = entry.key.text() else {
+                continue;
+            };
             let Some(at) = section.keys.iter().position(|key| key.name == text) else {
-                fields.misspelt.extend(self.unknown_key(section, text, entry.key.span));
+                fields
+                    .misspelt
+                    .extend(self.unknown_key(section, text, entry.key.span));
                 continue;
             };
             let key = &section.keys[at];
@@ -139,7 +166,8 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             fields.written |= 1 << at;
-            // If a list or map is required, a substitution in its place is reported as the only mistake.
+            // If a list or map is required, a substitution in its place is reported as the only
+            // mistake.
             let closed = !key.substitutions && (key.section.is_empty() || text == "linkSelector");
             if closed
                 && !key.form.takes(true, false, false)
@@ -154,7 +182,8 @@ impl<'a> Lowering<'a> {
         }
         for (at, key) in section.keys.iter().enumerate() {
             // A missing version has its own code. A misspelt required key is one mistake.
-            let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
+            let is_missing =
+                key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
             if is_missing && key.name != "version" {
                 self.report_missing_key(section.name, key.name, place);
             }
@@ -166,17 +195,26 @@ impl<'a> Lowering<'a> {
         self.found.push(
             MISSING_FIELD
                 .new(format!("`{key}` is missing"))
-                .label(place, format!("{} {section} needs `{key}`", article(section)))
+                .label(
+                    place,
+                    format!("{} {section} needs `{key}`", article(section)),
+                )
                 .help(format!("add `{key}`")),
         );
     }
 
     /// Reports an unknown key and returns the key that was probably meant.
-    fn unknown_key(&mut self, section: &'static Section, text: &str, span: Span) -> Option<&'static str> {
+    fn unknown_key(
+        &mut self,
+        section: &'static Section,
+        text: &str,
+        span: Span,
+    ) -> Option<&'static str> {
         let known: Vec<&'static str> = section.keys.iter().map(|key| key.name).collect();
-        let unknown = UNKNOWN_KEY
-            .new(format!("unknown key `{text}`"))
-            .label(span, format!("{} {} has no such key", article(section.name), section.name));
+        let unknown = UNKNOWN_KEY.new(format!("unknown key `{text}`")).label(
+            span,
+            format!("{} {} has no such key", article(section.name), section.name),
+        );
         let meant = diag::nearest(text, known.iter().copied());
         let unknown = match meant {
             Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")).fix(
@@ -184,9 +222,9 @@ impl<'a> Lowering<'a> {
                 vec![(span, nearest.to_owned())],
                 false,
             ),
-            None if text.contains('.') && known.contains(&"annotations") => {
-                unknown.help(format!("write it under `annotations`: `annotations: {{{text}: ...}}`"))
-            }
+            None if text.contains('.') && known.contains(&"annotations") => unknown.help(format!(
+                "write it under `annotations`: `annotations: {{{text}: ...}}`"
+            )),
             None => unknown.help(format!("its keys are {}", listed(&known))),
         };
         self.found.push(unknown);
@@ -195,14 +233,21 @@ impl<'a> Lowering<'a> {
 
     /// Whether a node is a written null. A broken text is not null.
     pub(super) fn is_null(&self, node: &Node) -> bool {
-        node.as_scalar().is_some_and(|scalar| typed(node, scalar) == Typed::Null)
+        node.as_scalar()
+            .is_some_and(|scalar| typed(node, scalar) == Typed::Null)
     }
 
     pub(super) fn null_ignored(&mut self, entry: &MapEntry) {
         let key = entry.key.text().unwrap_or("");
         // A following line that is not indented is not part of the value.
-        let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
-            true => "give it a value or remove it; indent the lines of its value further than the key",
+        let help = match entry
+            .value
+            .as_scalar()
+            .is_some_and(|scalar| scalar.text.is_empty())
+        {
+            true => {
+                "give it a value or remove it; indent the lines of its value further than the key"
+            }
             false => "give it a value or remove it",
         };
         self.found.push(
@@ -234,8 +279,11 @@ impl<'a> Lowering<'a> {
             Content::Scalar(_) => "a single value",
             Content::Missing => return,
         };
-        self.found
-            .push(WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(value_span(node), found));
+        self.found.push(
+            WRONG_SHAPE
+                .new(format!("`{key}` must be {wanted}, found {found}"))
+                .label(value_span(node), found),
+        );
     }
 
     /// Reports a feature of a later version than the document's.
@@ -251,8 +299,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The definitions in a section: each name with its map, or `None` for another value, which is reported.
-    pub(super) fn definitions<'t>(&mut self, node: &'t Node) -> Vec<(&'t MapEntry, Option<&'t [MapEntry]>)> {
+    /// The definitions in a section: each name with its map, or `None` for another value, which is
+    /// reported.
+    pub(super) fn definitions<'t>(
+        &mut self,
+        node: &'t Node,
+    ) -> Vec<(&'t MapEntry, Option<&'t [MapEntry]>)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut definitions = Vec::with_capacity(map.len());
         for entry in self.entries(map) {
@@ -261,7 +313,11 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let name = entry.key.text().unwrap_or("");
-            let fields = if self.check_form(&entry.value, KeyForm::Map, name) { entry.value.as_map() } else { None };
+            let fields = if self.check_form(&entry.value, KeyForm::Map, name) {
+                entry.value.as_map()
+            } else {
+                None
+            };
             definitions.push((entry, fields));
         }
         definitions
@@ -270,7 +326,11 @@ impl<'a> Lowering<'a> {
     /// A text without substitutions; `None` for anything else, which is reported.
     pub(super) fn fixed_text<'t>(&mut self, node: &'t Node, key: &str) -> Option<&'t str> {
         let scalar = self.text_scalar(node, key)?;
-        if self.has_substitution(node, scalar, key) { None } else { Some(&scalar.text) }
+        if self.has_substitution(node, scalar, key) {
+            None
+        } else {
+            Some(&scalar.text)
+        }
     }
 
     /// A text without substitutions that is not empty, as a name.
@@ -281,8 +341,12 @@ impl<'a> Lowering<'a> {
 
     /// Whether a text has a substitution in a place that allows none. Reports the substitution.
     pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
-        let Some(at) = find_substitution(&scalar.text) else { return false };
-        let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
+        let Some(at) = find_substitution(&scalar.text) else {
+            return false;
+        };
+        let end = scalar.text[at..]
+            .find('}')
+            .map_or(at + 2, |length| at + length + 1);
         let span = node.text_map(self.source).span(at as u32, end as u32);
         self.found.push(
             SUBSTITUTION_NOT_ALLOWED
@@ -309,12 +373,17 @@ impl<'a> Lowering<'a> {
 
     fn report_not_text(&mut self, node: &Node, scalar: &Scalar, found: Typed, key: &str) {
         let span = value_span(node);
-        let mut mismatch =
-            TYPE_MISMATCH.new(format!("`{key}` must be a string, found {}", found.words())).label(span, found.words());
+        let mut mismatch = TYPE_MISMATCH
+            .new(format!("`{key}` must be a string, found {}", found.words()))
+            .label(span, found.words());
         if found == Typed::Null {
             mismatch = mismatch.help("give it a value or remove it");
         } else {
-            mismatch = mismatch.fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false);
+            mismatch = mismatch.fix(
+                "quote it",
+                vec![(node.span, format!("\"{}\"", scalar.text))],
+                false,
+            );
         }
         self.found.push(mismatch);
     }
@@ -331,14 +400,18 @@ impl<'a> Lowering<'a> {
     pub(super) fn content(&mut self, node: &Node) -> Expr {
         match &node.content {
             Content::Scalar(scalar) => self.scalar(node, scalar),
-            Content::List(items) => {
-                Expr::new(ExprKind::List(items.iter().map(|item| self.content(item)).collect()), node.span)
-            }
+            Content::List(items) => Expr::new(
+                ExprKind::List(items.iter().map(|item| self.content(item)).collect()),
+                node.span,
+            ),
             Content::Map(entries) => {
                 let mut map = Vec::with_capacity(entries.len());
                 for entry in self.entries(entries) {
                     if let Some(key) = entry.key.text() {
-                        map.push((Spanned::new(self.names.share(key), entry.key.span), self.content(&entry.value)));
+                        map.push((
+                            Spanned::new(self.names.share(key), entry.key.span),
+                            self.content(&entry.value),
+                        ));
                     }
                 }
                 Expr::new(ExprKind::Map(map), node.span)
@@ -358,8 +431,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of a scalar that is not a text with substitutions. Reports a value that is out of range and returns
-    /// `None`.
+    /// The value of a scalar that is not a text with substitutions. Reports a value that is out of
+    /// range and returns `None`.
     pub(super) fn literal(&mut self, node: &Node, scalar: &Scalar, typed: Typed) -> Option<Value> {
         Some(match typed {
             Typed::Null => Value::Null,
@@ -371,7 +444,11 @@ impl<'a> Lowering<'a> {
                             .new(format!("`{}` is the integer {value}", scalar.text))
                             .label(value_span(node), "loses its leading zeros")
                             .help("quote it to keep the zeros")
-                            .fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false),
+                            .fix(
+                                "quote it",
+                                vec![(node.span, format!("\"{}\"", scalar.text))],
+                                false,
+                            ),
                     );
                 }
                 Value::Int(value)
@@ -396,22 +473,46 @@ impl<'a> Lowering<'a> {
             return Expr::literal(Value::text(&*scalar.text), node.span);
         }
         let map = node.text_map(self.source);
-        let heads: &[&str] = if self.none_is_resource { &[super::version::NONE] } else { &[] };
+        let heads: &[&str] = if self.none_is_resource {
+            &[super::version::NONE]
+        } else {
+            &[]
+        };
         let (functions, names) = (self.functions, &mut self.names);
-        let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, functions, heads, names, &mut self.found);
+        let mut expr = expr::parse_text_scoped(
+            &scalar.text,
+            &map,
+            node.span,
+            functions,
+            heads,
+            names,
+            &mut self.found,
+        );
         self.apply_version(&mut expr);
         expr
     }
 
     /// Creates the diagnostic for a value of the wrong kind.
-    pub(super) fn mismatch(&mut self, node: &Node, what: &str, wanted: &str, found: &str) -> Diagnostic {
-        TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(value_span(node), found)
+    pub(super) fn mismatch(
+        &mut self,
+        node: &Node,
+        what: &str,
+        wanted: &str,
+        found: &str,
+    ) -> Diagnostic {
+        TYPE_MISMATCH
+            .new(format!("{what} must be {wanted}, found {found}"))
+            .label(value_span(node), found)
     }
 }
 
 /// The article of a noun: `a` or `an`.
 pub(super) fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    }
 }
 
 /// A list of names in words: `` `a`, `b` and `c` ``.

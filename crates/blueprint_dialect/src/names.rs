@@ -7,22 +7,34 @@ use super::version::Version;
 use dialect::codes::{INVALID_NAME, NAME_NEEDS_BRACKETS, RESERVED_NAME};
 
 /// Words that have another meaning at the beginning of a reference.
-const RESERVED: &[&str] =
-    &["variables", "values", "resources", "datasources", "children", "elem", "i", "true", "false"];
+const RESERVED: &[&str] = &[
+    "variables",
+    "values",
+    "resources",
+    "datasources",
+    "children",
+    "elem",
+    "i",
+    "true",
+    "false",
+];
 
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Whether a text is a `name` in the grammar of expressions. A reference to such a name needs no brackets.
+/// Whether a text is a `name` in the grammar of expressions. A reference to such a name needs no
+/// brackets.
 fn is_plain(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(is_name_byte)
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(is_name_byte)
 }
 
-/// Whether a text has the form of a type name: 2 or 3 segments separated by `/`, or at least 2 segments separated by
-/// `::`, as Heat has them.
+/// Whether a text has the form of a type name: 2 or 3 segments separated by `/`, or at least 2
+/// segments separated by `::`, as Heat has them.
 pub(super) fn is_type_name(name: &str) -> bool {
-    let is_segment = |segment: &[u8]| !segment.is_empty() && segment.iter().copied().all(is_name_byte);
+    let is_segment =
+        |segment: &[u8]| !segment.is_empty() && segment.iter().copied().all(is_name_byte);
     match name.bytes().filter(|byte| *byte == b'/').count() {
         0 => name.contains("::") && name.split("::").map(str::as_bytes).all(is_segment),
         between => between <= 2 && name.as_bytes().split(|byte| *byte == b'/').all(is_segment),
@@ -36,13 +48,17 @@ impl Lowering<'_> {
             self.found.push(
                 NAME_NEEDS_BRACKETS
                     .new(format!("references to `{name}` need brackets"))
-                    .label(span, format!("write `[\"{name}\"]` instead of `.{name}` in references"))
+                    .label(
+                        span,
+                        format!("write `[\"{name}\"]` instead of `.{name}` in references"),
+                    )
                     .help("begin it with a letter or `_`, and leave out dots"),
             );
         }
     }
 
-    /// Checks the name of an export of a data source. It may have dots: a field of a provider is addressed by a path.
+    /// Checks the name of an export of a data source. It may have dots: a field of a provider is
+    /// addressed by a path.
     pub(super) fn data_source_export_name(&mut self, name: &str, span: Span) {
         if name.contains('.') {
             self.has_name_bytes(name, span, "a data source export");
@@ -62,8 +78,12 @@ impl Lowering<'_> {
             );
             return false;
         }
-        let allowed = |character: char| u8::try_from(character).is_ok_and(|byte| is_name_byte(byte) || byte == b'.');
-        let Some(character) = name.chars().find(|character| !allowed(*character)) else { return true };
+        let allowed = |character: char| {
+            u8::try_from(character).is_ok_and(|byte| is_name_byte(byte) || byte == b'.')
+        };
+        let Some(character) = name.chars().find(|character| !allowed(*character)) else {
+            return true;
+        };
         self.found.push(
             INVALID_NAME
                 .new(format!("`{name}` cannot be the name of {what}"))
@@ -79,26 +99,37 @@ impl Lowering<'_> {
         if RESERVED.contains(&name) || name == "none" && self.version == Version::Later {
             self.found.push(
                 RESERVED_NAME
-                    .new(format!("`{name}` is a reserved word at the beginning of a reference"))
-                    .label(span, format!("references to it must be written `resources.{name}`"))
+                    .new(format!(
+                        "`{name}` is a reserved word at the beginning of a reference"
+                    ))
+                    .label(
+                        span,
+                        format!("references to it must be written `resources.{name}`"),
+                    )
                     .help("choose another name"),
             );
         }
     }
 
-    /// Whether a text is the name of a hosted package, `/` and the name of a type in that package, which may have any
-    /// form.
+    /// Whether a text is the name of a hosted package, `/` and the name of a type in that package,
+    /// which may have any form.
     pub(super) fn is_hosted_type(&self, name: &str) -> bool {
-        self.packages.split(name).is_some_and(|(_, token)| !token.is_empty())
+        self.packages
+            .split(name)
+            .is_some_and(|(_, token)| !token.is_empty())
     }
 
-    /// Checks the name of a resource or data source type and returns it. Reports an invalid name and returns `None`.
+    /// Checks the name of a resource or data source type and returns it. Reports an invalid name
+    /// and returns `None`.
     pub(super) fn type_name<'t>(&mut self, name: &'t str, span: Span) -> Option<&'t str> {
         if is_type_name(name) || self.is_hosted_type(name) {
             return Some(name);
         }
-        // The text may name a type of a hosted package, with a typing error in the name of the package.
-        let suggested = name.split_once('/').and_then(|(package, _)| diag::nearest(package, self.packages.names()));
+        // The text may name a type of a hosted package, with a typing error in the name of the
+        // package.
+        let suggested = name
+            .split_once('/')
+            .and_then(|(package, _)| diag::nearest(package, self.packages.names()));
         let invalid = INVALID_NAME.new(format!("`{name}` cannot be the name of a type"));
         self.found.push(match suggested {
             Some(package) => invalid
@@ -122,12 +153,23 @@ mod tests {
     #[test]
     fn names_of_the_grammar_need_no_brackets() {
         assert!(is_plain("a-1_b") && is_plain("_x"));
-        assert!(!is_plain("1a") && !is_plain("a.b") && !is_plain("-a") && !is_plain("") && !is_plain("é"));
+        assert!(
+            !is_plain("1a")
+                && !is_plain("a.b")
+                && !is_plain("-a")
+                && !is_plain("")
+                && !is_plain("é")
+        );
     }
 
     #[test]
     fn types_have_two_or_three_segments() {
         assert!(is_type_name("test/data") && is_type_name("aws/api-gateway/rest-api"));
-        assert!(!is_type_name("data") && !is_type_name("a/b/c/d") && !is_type_name("a//b") && !is_type_name("a/b c"));
+        assert!(
+            !is_type_name("data")
+                && !is_type_name("a/b/c/d")
+                && !is_type_name("a//b")
+                && !is_type_name("a/b c")
+        );
     }
 }

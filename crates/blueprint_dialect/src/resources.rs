@@ -17,7 +17,8 @@ type LabelTexts = Vec<(Spanned<Name>, Spanned<Name>)>;
 impl Lowering<'_> {
     pub(super) fn resources(&mut self, node: &Node) -> IndexMap<Name, Resource> {
         let definitions = self.definitions(node);
-        let mut resources = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        let mut resources =
+            IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         self.names.reserve(definitions.len());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
@@ -35,12 +36,17 @@ impl Lowering<'_> {
             Some(entry) => (self.content(&entry.value), entry.key.span),
             None => (Expr::error(span), span),
         };
-        let condition = fields.get("condition").map(|node| Box::new(self.condition(node)));
+        let condition = fields
+            .get("condition")
+            .map(|node| Box::new(self.condition(node)));
         let list = fields.get("each").map(|node| match node.as_scalar() {
             Some(scalar) => self.scalar(node, scalar),
             None => Expr::error(node.span),
         });
-        let depends_on = fields.get("dependsOn").map(|node| self.names(node, "dependsOn")).unwrap_or_default();
+        let depends_on = fields
+            .get("dependsOn")
+            .map(|node| self.names(node, "dependsOn"))
+            .unwrap_or_default();
         let link_selector = fields
             .entry("linkSelector")
             .and_then(|entry| self.link_selector(&entry.value, entry.key.span))
@@ -53,10 +59,15 @@ impl Lowering<'_> {
         let key = self.each_key(&mut hints, list.is_some());
         let provider = hints.provider.take().map(Box::new);
         let mut lifecycle = hints.lifecycle;
-        if fields.get("removalPolicy").is_some_and(|node| self.retains(node)) {
+        if fields
+            .get("removalPolicy")
+            .is_some_and(|node| self.retains(node))
+        {
             lifecycle.retain = true;
         }
-        let description = fields.get("description").map(|node| Box::new(self.substituted_text(node, "description")));
+        let description = fields
+            .get("description")
+            .map(|node| Box::new(self.substituted_text(node, "description")));
         let each = list.map(|list| Box::new(Each { list, key }));
         Resource {
             span,
@@ -80,9 +91,17 @@ impl Lowering<'_> {
         }
     }
 
-    /// The type of a resource or data source. Reports a missing or invalid type and returns an empty name.
-    pub(super) fn element_type(&mut self, fields: &SectionFields<'_>, section: &str, span: Span) -> Spanned<TypeId> {
-        let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
+    /// The type of a resource or data source. Reports a missing or invalid type and returns an
+    /// empty name.
+    pub(super) fn element_type(
+        &mut self,
+        fields: &SectionFields<'_>,
+        section: &str,
+        span: Span,
+    ) -> Spanned<TypeId> {
+        let Some(node) = fields.get("type") else {
+            return Spanned::new("".into(), span);
+        };
         let name = match self.fixed_text(node, "type") {
             Some("") => {
                 self.report_missing_key(section, "type", span);
@@ -98,7 +117,10 @@ impl Lowering<'_> {
     pub(super) fn names(&mut self, node: &Node, key: &str) -> Vec<Spanned<Name>> {
         match node.as_list() {
             None => self.fixed_name(node, key).into_iter().collect(),
-            Some(items) => items.iter().filter_map(|item| self.fixed_name(item, key)).collect(),
+            Some(items) => items
+                .iter()
+                .filter_map(|item| self.fixed_name(item, key))
+                .collect(),
         }
     }
 
@@ -123,14 +145,28 @@ impl Lowering<'_> {
         names
     }
 
-    /// Reads a link selector. Returns `None` if a label is wrong, because the selection is then unknown.
+    /// Reads a link selector. Returns `None` if a label is wrong, because the selection is then
+    /// unknown.
     fn link_selector(&mut self, node: &Node, span: Span) -> Option<LinkSelector> {
         let fields = self.fields(&shape::LINK_SELECTOR, node.as_map(), span);
-        let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
-        let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
-        let labels = fields.get("byLabel").and_then(|node| node.as_map()).unwrap_or(&[]);
+        let by_label = fields
+            .get("byLabel")
+            .map(|node| self.labels(node, "byLabel"))
+            .unwrap_or_default();
+        let exclude = fields
+            .get("exclude")
+            .map(|node| self.names(node, "exclude"))
+            .unwrap_or_default();
+        let labels = fields
+            .get("byLabel")
+            .and_then(|node| node.as_map())
+            .unwrap_or(&[]);
         let has_substitution = |entry: &MapEntry| entry.value.text().is_some_and(has_substitution);
-        (!labels.iter().any(has_substitution)).then_some(LinkSelector { span, by_label, exclude })
+        (!labels.iter().any(has_substitution)).then_some(LinkSelector {
+            span,
+            by_label,
+            exclude,
+        })
     }
 
     fn labels(&mut self, node: &Node, key: &str) -> LabelTexts {
@@ -151,7 +187,8 @@ impl Lowering<'_> {
                     Typed::Text => {
                         if !self.has_substitution(value, scalar, key) {
                             let name = Spanned::new(self.names.share(name), entry.key.span);
-                            labels.push((name, Spanned::new(Name::from(&*scalar.text), value.span)));
+                            labels
+                                .push((name, Spanned::new(Name::from(&*scalar.text), value.span)));
                         }
                         continue;
                     }
@@ -159,20 +196,35 @@ impl Lowering<'_> {
                 },
             };
             let not_text = LABEL_NOT_STRING
-                .new(format!("the label `{name}` must be a string, found {found}"))
+                .new(format!(
+                    "the label `{name}` must be a string, found {found}"
+                ))
                 .label(value_span(value), found);
             self.found.push(match value.text() {
-                Some(text) => not_text.fix("quote it", vec![(value.span, format!("\"{text}\""))], false),
+                Some(text) => {
+                    not_text.fix("quote it", vec![(value.span, format!("\"{text}\""))], false)
+                }
                 None => not_text,
             });
         }
         labels
     }
 
-    fn resource_metadata(&mut self, node: &Node, span: Span, hints: &mut Hints) -> ResourceMetadata {
+    fn resource_metadata(
+        &mut self,
+        node: &Node,
+        span: Span,
+        hints: &mut Hints,
+    ) -> ResourceMetadata {
         let fields = self.fields(&shape::RESOURCE_METADATA, node.as_map(), span);
-        let labels = fields.get("labels").map(|node| self.labels(node, "labels")).unwrap_or_default();
-        let annotations = fields.get("annotations").map(|node| self.annotations(node, hints)).unwrap_or_default();
+        let labels = fields
+            .get("labels")
+            .map(|node| self.labels(node, "labels"))
+            .unwrap_or_default();
+        let annotations = fields
+            .get("annotations")
+            .map(|node| self.annotations(node, hints))
+            .unwrap_or_default();
         self.other_metadata(&fields, labels, annotations)
     }
 
@@ -183,14 +235,25 @@ impl Lowering<'_> {
         labels: LabelTexts,
         annotations: Vec<(Spanned<Name>, Expr)>,
     ) -> ResourceMetadata {
-        let display_name = fields.get("displayName").map(|node| self.substituted_text(node, "displayName"));
+        let display_name = fields
+            .get("displayName")
+            .map(|node| self.substituted_text(node, "displayName"));
         let custom = fields.get("custom").map(|node| self.content(node));
-        ResourceMetadata { display_name, labels, annotations, custom }
+        ResourceMetadata {
+            display_name,
+            labels,
+            annotations,
+            custom,
+        }
     }
 
-    /// Annotations: scalars, or the result of a substitution (decision S49). Annotations of this tool are read into
-    /// `hints`.
-    pub(super) fn annotations(&mut self, node: &Node, hints: &mut Hints) -> Vec<(Spanned<Name>, Expr)> {
+    /// Annotations: scalars, or the result of a substitution (decision S49). Annotations of this
+    /// tool are read into `hints`.
+    pub(super) fn annotations(
+        &mut self,
+        node: &Node,
+        hints: &mut Hints,
+    ) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut annotations = Vec::with_capacity(map.len());
         for entry in self.entries(map) {
@@ -206,10 +269,16 @@ impl Lowering<'_> {
                 Content::Missing => continue,
                 Content::Scalar(scalar) => self.scalar(&entry.value, scalar),
                 Content::Map(_) | Content::List(_) => {
-                    let found = if entry.value.as_map().is_some() { "an object" } else { "an array" };
+                    let found = if entry.value.as_map().is_some() {
+                        "an object"
+                    } else {
+                        "an array"
+                    };
                     self.found.push(
                         TYPE_MISMATCH
-                            .new(format!("the annotation `{name}` must be a single value, found {found}"))
+                            .new(format!(
+                                "the annotation `{name}` must be a single value, found {found}"
+                            ))
                             .label(value_span(&entry.value), found)
                             .help("put other data into `custom`"),
                     );

@@ -1,5 +1,5 @@
-//! The values of scalars: plain scalars by YAML 1.2's core schema, JSON values by their kind, all others as text
-//! (decisions S42, A1, A2).
+//! The values of scalars: plain scalars by YAML 1.2's core schema, JSON values by their kind, all
+//! others as text (decisions S42, A1, A2).
 
 use syntax::{Node, Scalar, Style};
 
@@ -31,7 +31,8 @@ impl Typed {
     }
 }
 
-/// The kind of a scalar. A tag of the core schema determines it, so that the diagnostic about the tag is the only one.
+/// The kind of a scalar. A tag of the core schema determines it, so that the diagnostic about the
+/// tag is the only one.
 pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
     let text = &*scalar.text;
     if let Some(tag) = node.tag() {
@@ -47,7 +48,11 @@ pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
         Style::JsonTrue => Typed::Bool(true),
         Style::JsonFalse => Typed::Bool(false),
         Style::JsonNull => Typed::Null,
-        Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded | Style::JsonString => Typed::Text,
+        Style::SingleQuoted
+        | Style::DoubleQuoted
+        | Style::Literal
+        | Style::Folded
+        | Style::JsonString => Typed::Text,
     }
 }
 
@@ -88,7 +93,11 @@ fn core(text: &str) -> Typed {
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
         return blueprint::parse_integer(text).map_or(Typed::OutOfRange, Typed::Int);
     }
-    if is_float(unsigned) { float(text) } else { Typed::Text }
+    if is_float(unsigned) {
+        float(text)
+    } else {
+        Typed::Text
+    }
 }
 
 fn radix(digits: &str, radix: u32) -> Typed {
@@ -124,7 +133,10 @@ fn float(text: &str) -> Typed {
 }
 
 fn json_number(text: &str) -> Typed {
-    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+    if text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-')
+    {
         return text.parse().map_or(Typed::OutOfRange, Typed::Int);
     }
     float(text)
@@ -137,7 +149,8 @@ pub(super) fn has_substitution(text: &str) -> bool {
 
 /// Whether a key is a merge key (`<<`).
 pub(super) fn is_merge(key: &Node) -> bool {
-    key.as_scalar().is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
+    key.as_scalar()
+        .is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
 }
 
 #[cfg(test)]

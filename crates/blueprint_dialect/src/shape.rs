@@ -1,13 +1,14 @@
 //! The sections and keys of the blueprint dialect, as data.
 //!
-//! These tables are the only place that states which values a key may have, whether the key is required, whether it
-//! takes substitutions (decision 1.6) and which version introduced it.
+//! These tables are the only place that states which values a key may have, whether the key is
+//! required, whether it takes substitutions (decision 1.6) and which version introduced it.
 
 use super::version::LATER;
 use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 
 /// The types of values and exports.
-pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array", "object"];
+pub(super) const VALUE_TYPES: &[&str] =
+    &["string", "integer", "float", "boolean", "array", "object"];
 /// The types of data source exports.
 pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
 
@@ -34,20 +35,47 @@ pub(super) const OPERATORS: &[&str] = &[
 pub(super) static DOCUMENT: Section = Section {
     name: "document",
     keys: &[
-        SectionKey::new("version", KeyForm::Text, "The version of the specification.")
-            .required()
-            .one_of(&["2023-04-20", LATER]),
-        SectionKey::new("transform", KeyForm::ScalarOrList, "Transforms to run before anything else, in order.")
-            .detail(Detail::Texts),
-        SectionKey::new("variables", KeyForm::Map, "Values that are given from outside.").definitions("variable"),
+        SectionKey::new(
+            "version",
+            KeyForm::Text,
+            "The version of the specification.",
+        )
+        .required()
+        .one_of(&["2023-04-20", LATER]),
+        SectionKey::new(
+            "transform",
+            KeyForm::ScalarOrList,
+            "Transforms to run before anything else, in order.",
+        )
+        .detail(Detail::Texts),
+        SectionKey::new(
+            "variables",
+            KeyForm::Map,
+            "Values that are given from outside.",
+        )
+        .definitions("variable"),
         SectionKey::new("values", KeyForm::Map, "Named intermediate values.").definitions("value"),
-        SectionKey::new("include", KeyForm::Map, "Other documents as parts of this one.").definitions("include"),
-        SectionKey::new("datasources", KeyForm::Map, "Existing objects that are read, not managed.")
-            .definitions("data source"),
+        SectionKey::new(
+            "include",
+            KeyForm::Map,
+            "Other documents as parts of this one.",
+        )
+        .definitions("include"),
+        SectionKey::new(
+            "datasources",
+            KeyForm::Map,
+            "Existing objects that are read, not managed.",
+        )
+        .definitions("data source"),
         SectionKey::new("resources", KeyForm::Map, "Objects to manage.").definitions("resource"),
-        SectionKey::new("exports", KeyForm::Map, "Values that others may read.").definitions("export"),
-        SectionKey::new("metadata", KeyForm::Map, "Free data about the document, for transforms and tools.")
-            .substitutions(),
+        SectionKey::new("exports", KeyForm::Map, "Values that others may read.")
+            .definitions("export"),
+        SectionKey::new(
+            "metadata",
+            KeyForm::Map,
+            "Free data about the document, for transforms and tools.",
+        )
+        .substitutions(),
     ],
 };
 
@@ -59,35 +87,63 @@ pub(super) static VARIABLE: Section = Section {
             .one_of(&["string", "integer", "float", "boolean"])
             .offer(Offer::VariableType),
         SectionKey::new("description", KeyForm::Text, "For people."),
-        SectionKey::new("secret", KeyForm::Any, "`true` if the value must not be shown.").detail(Detail::Boolean),
-        SectionKey::new("default", KeyForm::Any, "The value where none is given.").detail(Detail::Literal),
-        SectionKey::new("allowedValues", KeyForm::List, "The only values allowed.").detail(Detail::Literals),
+        SectionKey::new(
+            "secret",
+            KeyForm::Any,
+            "`true` if the value must not be shown.",
+        )
+        .detail(Detail::Boolean),
+        SectionKey::new("default", KeyForm::Any, "The value where none is given.")
+            .detail(Detail::Literal),
+        SectionKey::new("allowedValues", KeyForm::List, "The only values allowed.")
+            .detail(Detail::Literals),
     ],
 };
 
 pub(super) static VALUE: Section = Section {
     name: "value",
     keys: &[
-        SectionKey::new("type", KeyForm::Text, "The type of the value.").required().one_of(VALUE_TYPES),
-        SectionKey::new("value", KeyForm::Any, "The value; text is read as the declared type.")
+        SectionKey::new("type", KeyForm::Text, "The type of the value.")
             .required()
-            .substitutions()
-            .detail(Detail::Typed),
+            .one_of(VALUE_TYPES),
+        SectionKey::new(
+            "value",
+            KeyForm::Any,
+            "The value; text is read as the declared type.",
+        )
+        .required()
+        .substitutions()
+        .detail(Detail::Typed),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
-        SectionKey::new("secret", KeyForm::Any, "`true` if the value must not be shown.").detail(Detail::Boolean),
+        SectionKey::new(
+            "secret",
+            KeyForm::Any,
+            "`true` if the value must not be shown.",
+        )
+        .detail(Detail::Boolean),
     ],
 };
 
 pub(super) static INCLUDE: Section = Section {
     name: "include",
     keys: &[
-        SectionKey::new("path", KeyForm::Text, "Where the document is, relative to this one.")
-            .required()
+        SectionKey::new(
+            "path",
+            KeyForm::Text,
+            "Where the document is, relative to this one.",
+        )
+        .required()
+        .substitutions()
+        .detail(Detail::NonEmptyText),
+        SectionKey::new("variables", KeyForm::Map, "Its inputs.")
             .substitutions()
-            .detail(Detail::NonEmptyText),
-        SectionKey::new("variables", KeyForm::Map, "Its inputs.").substitutions().detail(Detail::Scalars),
-        SectionKey::new("metadata", KeyForm::Map, "The kind of its source, and the settings of the source.")
-            .substitutions(),
+            .detail(Detail::Scalars),
+        SectionKey::new(
+            "metadata",
+            KeyForm::Map,
+            "The kind of its source, and the settings of the source.",
+        )
+        .substitutions(),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
     ],
 };
@@ -98,12 +154,20 @@ pub(super) static DATA_SOURCE: Section = Section {
         SectionKey::new("type", KeyForm::Text, "The type, as in `provider/type`.")
             .required()
             .offer(Offer::DataSourceType),
-        SectionKey::new("metadata", KeyForm::Map, "Display name, annotations and free data.")
-            .section("data source metadata"),
-        SectionKey::new("filter", KeyForm::MapOrList, "What must hold of the object that is read.")
-            .required()
-            .section("filter")
-            .offer(Offer::Filter),
+        SectionKey::new(
+            "metadata",
+            KeyForm::Map,
+            "Display name, annotations and free data.",
+        )
+        .section("data source metadata"),
+        SectionKey::new(
+            "filter",
+            KeyForm::MapOrList,
+            "What must hold of the object that is read.",
+        )
+        .required()
+        .section("filter")
+        .offer(Offer::Filter),
         SectionKey::new("exports", KeyForm::Any, "The fields that may be read.")
             .required()
             .definitions("data source export"),
@@ -115,9 +179,13 @@ pub(super) static DATA_SOURCE_METADATA: Section = Section {
     name: "data source metadata",
     keys: &[
         SectionKey::new("displayName", KeyForm::Text, "A name for people.").substitutions(),
-        SectionKey::new("annotations", KeyForm::Map, "Scalars that the provider reads.")
-            .substitutions()
-            .detail(Detail::Scalars),
+        SectionKey::new(
+            "annotations",
+            KeyForm::Map,
+            "Scalars that the provider reads.",
+        )
+        .substitutions()
+        .detail(Detail::Scalars),
         SectionKey::new("custom", KeyForm::Map, "Free data.").substitutions(),
     ],
 };
@@ -126,7 +194,9 @@ pub(super) static FILTER: Section = Section {
     name: "filter",
     keys: &[
         SectionKey::new("field", KeyForm::Text, "The field to compare.").required(),
-        SectionKey::new("operator", KeyForm::Text, "How to compare.").required().one_of(OPERATORS),
+        SectionKey::new("operator", KeyForm::Text, "How to compare.")
+            .required()
+            .one_of(OPERATORS),
         SectionKey::new("search", KeyForm::ScalarOrList, "What to compare with.")
             .required()
             .substitutions()
@@ -137,8 +207,14 @@ pub(super) static FILTER: Section = Section {
 pub(super) static DATA_SOURCE_EXPORT: Section = Section {
     name: "data source export",
     keys: &[
-        SectionKey::new("type", KeyForm::Text, "The type of the field.").required().one_of(EXPORT_TYPES),
-        SectionKey::new("aliasFor", KeyForm::Text, "The field, where it is not called like the export."),
+        SectionKey::new("type", KeyForm::Text, "The type of the field.")
+            .required()
+            .one_of(EXPORT_TYPES),
+        SectionKey::new(
+            "aliasFor",
+            KeyForm::Text,
+            "The field, where it is not called like the export.",
+        ),
         SectionKey::new("description", KeyForm::Text, "For people."),
     ],
 };
@@ -149,22 +225,46 @@ pub(super) static RESOURCE: Section = Section {
         SectionKey::new("type", KeyForm::Text, "The type, as in `provider/type`.")
             .required()
             .offer(Offer::ResourceType),
-        SectionKey::new("spec", KeyForm::Map, "The fields of the type.").required().substitutions().offer(Offer::Spec),
-        SectionKey::new("metadata", KeyForm::Map, "Labels, annotations, display name and free data.")
-            .section("resource metadata"),
-        SectionKey::new("dependsOn", KeyForm::ScalarOrList, "Names of resources that must be ready first.")
-            .detail(Detail::Texts),
-        SectionKey::new("condition", KeyForm::ScalarOrMap, "Whether the resource is there at all.")
+        SectionKey::new("spec", KeyForm::Map, "The fields of the type.")
+            .required()
             .substitutions()
-            .section("condition"),
-        SectionKey::new("each", KeyForm::Scalar, "One resource for each item of a list.")
-            .substitutions()
-            .detail(Detail::Substitution),
-        SectionKey::new("linkSelector", KeyForm::Map, "Which resources it links to.").section("link selector"),
+            .offer(Offer::Spec),
+        SectionKey::new(
+            "metadata",
+            KeyForm::Map,
+            "Labels, annotations, display name and free data.",
+        )
+        .section("resource metadata"),
+        SectionKey::new(
+            "dependsOn",
+            KeyForm::ScalarOrList,
+            "Names of resources that must be ready first.",
+        )
+        .detail(Detail::Texts),
+        SectionKey::new(
+            "condition",
+            KeyForm::ScalarOrMap,
+            "Whether the resource is there at all.",
+        )
+        .substitutions()
+        .section("condition"),
+        SectionKey::new(
+            "each",
+            KeyForm::Scalar,
+            "One resource for each item of a list.",
+        )
+        .substitutions()
+        .detail(Detail::Substitution),
+        SectionKey::new("linkSelector", KeyForm::Map, "Which resources it links to.")
+            .section("link selector"),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
-        SectionKey::new("removalPolicy", KeyForm::Text, "What becomes of the object when the resource is removed.")
-            .one_of(&["delete", "retain"])
-            .since(LATER),
+        SectionKey::new(
+            "removalPolicy",
+            KeyForm::Text,
+            "What becomes of the object when the resource is removed.",
+        )
+        .one_of(&["delete", "retain"])
+        .since(LATER),
     ],
 };
 
@@ -173,9 +273,13 @@ pub(super) static RESOURCE_METADATA: Section = Section {
     keys: &[
         SectionKey::new("displayName", KeyForm::Text, "A name for people.").substitutions(),
         SectionKey::new("labels", KeyForm::Map, "What links select by.").detail(Detail::FixedTexts),
-        SectionKey::new("annotations", KeyForm::Map, "Scalars that links, providers and hints read.")
-            .substitutions()
-            .detail(Detail::Scalars),
+        SectionKey::new(
+            "annotations",
+            KeyForm::Map,
+            "Scalars that links, providers and hints read.",
+        )
+        .substitutions()
+        .detail(Detail::Scalars),
         SectionKey::new("custom", KeyForm::Map, "Free data.").substitutions(),
     ],
 };
@@ -201,20 +305,31 @@ pub(super) static CONDITION: Section = Section {
 pub(super) static LINK_SELECTOR: Section = Section {
     name: "link selector",
     keys: &[
-        SectionKey::new("byLabel", KeyForm::Map, "Labels that the others must have.").detail(Detail::FixedTexts),
-        SectionKey::new("exclude", KeyForm::ScalarOrList, "Names of resources that are skipped.")
-            .since(LATER)
-            .detail(Detail::Texts),
+        SectionKey::new("byLabel", KeyForm::Map, "Labels that the others must have.")
+            .detail(Detail::FixedTexts),
+        SectionKey::new(
+            "exclude",
+            KeyForm::ScalarOrList,
+            "Names of resources that are skipped.",
+        )
+        .since(LATER)
+        .detail(Detail::Texts),
     ],
 };
 
 pub(super) static EXPORT: Section = Section {
     name: "export",
     keys: &[
-        SectionKey::new("type", KeyForm::Text, "The type of the value.").required().one_of(VALUE_TYPES),
-        SectionKey::new("field", KeyForm::Text, "The path of what is exported, without `${`.")
+        SectionKey::new("type", KeyForm::Text, "The type of the value.")
             .required()
-            .detail(Detail::Path),
+            .one_of(VALUE_TYPES),
+        SectionKey::new(
+            "field",
+            KeyForm::Text,
+            "The path of what is exported, without `${`.",
+        )
+        .required()
+        .detail(Detail::Path),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
     ],
 };

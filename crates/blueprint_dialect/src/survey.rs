@@ -1,7 +1,7 @@
 //! Mistakes of a tree that do not depend on its sections: unsupported YAML features, and keys.
 //!
-//! The survey is one walk over the whole document before lowering (decisions S55, S56, A3). It records the keys that
-//! lowering must ignore.
+//! The survey is one walk over the whole document before lowering (decisions S55, S56, A3). It
+//! records the keys that lowering must ignore.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,8 @@ use dialect::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG
 pub(super) struct Survey {
     /// The start positions of ignored keys: duplicates, substituted keys, merge keys.
     pub(super) bad_keys: HashSet<u32>,
-    /// Whether the document has aliases. A mistake in an aliased value could be found several times.
+    /// Whether the document has aliases. A mistake in an aliased value could be found several
+    /// times.
     pub(super) aliases: bool,
 }
 
@@ -63,7 +64,11 @@ impl Survey {
             match entry.key.text() {
                 None => {
                     if !entry.key.is_missing() {
-                        found.push(WRONG_SHAPE.new("a key must be text").label(span, "a list or map as a key"));
+                        found.push(
+                            WRONG_SHAPE
+                                .new("a key must be text")
+                                .label(span, "a list or map as a key"),
+                        );
                     }
                     self.bad_keys.insert(span.start);
                 }
@@ -84,7 +89,11 @@ impl Survey {
                         continue;
                     }
                     let first = if entries.len() <= FEW {
-                        entries.iter().take(at).find(|other| other.key.text() == Some(text)).map(|other| other.key.span)
+                        entries
+                            .iter()
+                            .take(at)
+                            .find(|other| other.key.text() == Some(text))
+                            .map(|other| other.key.span)
                     } else {
                         let first = *seen.entry(text).or_insert(span);
                         (first != span).then_some(first)
@@ -107,5 +116,7 @@ impl Survey {
 }
 
 fn unsupported(span: Span, what: &str) -> diag::Diagnostic {
-    UNSUPPORTED_YAML.new(format!("{what} is not part of the language")).label(span, "not supported")
+    UNSUPPORTED_YAML
+        .new(format!("{what} is not part of the language"))
+        .label(span, "not supported")
 }

@@ -1,4 +1,5 @@
-//! The sections `variables` and `values`: declared types, and literals against them (decisions S48, S52, S53).
+//! The sections `variables` and `values`: declared types, and literals against them (decisions S48,
+//! S52, S53).
 
 use blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};
@@ -8,7 +9,9 @@ use super::lowering::{Lowering, SectionFields, article, listed, value_span};
 use super::names::is_type_name;
 use super::scalar::{Typed, has_substitution, typed};
 use super::shape::{self, VALUE_TYPES};
-use dialect::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
+use dialect::codes::{
+    ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED,
+};
 
 /// The types of variables, except those of providers.
 const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
@@ -79,7 +82,10 @@ impl Lowering<'_> {
         }
         let default = fields.get("default").and_then(|node| {
             let value = self.typed_literal(node, written, "`default`")?;
-            let known = labels || !complete || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
+            let known = labels
+                || !complete
+                || allowed.is_empty()
+                || allowed.iter().any(|option| option.item == value);
             if !known {
                 // The message does not show the values, because they may be secret.
                 let mut not_allowed = VALUE_NOT_ALLOWED
@@ -88,26 +94,49 @@ impl Lowering<'_> {
                 if let Some(entry) = fields.entry("allowedValues") {
                     not_allowed = not_allowed.label(entry.key.span, "the values allowed");
                 }
-                self.found.push(not_allowed.help("use one of `allowedValues`, or add it there"));
+                self.found
+                    .push(not_allowed.help("use one of `allowedValues`, or add it there"));
                 return None;
             }
             Some(Spanned::new(value, node.span))
         });
         let secret = self.secret(fields);
-        let description =
-            fields.get("description").and_then(|node| self.fixed_text(node, "description")).map(Name::from);
-        Input { span, ty, custom_type, default, allowed, secret, rules: Value::Null, description }
+        let description = fields
+            .get("description")
+            .and_then(|node| self.fixed_text(node, "description"))
+            .map(Name::from);
+        Input {
+            span,
+            ty,
+            custom_type,
+            default,
+            allowed,
+            secret,
+            rules: Value::Null,
+            description,
+        }
     }
 
-    fn variable_type(&mut self, fields: &SectionFields<'_>, span: Span) -> (Type, Option<Spanned<TypeId>>) {
-        let Some(node) = fields.get("type") else { return (Type::Error, None) };
-        let Some(text) = self.fixed_text(node, "type") else { return (Type::Error, None) };
+    fn variable_type(
+        &mut self,
+        fields: &SectionFields<'_>,
+        span: Span,
+    ) -> (Type, Option<Spanned<TypeId>>) {
+        let Some(node) = fields.get("type") else {
+            return (Type::Error, None);
+        };
+        let Some(text) = self.fixed_text(node, "type") else {
+            return (Type::Error, None);
+        };
         if text.is_empty() {
             self.report_missing_key(shape::VARIABLE.name, "type", span);
             return (Type::Error, None);
         }
         if self.is_hosted_type(text) {
-            return (Type::Any, Some(Spanned::new(self.packages.resolve(text), node.span)));
+            return (
+                Type::Any,
+                Some(Spanned::new(self.packages.resolve(text), node.span)),
+            );
         }
         if is_type_name(text) {
             if text.split('/').count() == 3 {
@@ -123,9 +152,10 @@ impl Lowering<'_> {
         if known.contains(&text) {
             return type_of(text);
         }
-        let unknown = UNKNOWN_TYPE
-            .new(format!("unknown type `{text}`"))
-            .label(value_span(node), format!("{of} are {}", listed(known).replace(" and ", " or ")));
+        let unknown = UNKNOWN_TYPE.new(format!("unknown type `{text}`")).label(
+            value_span(node),
+            format!("{of} are {}", listed(known).replace(" and ", " or ")),
+        );
         let near = suggested_type(text)
             .filter(|word| known.contains(word))
             .or_else(|| diag::nearest(text, known.iter().copied()));
@@ -148,7 +178,9 @@ impl Lowering<'_> {
         known: &[&str],
         span: Span,
     ) -> Spanned<Type> {
-        let Some(node) = fields.get("type") else { return Spanned::new(Type::Error, span) };
+        let Some(node) = fields.get("type") else {
+            return Spanned::new(Type::Error, span);
+        };
         let ty = match self.fixed_text(node, "type") {
             Some("") => {
                 self.report_missing_key(section, "type", span);
@@ -161,8 +193,13 @@ impl Lowering<'_> {
     }
 
     fn secret(&mut self, fields: &SectionFields<'_>) -> bool {
-        let Some(node) = fields.get("secret") else { return false };
-        matches!(self.typed_literal(node, &Type::Bool, "`secret`"), Some(Value::Bool(true)))
+        let Some(node) = fields.get("secret") else {
+            return false;
+        };
+        matches!(
+            self.typed_literal(node, &Type::Bool, "`secret`"),
+            Some(Value::Bool(true))
+        )
     }
 
     /// The value of a literal of a declared scalar type. Reports other values and returns `None`.
@@ -173,9 +210,14 @@ impl Lowering<'_> {
             Content::Scalar(scalar) => scalar,
             Content::Map(_) | Content::List(_) if *ty == Type::Error => return None,
             Content::Map(_) | Content::List(_) => {
-                let found = if node.as_map().is_some() { "an object" } else { "an array" };
+                let found = if node.as_map().is_some() {
+                    "an object"
+                } else {
+                    "an array"
+                };
                 let mismatch = self.mismatch(node, what, &wanted, found);
-                self.found.push(mismatch.help("give it as text and decode it with `jsondecode`"));
+                self.found
+                    .push(mismatch.help("give it as text and decode it with `jsondecode`"));
                 return None;
             }
         };
@@ -198,12 +240,16 @@ impl Lowering<'_> {
             _ => {
                 let mismatch = self.mismatch(node, what, &wanted, kind.words());
                 self.found.push(match (ty, kind) {
-                    (Type::Text, Typed::Int(_) | Typed::Float(_) | Typed::Bool(_)) => {
-                        mismatch.fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false)
-                    }
-                    (_, Typed::Text) if expr::parse_as(&scalar.text, ty).is_some() => {
-                        mismatch.fix("remove the quotes", vec![(node.span, scalar.text.trim().to_owned())], false)
-                    }
+                    (Type::Text, Typed::Int(_) | Typed::Float(_) | Typed::Bool(_)) => mismatch.fix(
+                        "quote it",
+                        vec![(node.span, format!("\"{}\"", scalar.text))],
+                        false,
+                    ),
+                    (_, Typed::Text) if expr::parse_as(&scalar.text, ty).is_some() => mismatch.fix(
+                        "remove the quotes",
+                        vec![(node.span, scalar.text.trim().to_owned())],
+                        false,
+                    ),
                     _ => mismatch,
                 });
                 None
@@ -224,19 +270,35 @@ impl Lowering<'_> {
                 None => Expr::error(span),
             };
             let secret = self.secret(&fields);
-            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
-            locals.insert(Name::from(name), Local { span, ty, value, secret, description });
+            let description = fields
+                .get("description")
+                .map(|node| self.substituted_text(node, "description"));
+            locals.insert(
+                Name::from(name),
+                Local {
+                    span,
+                    ty,
+                    value,
+                    secret,
+                    description,
+                },
+            );
         }
         locals
     }
 
-    /// The expression of a value: a text is parsed as the declared type; other literals need the later version.
+    /// The expression of a value: a text is parsed as the declared type; other literals need the
+    /// later version.
     fn value(&mut self, node: &Node, ty: &Type) -> Expr {
         if let Some(scalar) = node.as_scalar()
             && typed(node, scalar) == Typed::Text
         {
             let expr = self.text_expr(node, scalar);
-            return if has_substitution(&scalar.text) { expr } else { self.parsed(node, &scalar.text, ty, expr) };
+            return if has_substitution(&scalar.text) {
+                expr
+            } else {
+                self.parsed(node, &scalar.text, ty, expr)
+            };
         }
         if node.is_missing() {
             return Expr::error(node.span);
@@ -291,7 +353,8 @@ impl Lowering<'_> {
             Type::List(_) | Type::Map(_) => {
                 let wanted = declared_words(ty);
                 let mismatch = self.mismatch(node, "`value`", &wanted, "a string");
-                self.found.push(mismatch.help("decode text with `${jsondecode(..)}`"));
+                self.found
+                    .push(mismatch.help("decode text with `${jsondecode(..)}`"));
                 Expr::error(node.span)
             }
             _ => Expr::error(node.span),

@@ -3,7 +3,8 @@
 /// The version with the features that 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";
 
-/// The literal `none`, and the name of a resource in documents of the first version that declare it.
+/// The literal `none`, and the name of a resource in documents of the first version that declare
+/// it.
 pub(super) const NONE: &str = "none";
 
 /// A version of the language.
@@ -37,8 +38,11 @@ impl Version {
 /// Whether a text has the form of a version: `YYYY-MM-DD`.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
+        && text.bytes().enumerate().all(|(at, byte)| {
+            if at == 4 || at == 7 {
+                byte == b'-'
+            } else {
+                byte.is_ascii_digit()
+            }
+        })
 }

@@ -1,4 +1,5 @@
-//! Applies differences between versions to a parsed expression: `none`, and `.state` for `.spec` (decision 0).
+//! Applies differences between versions to a parsed expression: `none`, and `.state` for `.spec`
+//! (decision 0).
 
 use blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Value};
 use expr::codes::UNKNOWN_FIELD;
@@ -14,7 +15,10 @@ impl Lowering<'_> {
             ExprKind::Literal(Value::Null) => self.report_newer_feature(expr.span, "`none`"),
             ExprKind::Ref(reference) => {
                 if matches!(&reference.head, ReferenceHead::Scoped(name) if &**name == NONE) {
-                    reference.head = ReferenceHead::Resource { name: NONE.into(), bare: true };
+                    reference.head = ReferenceHead::Resource {
+                        name: NONE.into(),
+                        bare: true,
+                    };
                 }
                 if !self.resolve_state_alias(reference) {
                     expr.kind = ExprKind::Error;
@@ -35,7 +39,9 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::List(items) => items.iter_mut().for_each(|item| self.apply_version(item)),
-            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| self.apply_version(value)),
+            ExprKind::Map(entries) => entries
+                .iter_mut()
+                .for_each(|(_, value)| self.apply_version(value)),
             ExprKind::Choice(choice) => {
                 self.apply_version(&mut choice.condition);
                 self.apply_version(&mut choice.then);
@@ -45,7 +51,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Turns `.state` of a resource into `.spec` if the version allows it. Otherwise reports it and returns `false`.
+    /// Turns `.state` of a resource into `.spec` if the version allows it. Otherwise reports it and
+    /// returns `false`.
     fn resolve_state_alias(&mut self, reference: &mut Ref) -> bool {
         if !matches!(reference.head, ReferenceHead::Resource { .. }) {
             return true;

@@ -1,5 +1,5 @@
-//! The pages of codes and of the specification, checked by the shape of their documents: each block gives exactly the
-//! marked diagnostics.
+//! The pages of codes and of the specification, checked by the shape of their documents: each block
+//! gives exactly the marked diagnostics.
 
 use std::path::{Path, PathBuf};
 
@@ -16,23 +16,41 @@ fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
-    let document = dialect::Document { file, name: "page.yaml", text, tree: &tree, context: &Default::default() };
-    found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
+    let document = dialect::Document {
+        file,
+        name: "page.yaml",
+        text,
+        tree: &tree,
+        context: &Default::default(),
+    };
+    found.append(
+        BlueprintDialect
+            .lower(&document, expr::core_functions(), &Default::default())
+            .diagnostics,
+    );
     let file = files.get(file).expect("it was added");
     let mut list: Vec<_> = found
         .iter()
-        .map(|one| (file.position(one.span().start).line, one.severity.word().to_owned(), one.code.name.to_owned()))
+        .map(|one| {
+            (
+                file.position(one.span().start).line,
+                one.severity.word().to_owned(),
+                one.code.name.to_owned(),
+            )
+        })
         .collect();
     list.sort();
     list
 }
 
-/// The expected marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a,
-/// b, note: c` is three marks.
+/// The expected marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a
+/// line; `# error: a, b, note: c` is three marks.
 fn marked(text: &str) -> Vec<Mark> {
     let mut list = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
-        let Some((_, comment)) = text.rsplit_once("# ") else { continue };
+        let Some((_, comment)) = text.rsplit_once("# ") else {
+            continue;
+        };
         let mut severity = "";
         for mark in comment.split(", ") {
             let code = match mark.split_once(": ") {
@@ -90,7 +108,10 @@ fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
         for block in blocks {
             let (found, wanted) = (reported(&block), marked(&block));
             if !is_true(&found, &wanted) {
-                wrong.push(format!("{}\n{block}\n  found  {found:?}\n  marked {wanted:?}", page.display()));
+                wrong.push(format!(
+                    "{}\n{block}\n  found  {found:?}\n  marked {wanted:?}",
+                    page.display()
+                ));
             }
         }
     }
@@ -99,7 +120,9 @@ fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
 
 #[test]
 fn specification_pages_give_their_diagnostics() {
-    // Diagnostics that need types, values or other documents are missing here. Another test checks all marks of each
-    // page.
-    run("spec", |found, wanted| found.iter().all(|mark| wanted.contains(mark)));
+    // Diagnostics that need types, values or other documents are missing here. Another test checks
+    // all marks of each page.
+    run("spec", |found, wanted| {
+        found.iter().all(|mark| wanted.contains(mark))
+    });
 }

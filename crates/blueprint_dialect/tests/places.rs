@@ -1,4 +1,5 @@
-//! The places of the diagnostics about a document's shape: line, column, severity, code, in the order of the text.
+//! The places of the diagnostics about a document's shape: line, column, severity, code, in the
+//! order of the text.
 
 use blueprint_dialect::BlueprintDialect;
 use diag::Files;
@@ -10,16 +11,34 @@ fn found_in(name: &str, text: &str) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add(name, text);
     let (tree, mut found) = syntax::parse(file, text, Format::of_name(name));
-    let document = dialect::Document { file, name, text, tree: &tree, context: &Default::default() };
-    found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
+    let document = dialect::Document {
+        file,
+        name,
+        text,
+        tree: &tree,
+        context: &Default::default(),
+    };
+    found.append(
+        BlueprintDialect
+            .lower(&document, expr::core_functions(), &Default::default())
+            .diagnostics,
+    );
     found.sort();
     let file = files.get(file).expect("it was added");
     found
         .iter()
         .map(|one| {
             let place = file.position(one.span().start);
-            let severity = one.severity.word().chars().next().map_or(' ', |first| first.to_ascii_uppercase());
-            format!("{}:{} {severity} {}", place.line, place.column, one.code.name)
+            let severity = one
+                .severity
+                .word()
+                .chars()
+                .next()
+                .map_or(' ', |first| first.to_ascii_uppercase());
+            format!(
+                "{}:{} {severity} {}",
+                place.line, place.column, one.code.name
+            )
         })
         .collect()
 }
@@ -29,7 +48,8 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found_in("main.yaml", text), expected, "{text}");
 }
 
-/// Checks the diagnostics in a resource with these lines: the first of them is line 1, without its indentation of 4.
+/// Checks the diagnostics in a resource with these lines: the first of them is line 1, without its
+/// indentation of 4.
 #[track_caller]
 fn check_resource(lines: &str, expected: &[&str]) {
     let mut text = String::from("version: 2023-04-20\nresources:\n  r:\n    type: test/data\n");
@@ -66,34 +86,70 @@ fn an_empty_document_lacks_everything() {
 
 #[test]
 fn missing_section_is_reported_at_the_first_key() {
-    check("# x\nmetadata: {}\n", &["2:1 E missing-version", "2:1 E nothing-declared"]);
-    assert_eq!(found_in("a.json", r#" {"include": {"c": {"path": "x"}}}"#), ["1:3 E missing-version"]);
+    check(
+        "# x\nmetadata: {}\n",
+        &["2:1 E missing-version", "2:1 E nothing-declared"],
+    );
+    assert_eq!(
+        found_in("a.json", r#" {"include": {"c": {"path": "x"}}}"#),
+        ["1:3 E missing-version"]
+    );
 }
 
 #[test]
 fn invalid_version_is_reported_at_its_value() {
-    check("version: 5\ninclude: { c: { path: x } }", &["1:10 E unsupported-version"]);
-    check("version: ~\ninclude: { c: { path: x } }", &["1:1 W null-ignored", "1:1 E missing-version"]);
-    check("version: [a]\ninclude: { c: { path: x } }", &["1:10 E wrong-shape"]);
-    check("version: a-${1}\ninclude: { c: { path: x } }", &["1:12 E substitution-not-allowed"]);
+    check(
+        "version: 5\ninclude: { c: { path: x } }",
+        &["1:10 E unsupported-version"],
+    );
+    check(
+        "version: ~\ninclude: { c: { path: x } }",
+        &["1:1 W null-ignored", "1:1 E missing-version"],
+    );
+    check(
+        "version: [a]\ninclude: { c: { path: x } }",
+        &["1:10 E wrong-shape"],
+    );
+    check(
+        "version: a-${1}\ninclude: { c: { path: x } }",
+        &["1:12 E substitution-not-allowed"],
+    );
 }
 
 #[test]
 fn include_or_invalid_section_counts_as_declared() {
     check("version: 2023-04-20\ninclude: { c: { path: x } }", &[]);
-    check("version: 2023-04-20\nresources: {}\ninclude: { c: { path: x } }", &[]);
-    check("version: 2023-04-20\nresources: {}", &["1:1 E nothing-declared"]);
-    check("version: 2023-04-20\nresources: []", &["2:12 E wrong-shape"]);
-    check("version: 2023-04-20\nresources: ~", &["1:1 E nothing-declared", "2:1 W null-ignored"]);
+    check(
+        "version: 2023-04-20\nresources: {}\ninclude: { c: { path: x } }",
+        &[],
+    );
+    check(
+        "version: 2023-04-20\nresources: {}",
+        &["1:1 E nothing-declared"],
+    );
+    check(
+        "version: 2023-04-20\nresources: []",
+        &["2:12 E wrong-shape"],
+    );
+    check(
+        "version: 2023-04-20\nresources: ~",
+        &["1:1 E nothing-declared", "2:1 W null-ignored"],
+    );
 }
 
 #[test]
 fn the_second_of_two_keys_is_the_wrong_one() {
-    check_resource("spec:\n  input: 1\n  input: 2\n  input: 3", &["3:3 E duplicate-key", "4:3 E duplicate-key"]);
+    check_resource(
+        "spec:\n  input: 1\n  input: 2\n  input: 3",
+        &["3:3 E duplicate-key", "4:3 E duplicate-key"],
+    );
     let many: String = (0..20).map(|at| format!("  k{at}: {at}\n")).collect();
     check_resource(&format!("spec:\n{many}  k3: 1"), &["22:3 E duplicate-key"]);
     assert_eq!(
-        found_in("a.json", "{\"version\": \"2023-04-20\", \"version\": 1,\n\"include\": {\"c\": {\"path\": \"x\"}}}"),
+        found_in(
+            "a.json",
+            "{\"version\": \"2023-04-20\", \"version\": 1,\n\"include\": {\"c\": {\"path\": \"x\"}}}"
+        ),
         ["1:27 E duplicate-key"]
     );
 }
@@ -102,12 +158,21 @@ fn the_second_of_two_keys_is_the_wrong_one() {
 fn unsupported_yaml_features_are_reported_at_their_place() {
     check_resource(
         "spec: &s\n  input: !x 1\n  a: &b [1]\n  c: *b",
-        &["1:7 E unsupported-yaml", "2:10 E unsupported-yaml", "3:6 E unsupported-yaml", "4:6 E unsupported-yaml"],
+        &[
+            "1:7 E unsupported-yaml",
+            "2:10 E unsupported-yaml",
+            "3:6 E unsupported-yaml",
+            "4:6 E unsupported-yaml",
+        ],
     );
     // A merge is applied: nothing is missing in `s`, and its own keys take precedence.
     check(
         "version: 2023-04-20\nresources:\n  r: &r\n    type: a/b\n    spec: {}\n  s:\n    <<: *r\n    spec: { a: 1 }\n",
-        &["3:6 E unsupported-yaml", "7:5 E unsupported-yaml", "7:9 E unsupported-yaml"],
+        &[
+            "3:6 E unsupported-yaml",
+            "7:5 E unsupported-yaml",
+            "7:9 E unsupported-yaml",
+        ],
     );
     // `<<` is only a merge key without quotes.
     check_resource("spec:\n  \"<<\": 1", &[]);
@@ -115,8 +180,14 @@ fn unsupported_yaml_features_are_reported_at_their_place() {
 
 #[test]
 fn a_substituted_key_is_one_mistake() {
-    check_resource("spec:\n  \"${1}\": 1\n  \"${1}\": 2", &["2:3 E substitution-in-key", "3:3 E substitution-in-key"]);
-    check("version: 2023-04-20\nresources:\n  \"${1}\": { type: x }\n", &["3:3 E substitution-in-key"]);
+    check_resource(
+        "spec:\n  \"${1}\": 1\n  \"${1}\": 2",
+        &["2:3 E substitution-in-key", "3:3 E substitution-in-key"],
+    );
+    check(
+        "version: 2023-04-20\nresources:\n  \"${1}\": { type: x }\n",
+        &["3:3 E substitution-in-key"],
+    );
 }
 
 #[test]
@@ -126,7 +197,10 @@ fn missing_key_is_reported_at_its_section_or_item() {
             "version: 2025-11-02\ninclude: {{ c: {{ path: x }} }}\ndatasources:\n  d:\n    type: a/b\n    exports: {{ a: {{ type: string }} }}\n{filter}"
         )
     };
-    check(&document("    filter:\n      field: a\n      operator: in\n"), &["7:5 E missing-field"]);
+    check(
+        &document("    filter:\n      field: a\n      operator: in\n"),
+        &["7:5 E missing-field"],
+    );
     check(
         &document("    filter:\n      - field: a\n        search: 1\n      - ~\n"),
         &["8:9 E missing-field", "10:9 E type-mismatch"],
@@ -136,20 +210,38 @@ fn missing_key_is_reported_at_its_section_or_item() {
 
 #[test]
 fn forbidden_substitution_is_reported_at_the_first_one() {
-    check_resource("dependsOn: 'a ${x} ${y}'", &["1:15 E substitution-not-allowed"]);
-    check_resource("metadata:\n  labels:\n    a: \"\\t${x}\"", &["3:11 E substitution-not-allowed"]);
-    check_resource("removalPolicy: >\n  a\n  ${x}", &["1:1 N newer-than-version", "3:3 E substitution-not-allowed"]);
-    check_resource("linkSelector: { byLabel: { a: '${x}' } }", &["1:32 E substitution-not-allowed"]);
+    check_resource(
+        "dependsOn: 'a ${x} ${y}'",
+        &["1:15 E substitution-not-allowed"],
+    );
+    check_resource(
+        "metadata:\n  labels:\n    a: \"\\t${x}\"",
+        &["3:11 E substitution-not-allowed"],
+    );
+    check_resource(
+        "removalPolicy: >\n  a\n  ${x}",
+        &["1:1 N newer-than-version", "3:3 E substitution-not-allowed"],
+    );
+    check_resource(
+        "linkSelector: { byLabel: { a: '${x}' } }",
+        &["1:32 E substitution-not-allowed"],
+    );
     check_resource(
         "linkSelector: { exclude: ['${x}'] }",
-        &["1:17 N newer-than-version", "1:28 E substitution-not-allowed"],
+        &[
+            "1:17 N newer-than-version",
+            "1:28 E substitution-not-allowed",
+        ],
     );
 }
 
 #[test]
 fn keys_of_a_later_version_are_noted_at_the_key_and_values_at_the_value() {
     let text = "version: 2023-04-20\ninclude: { c: { path: x } }\nvariables:\n  v: { type: a/b/c }\nvalues:\n  l:\n    type: array\n    value:\n      - 1\n";
-    check(text, &["4:14 N newer-than-version", "9:7 N newer-than-version"]);
+    check(
+        text,
+        &["4:14 N newer-than-version", "9:7 N newer-than-version"],
+    );
     check(&text.replace("2023-04-20", "2025-11-02"), &[]);
 }
 
@@ -157,7 +249,11 @@ fn keys_of_a_later_version_are_noted_at_the_key_and_values_at_the_value() {
 fn each_use_of_none_is_reported_once() {
     check_resource(
         "spec: { a: '${none}', b: 'x ${none} ${coalesce(none, 1)}' }",
-        &["1:15 N newer-than-version", "1:31 N newer-than-version", "1:48 N newer-than-version"],
+        &[
+            "1:15 N newer-than-version",
+            "1:31 N newer-than-version",
+            "1:48 N newer-than-version",
+        ],
     );
 }
 
@@ -167,7 +263,10 @@ fn the_accessor_of_former_fields_is_found_behind_an_index() {
         "spec: { a: '${b[0].state.x}', c: '${resources.b[].state}' }",
         &["1:19 W state-alias", "1:50 W state-alias"],
     );
-    check_resource("spec: { a: '${values.state.state}', b: '${x.spec.state}' }", &[]);
+    check_resource(
+        "spec: { a: '${values.state.state}', b: '${x.spec.state}' }",
+        &[],
+    );
 }
 
 #[test]
@@ -175,9 +274,16 @@ fn invalid_condition_is_reported_at_its_value() {
     check_resource("condition: \"${true} x\"", &["1:12 E invalid-condition"]);
     check_resource(
         "condition:\n  and:\n    - [a]\n    - ~\n    - ''",
-        &["3:7 E wrong-shape", "4:7 E type-mismatch", "5:7 E invalid-condition"],
+        &[
+            "3:7 E wrong-shape",
+            "4:7 E type-mismatch",
+            "5:7 E invalid-condition",
+        ],
     );
-    check_resource("condition: { or: ['${true}'], and: ['${true}'] }", &["1:31 E invalid-condition"]);
+    check_resource(
+        "condition: { or: ['${true}'], and: ['${true}'] }",
+        &["1:31 E invalid-condition"],
+    );
     // A mistake in the expression is the only mistake.
     check_resource("condition: ${eq(1,}", &["1:16 E unexpected-token"]);
 }
@@ -192,8 +298,14 @@ fn element_of_the_wrong_form_is_still_declared() {
 
 #[test]
 fn syntax_error_is_not_also_reported_as_missing() {
-    let found = found_in("a.yaml", "version: 2023-04-20\nresources:\n  r: { type: test/data, spec: \"\n");
-    assert!(found.iter().all(|one| one.ends_with("invalid-syntax")), "{found:?}");
+    let found = found_in(
+        "a.yaml",
+        "version: 2023-04-20\nresources:\n  r: { type: test/data, spec: \"\n",
+    );
+    assert!(
+        found.iter().all(|one| one.ends_with("invalid-syntax")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -206,7 +318,11 @@ fn invalid_literal_is_reported_at_its_value() {
     );
     check(
         "version: 2023-04-20\ninclude: { c: { path: 1, variables: { a: [1], b: ~ }, metadata: { a: ~ } } }\n",
-        &["2:23 E type-mismatch", "2:42 E type-mismatch", "2:47 W null-ignored"],
+        &[
+            "2:23 E type-mismatch",
+            "2:42 E type-mismatch",
+            "2:47 W null-ignored",
+        ],
     );
 }
 

@@ -20,13 +20,14 @@ use crate::terminal::ColorChoice;
 
 /// Deploy infrastructure from documents.
 ///
-/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes
-/// it. Results go to stdout; progress, questions and diagnostics go to stderr.
+/// A document describes the resources that should exist. `cyan stage` shows what would change,
+/// `cyan deploy` changes it. Results go to stdout; progress, questions and diagnostics go to
+/// stderr.
 ///
-/// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable and nothing was
-/// changed, 2 wrong usage or a question without a terminal to ask on, 3 there are differences (with --exit-code), 4 an
-/// operation began and did not finish, 5 another operation holds the instance, 70 a bug, 130 interrupted before
-/// anything began.
+/// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable
+/// and nothing was changed, 2 wrong usage or a question without a terminal to ask on, 3 there are
+/// differences (with --exit-code), 4 an operation began and did not finish, 5 another operation
+/// holds the instance, 70 a bug, 130 interrupted before anything began.
 #[derive(Debug, Parser)]
 #[command(name = "cyan", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -44,7 +45,8 @@ pub(crate) struct Global {
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", global = true, value_parser = path())]
     pub(crate) start: Option<PathBuf>,
-    /// Set the place of the state: `sqlite:PATH` or `memory:` [default: .cyan/state.db beside the document]
+    /// Set the place of the state: `sqlite:PATH` or `memory:` [default: .cyan/state.db beside the
+    /// document]
     #[arg(long, value_name = "URL", global = true, env = "CYAN_STATE")]
     pub(crate) state: Option<String>,
     /// Read this configuration file [default: cyan.toml beside the document]
@@ -153,7 +155,9 @@ impl Command {
                 | StateCommand::Remove { consent, .. }
                 | StateCommand::Prune { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
-                StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => false,
+                StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => {
+                    false
+                }
             },
             _ => false,
         }
@@ -184,7 +188,10 @@ impl Command {
             | Command::Rollback(_)
             | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
-            Command::State(state) => !matches!(state.command, StateCommand::Export { .. } | StateCommand::Verify),
+            Command::State(state) => !matches!(
+                state.command,
+                StateCommand::Export { .. } | StateCommand::Verify
+            ),
             _ => false,
         }
     }
@@ -227,7 +234,8 @@ pub(crate) struct InstanceFlag {
 /// The arguments that select an instance by its document or its name.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstanceArguments {
-    /// Document of the instance [default: the document in the current folder, else the only instance]
+    /// Document of the instance [default: the document in the current folder, else the only
+    /// instance]
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -334,7 +342,11 @@ pub(crate) struct ApplyArguments {
 
 impl From<Consent> for ApplyArguments {
     fn from(consent: Consent) -> ApplyArguments {
-        ApplyArguments { consent, parallelism: None, on_failure: None }
+        ApplyArguments {
+            consent,
+            parallelism: None,
+            on_failure: None,
+        }
     }
 }
 
@@ -350,13 +362,14 @@ pub(crate) struct Init {
 
 /// Check documents and report every mistake
 ///
-/// Needs no state, no provider and no inputs. Inputs that are given are checked too. Of a folder, all documents in it
-/// and below it are checked: files with a name such as `app.blueprint.yaml`, and YAML and JSON files that state the
-/// version of a document. Hidden folders are skipped. A summary says how many documents are valid, and which are not.
+/// Needs no state, no provider and no inputs. Inputs that are given are checked too. Of a folder,
+/// all documents in it and below it are checked: files with a name such as `app.blueprint.yaml`,
+/// and YAML and JSON files that state the version of a document. Hidden folders are skipped. A
+/// summary says how many documents are valid, and which are not.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard
-    /// input
+    /// Documents, or folders of documents, to check [default: the document in the current folder];
+    /// `-` reads standard input
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -368,8 +381,9 @@ pub(crate) struct Validate {
 
 /// Show what a deploy would change
 ///
-/// Reads the existing resources, compares them with the document, and prints each step with its reason. Nothing is
-/// changed. `--out` keeps the plan in a file; `cyan deploy PLAN` then does exactly what it says.
+/// Reads the existing resources, compares them with the document, and prints each step with its
+/// reason. Nothing is changed. `--out` keeps the plan in a file; `cyan deploy PLAN` then does
+/// exactly what it says.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["plan", "preview"])]
 pub(crate) struct Stage {
@@ -395,12 +409,13 @@ pub(crate) struct Stage {
 
 /// Create, update and delete resources as the document says
 ///
-/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out
-/// as it is or refused, without a question.
+/// Shows what will change, asks for confirmation, and changes it. A plan file of
+/// `cyan stage --out PLAN` is carried out as it is or refused, without a question.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["apply", "up"])]
 pub(crate) struct Deploy {
-    /// Document or plan file [default: the document in the current folder]; `-` reads standard input
+    /// Document or plan file [default: the document in the current folder]; `-` reads standard
+    /// input
     #[arg(value_name = "FILE or PLAN", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -421,7 +436,8 @@ pub(crate) struct Deploy {
 
 /// Delete all resources of an instance
 ///
-/// Needs only the state; the document may be gone. Shows what will be deleted, and asks for confirmation.
+/// Needs only the state; the document may be gone. Shows what will be deleted, and asks for
+/// confirmation.
 #[derive(Debug, Args)]
 pub(crate) struct Destroy {
     #[command(flatten)]
@@ -441,8 +457,9 @@ pub(crate) struct Destroy {
 
 /// Return to an earlier generation
 ///
-/// Each operation that ended is a generation (`cyan history`), kept with its documents, its inputs and the values that
-/// were read. Without a number, returns to the last successful generation. Shows the plan first, and asks.
+/// Each operation that ended is a generation (`cyan history`), kept with its documents, its inputs
+/// and the values that were read. Without a number, returns to the last successful generation.
+/// Shows the plan first, and asks.
 #[derive(Debug, Args)]
 pub(crate) struct Rollback {
     /// Number of the generation [default: the last successful one]
@@ -459,8 +476,9 @@ pub(crate) struct Rollback {
 
 /// Settle interrupted and drifted resources
 ///
-/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays
-/// the same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
+/// Finds out the result of calls that were interrupted, and reverts changes that others made. The
+/// desired state stays the same. Where the result of a call cannot be found out, check it yourself
+/// and pass --adopt, --retry or --forget.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     #[command(flatten)]
@@ -468,7 +486,8 @@ pub(crate) struct Reconcile {
     /// Treat the interrupted call at this address as not done; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) retry: Vec<Address>,
-    /// Treat the interrupted call at this address as done; a create needs the provider's id; repeatable
+    /// Treat the interrupted call at this address as done; a create needs the provider's id;
+    /// repeatable
     #[arg(long, value_name = "ADDRESS[=ID]")]
     pub(crate) adopt: Vec<Adopted>,
     /// Forget the resource at this address; repeatable
@@ -506,8 +525,8 @@ pub(crate) struct Drift {
 
 /// Import an existing resource into the state
 ///
-/// Reads the resource by the provider's id and records it at the address. The resource is not changed. The next `stage`
-/// shows how it differs from the document.
+/// Reads the resource by the provider's id and records it at the address. The resource is not
+/// changed. The next `stage` shows how it differs from the document.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Type of the resource, such as `local/file`
@@ -560,15 +579,16 @@ pub(crate) enum StateCommand {
     },
     /// Export the state as text, with secrets encrypted
     ///
-    /// The export is complete: `import` elsewhere gives the same state with its history, its generations and its
-    /// interrupted calls.
+    /// The export is complete: `import` elsewhere gives the same state with its history, its
+    /// generations and its interrupted calls.
     Export {
         /// File to write [default: standard output]
         #[arg(value_name = "FILE", value_parser = path())]
         file: Option<PathBuf>,
         #[command(flatten)]
         flag: InstanceFlag,
-        /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without secrets
+        /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without
+        /// secrets
         #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
         /// Write secrets in clear text, with --as
@@ -577,8 +597,9 @@ pub(crate) enum StateCommand {
     },
     /// Import an exported state
     ///
-    /// A new instance gets everything, history included. An existing instance gets the present resources only. From the
-    /// output of `openstack stack abandon`, the documents are written to this folder and the resources are adopted.
+    /// A new instance gets everything, history included. An existing instance gets the present
+    /// resources only. From the output of `openstack stack abandon`, the documents are written to
+    /// this folder and the resources are adopted.
     Import {
         /// File to read; `-` reads standard input
         #[arg(value_name = "FILE", value_parser = path())]
@@ -590,13 +611,15 @@ pub(crate) enum StateCommand {
     },
     /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: a change without the key is detected. Rows that
-    /// were written without a key are checked for damage. An older copy of the whole file is not detected.
+    /// Rows that were written with a key are checked with that key: a change without the key is
+    /// detected. Rows that were written without a key are checked for damage. An older copy of the
+    /// whole file is not detected.
     Verify,
     /// Remove old operations from the history
     ///
-    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need.
-    /// Removes the journal and the documents of all older operations. The resources and their records do not change.
+    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted
+    /// operations need. Removes the journal and the documents of all older operations. The
+    /// resources and their records do not change.
     Prune {
         /// Generations to keep [default: `keep` under `[history]` in `cyan.toml`]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -689,12 +712,13 @@ pub(crate) enum KeyCommand {
 
 /// Format documents
 ///
-/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most
-/// one empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as
-/// it is.
+/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces
+/// and leaves at most one empty line between elements. Prints the names of files that change. A
+/// document that cannot be parsed is kept as it is.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
-    /// Documents to format [default: the document in the current folder]; `-` formats standard input to stdout
+    /// Documents to format [default: the document in the current folder]; `-` formats standard
+    /// input to stdout
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     /// Write nothing; exit with 3 if a file would change
@@ -718,7 +742,8 @@ pub(crate) enum GraphFormat {
 
 /// Print the dependency graph of a document
 ///
-/// As text, dependencies come first. In the other formats each arrow leads from an element to its dependency.
+/// As text, dependencies come first. In the other formats each arrow leads from an element to its
+/// dependency.
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     /// Document to read [default: the document in the current folder]; `-` reads standard input
@@ -761,7 +786,8 @@ pub(crate) struct Functions {
 
 /// Evaluate one expression
 ///
-/// The expression may read what the document declares, and the state. A value that is known only on deploy is marked.
+/// The expression may read what the document declares, and the state. A value that is known only on
+/// deploy is marked.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
     /// Expression, with or without `${..}`; for a Heat template, a YAML value with functions
@@ -775,8 +801,8 @@ pub(crate) struct Eval {
 
 /// Evaluate expressions at a prompt
 ///
-/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines
-/// while brackets are open, and prints results without a prompt.
+/// The document is staged once. In a pipe, reads expressions from standard input, one per line or
+/// over several lines while brackets are open, and prints results without a prompt.
 #[derive(Debug, Args)]
 pub(crate) struct Console {
     #[command(flatten)]
@@ -785,8 +811,9 @@ pub(crate) struct Console {
 
 /// Print the JSON Schema of a dialect, for editors
 ///
-/// Each type has its own definition, selected by the value of `type`. Large namespaces are included only with `--with`:
-/// `--with aws` for all types, `--with aws/lambda` for a group. The fields of a type that is not included are free.
+/// Each type has its own definition, selected by the value of `type`. Large namespaces are included
+/// only with `--with`: `--with aws` for all types, `--with aws/lambda` for a group. The fields of a
+/// type that is not included are free.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// Name of the dialect
@@ -835,10 +862,17 @@ mod tests {
         let flag = arg.get_long().map(|long| format!("--{long}"));
         let flag = flag.or_else(|| arg.get_short().map(|short| format!("-{short}")));
         let before = arg.get_index().map_or(0, |index| index - 1);
-        let words =
-            std::iter::once("cyan").chain(flag.as_deref()).chain(std::iter::repeat_n("x", before)).chain(["~/x"]);
-        let command = command.clone().args_override_self(true).mut_args(|arg| arg.required(false));
-        command.try_get_matches_from(words).expect_err("it takes a path from `~` on")
+        let words = std::iter::once("cyan")
+            .chain(flag.as_deref())
+            .chain(std::iter::repeat_n("x", before))
+            .chain(["~/x"]);
+        let command = command
+            .clone()
+            .args_override_self(true)
+            .mut_args(|arg| arg.required(false));
+        command
+            .try_get_matches_from(words)
+            .expect_err("it takes a path from `~` on")
     }
 
     #[test]
@@ -851,8 +885,16 @@ mod tests {
             for arg in command.get_arguments() {
                 if arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>() {
                     let error = said(&command, arg);
-                    assert_eq!(error.kind(), ErrorKind::ValueValidation, "{} {arg}: {error}", command.get_name());
-                    assert!(error.to_string().contains("does not mean the home folder"), "{error}");
+                    assert_eq!(
+                        error.kind(),
+                        ErrorKind::ValueValidation,
+                        "{} {arg}: {error}",
+                        command.get_name()
+                    );
+                    assert!(
+                        error.to_string().contains("does not mean the home folder"),
+                        "{error}"
+                    );
                     count += 1;
                 }
             }

@@ -67,34 +67,45 @@ impl ErrorAdvice for CommandError {
     fn help(&self) -> Vec<String> {
         let one = |text: &str| vec![text.to_owned()];
         match self {
-            CommandError::Usage { help, .. } | CommandError::Unfit { help, .. } | CommandError::Config { help, .. } => {
-                help.iter().cloned().collect()
-            }
-            CommandError::Unreadable { name, source } if source.kind() == std::io::ErrorKind::NotFound => {
-                near(name).map(|near| format!("did you mean `{near}`?")).into_iter().collect()
+            CommandError::Usage { help, .. }
+            | CommandError::Unfit { help, .. }
+            | CommandError::Config { help, .. } => help.iter().cloned().collect(),
+            CommandError::Unreadable { name, source }
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                near(name)
+                    .map(|near| format!("did you mean `{near}`?"))
+                    .into_iter()
+                    .collect()
             }
             CommandError::NoDocument { .. } => one("name one, or begin with `cyan init`"),
             CommandError::SeveralDocuments { .. } => one("name the one that is meant"),
-            CommandError::SeveralInstances { .. } => one("name the one that is meant with `--instance`"),
-            CommandError::NoInstance { hint: Some(hint), .. } => one(hint),
+            CommandError::SeveralInstances { .. } => {
+                one("name the one that is meant with `--instance`")
+            }
+            CommandError::NoInstance {
+                hint: Some(hint), ..
+            } => one(hint),
             CommandError::NoInstance { hint: None, .. } => {
                 one("deploy something first, or name the place of its state with `--state`")
             }
             CommandError::NotInteractive { help, .. } => one(help),
-            CommandError::State(StoreError::Foreign { .. }) => {
-                one("name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it")
+            CommandError::State(StoreError::Foreign { .. }) => one(
+                "name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it",
+            ),
+            CommandError::State(StoreError::Damaged { .. }) => {
+                DAMAGED_HELP.map(str::to_owned).to_vec()
             }
-            CommandError::State(StoreError::Damaged { .. }) => DAMAGED_HELP.map(str::to_owned).to_vec(),
-            CommandError::State(StoreError::Full { .. }) => {
-                one("make room on that disk, then run the same command again; nothing that was recorded is lost")
-            }
+            CommandError::State(StoreError::Full { .. }) => one(
+                "make room on that disk, then run the same command again; nothing that was recorded is lost",
+            ),
             CommandError::State(StoreError::Locked { .. }) => one(
                 "wait for that process and run the same command again; one that is stopped goes on with `kill -CONT PID`, \
                      or is ended with `kill -KILL PID`: what it had recorded stays",
             ),
-            CommandError::State(StoreError::Unreachable { .. }) => {
-                one("check that the folder exists and is writable, or choose another file with `--state sqlite:PATH`")
-            }
+            CommandError::State(StoreError::Unreachable { .. }) => one(
+                "check that the folder exists and is writable, or choose another file with `--state sqlite:PATH`",
+            ),
             CommandError::State(StoreError::WrongKey) | CommandError::Key { .. } => {
                 one("give the key that was used before, in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }
@@ -115,9 +126,19 @@ impl ErrorAdvice for CommandError {
 /// Returns a file in the same folder whose name is similar to that of a missing file.
 fn near(name: &str) -> Option<String> {
     let path = std::path::Path::new(name);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let there = std::fs::read_dir(folder.unwrap_or(std::path::Path::new("."))).ok()?;
-    let names: Vec<String> = there.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    let near = diag::nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
-    Some(folder.map_or_else(|| near.to_owned(), |folder| folder.join(near).display().to_string()))
+    let names: Vec<String> = there
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let near = diag::nearest(
+        path.file_name()?.to_str()?,
+        names.iter().map(String::as_str),
+    )?;
+    Some(folder.map_or_else(
+        || near.to_owned(),
+        |folder| folder.join(near).display().to_string(),
+    ))
 }

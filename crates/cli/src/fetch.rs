@@ -1,5 +1,5 @@
-//! Fetches bytes from a URL, for `http_resource` and remote files. Limits: five redirects, status 2xx, 30 seconds, 16
-//! MiB.
+//! Fetches bytes from a URL, for `http_resource` and remote files. Limits: five redirects, status
+//! 2xx, 30 seconds, 16 MiB.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,12 @@ pub(crate) fn http_get() -> HttpGet {
 async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
     let url = Url::parse(url).map_err(|_| "it is no address".to_owned())?;
     let client = clients.of(&url).await?;
-    let answer = client.get(url).timeout(TIMEOUT).send().await.map_err(words)?;
+    let answer = client
+        .get(url)
+        .timeout(TIMEOUT)
+        .send()
+        .await
+        .map_err(words)?;
     if !answer.status().is_success() {
         return Err(format!("the server answered {}", answer.status()));
     }
@@ -43,7 +48,8 @@ async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Returns the message of an error without the URL. The caller names the URL, which may contain a password.
+/// Returns the message of an error without the URL. The caller names the URL, which may contain a
+/// password.
 fn words(error: reqwest::Error) -> String {
     match error.is_timeout() {
         true => format!("no answer within {} seconds", TIMEOUT.as_secs()),

@@ -1,6 +1,7 @@
 //! The installed hosts of plugins, one line each, and the process pool that they share.
 //!
-//! Not here: start and end of plugin processes (`plugins`); the hosts themselves (a crate for each family).
+//! Not here: start and end of plugin processes (`plugins`); the hosts themselves (a crate for each
+//! family).
 
 use engine::installed::InstalledHost;
 use engine::shell::ProviderLog;
@@ -9,9 +10,17 @@ use engine::shell::ProviderLog;
 pub(crate) fn installed() -> Vec<InstalledHost> {
     vec![
         #[cfg(feature = "pulumi")]
-        processes::host("pulumi", blueprint::PackageFamily::Pulumi, pulumi_host::open),
+        processes::host(
+            "pulumi",
+            blueprint::PackageFamily::Pulumi,
+            pulumi_host::open,
+        ),
         #[cfg(feature = "terraform")]
-        processes::host("terraform", blueprint::PackageFamily::Terraform, terraform_host::open),
+        processes::host(
+            "terraform",
+            blueprint::PackageFamily::Terraform,
+            terraform_host::open,
+        ),
     ]
 }
 
@@ -56,7 +65,10 @@ mod processes {
     static KNOWN: LazyLock<RunSecrets> = LazyLock::new(RunSecrets::default);
 
     /// A function that opens a package with a pool of processes.
-    type Open = fn(HostedPackage, Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>;
+    type Open = fn(
+        HostedPackage,
+        Arc<Pool>,
+    ) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>;
 
     /// Returns the host of a family.
     pub(super) fn host(kind: &'static str, family: PackageFamily, open: Open) -> InstalledHost {
@@ -66,13 +78,18 @@ mod processes {
                 let _blocked = signals::mark_blocked();
                 let opened = open(package, pool().clone()).await;
                 if signals::is_stopped() {
-                    // The program ends because of the signal. Do not report errors that follow from it.
+                    // The program ends because of the signal. Do not report errors that follow from
+                    // it.
                     std::future::pending::<()>().await;
                 }
                 opened
             })
         };
-        InstalledHost { kind, family, open: Arc::new(open) }
+        InstalledHost {
+            kind,
+            family,
+            open: Arc::new(open),
+        }
     }
 
     fn pool() -> &'static Arc<Pool> {

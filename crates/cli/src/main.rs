@@ -1,10 +1,12 @@
-//! The binary `cyan`: arguments, terminal, signals, exit codes; installs providers, hosts, stores and sources.
+//! The binary `cyan`: arguments, terminal, signals, exit codes; installs providers, hosts, stores
+//! and sources.
 //!
 //! ```text
 //! arguments ──> open (session, document, instance) ──> one command ──> view or json ──> exit
 //! ```
 //!
-//! Not here: decisions about documents, plans and resources, and the pipeline from a document to a plan (`engine`).
+//! Not here: decisions about documents, plans and resources, and the pipeline from a document to a
+//! plan (`engine`).
 
 mod arguments;
 mod ask;

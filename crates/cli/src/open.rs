@@ -7,7 +7,8 @@ use std::sync::Arc;
 use dialect::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::{
-    Config, DocumentSource, Installed, InstanceSelector, Library, Session, SessionOptions, document_of_request, text_of,
+    Config, DocumentSource, Installed, InstanceSelector, Library, Session, SessionOptions,
+    document_of_request, text_of,
 };
 use state::InstanceName;
 
@@ -23,7 +24,11 @@ pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandErro
         return DocumentSource::find(named, &dialects());
     }
     let text = standard_input()?;
-    let shown = if text.trim_start().starts_with('{') { "stdin.jsonc" } else { "stdin" };
+    let shown = if text.trim_start().starts_with('{') {
+        "stdin.jsonc"
+    } else {
+        "stdin"
+    };
     Ok(DocumentSource::of_text(shown, text))
 }
 
@@ -43,7 +48,11 @@ pub(crate) fn standard_input() -> Result<String, CommandError> {
 }
 
 /// Opens the session for a document in a folder.
-pub(crate) fn session_in(global: &Global, folder: &Path, report: &mut Report) -> Result<Session, CommandError> {
+pub(crate) fn session_in(
+    global: &Global,
+    folder: &Path,
+    report: &mut Report,
+) -> Result<Session, CommandError> {
     let config = Config::load(global.config.as_deref(), folder)?;
     report.configure(global, &config);
     let options = options(global, false);
@@ -68,12 +77,15 @@ pub(crate) fn for_checks(
 }
 
 /// Opens the session for a command without a document, with the nearest state upward.
-pub(crate) fn session_for_nearest_state(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
+pub(crate) fn session_for_nearest_state(
+    global: &Global,
+    report: &mut Report,
+) -> Result<Session, CommandError> {
     session_in(global, &nearest_folder(), report)
 }
 
-/// Opens the session for a command that needs no document: that of the document in the current folder, else that of the
-/// nearest state.
+/// Opens the session for a command that needs no document: that of the document in the current
+/// folder, else that of the nearest state.
 pub(crate) fn session_for_current_folder(
     global: &Global,
     document: Option<&str>,
@@ -85,8 +97,8 @@ pub(crate) fn session_for_current_folder(
     }
 }
 
-/// Opens the session and finds the existing instance of a command: by the flag, by the document that it names or that
-/// is in the current folder, or as the only instance.
+/// Opens the session and finds the existing instance of a command: by the flag, by the document
+/// that it names or that is in the current folder, or as the only instance.
 pub(crate) async fn session_and_instance(
     named: Option<&Path>,
     flag: &InstanceFlag,
@@ -104,12 +116,19 @@ pub(crate) async fn session_and_instance(
         is_named: named.is_some(),
         changes: report.is_operation(),
     };
-    let instance = session.existing_instance(&selector, &mut session.new_run(), report).await?;
+    let instance = session
+        .existing_instance(&selector, &mut session.new_run(), report)
+        .await?;
     Ok((session, instance))
 }
 
-/// Returns the catalogues and functions for a command without a document. `all` includes those for tests.
-pub(crate) fn library(global: &Global, all: bool, report: &mut Report) -> Result<Library, CommandError> {
+/// Returns the catalogues and functions for a command without a document. `all` includes those for
+/// tests.
+pub(crate) fn library(
+    global: &Global,
+    all: bool,
+    report: &mut Report,
+) -> Result<Library, CommandError> {
     let config = Config::load(global.config.as_deref(), &absolute(Path::new("")))?;
     let (installed, options): (Arc<Installed>, _) = (registry::installed(), options(global, all));
     refuse_catalogs(&options, &config, report)?;
@@ -130,7 +149,11 @@ fn options(global: &Global, lists_all: bool) -> SessionOptions {
 }
 
 /// Announces a rehearsal, and refuses `--catalog` for commands that change real resources.
-fn refuse_catalogs(options: &SessionOptions, config: &Config, report: &mut Report) -> Result<(), CommandError> {
+fn refuse_catalogs(
+    options: &SessionOptions,
+    config: &Config,
+    report: &mut Report,
+) -> Result<(), CommandError> {
     let simulated = options.simulate.unwrap_or(config.simulate);
     if let Some(first) = options.catalogs.first()
         && !simulated
@@ -148,7 +171,11 @@ fn refuse_catalogs(options: &SessionOptions, config: &Config, report: &mut Repor
         });
     }
     if simulated {
-        let by = if options.simulate.is_none() { config.file() } else { "" };
+        let by = if options.simulate.is_none() {
+            config.file()
+        } else {
+            ""
+        };
         report.set_simulated(by);
     }
     Ok(())

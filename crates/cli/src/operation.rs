@@ -1,5 +1,5 @@
-//! Runs one operation with its user interface: shows the plan, asks for confirmation, applies the plan, and reports the
-//! result.
+//! Runs one operation with its user interface: shows the plan, asks for confirmation, applies the
+//! plan, and reports the result.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,8 @@ use diag::Files;
 use engine::apply::Outcome;
 use engine::shell::{Aborted, Clock, Interrupt, Operated, taken_over};
 use engine::{
-    Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json, key, raise_warnings,
+    Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json,
+    key, raise_warnings,
 };
 use engine::{Purpose, Staged};
 use serde_json::json;
@@ -28,7 +29,8 @@ use crate::view::stops;
 /// The interval at which the live view is drawn and waiting lines are written.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The time limit for an answer. After a slower answer, the plan is checked for changes before it is applied.
+/// The time limit for an answer. After a slower answer, the plan is checked for changes before it
+/// is applied.
 const ANSWER_TIME_LIMIT: Duration = Duration::from_secs(3);
 
 /// Prints the notices of a store, for example the place of a backup before a rewrite.
@@ -45,8 +47,11 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
         return;
     }
     let verbose = report.terminal.verbose;
-    let mut text =
-        if report.terminal.quiet { String::new() } else { plan_view::plan(plan, verbose, report.terminal.out) };
+    let mut text = if report.terminal.quiet {
+        String::new()
+    } else {
+        plan_view::plan(plan, verbose, report.terminal.out)
+    };
     if with_summary {
         text.push_str(&plan_view::summary(plan.counts()));
         text.push('\n');
@@ -70,7 +75,10 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
 }
 
 /// Makes a key if secrets must be sealed, there is no key, and the program runs on a terminal.
-pub(crate) fn make_key_on_terminal(session: &mut Session, report: &Report) -> Result<(), CommandError> {
+pub(crate) fn make_key_on_terminal(
+    session: &mut Session,
+    report: &Report,
+) -> Result<(), CommandError> {
     if session.sealer().can_seal() || !report.terminal.can_ask() {
         return Ok(());
     }
@@ -84,7 +92,8 @@ pub(crate) fn make_key_on_terminal(session: &mut Session, report: &Report) -> Re
     Ok(())
 }
 
-/// Shows a plan, asks for confirmation unless the plan was saved or consent was given, and applies it.
+/// Shows a plan, asks for confirmation unless the plan was saved or consent was given, and applies
+/// it.
 pub(crate) async fn carry_out(
     planned: PlannedOperation,
     files: &Files,
@@ -114,8 +123,8 @@ pub(crate) async fn carry_out(
     apply_confirmed(planned, files, looks_again, session, running, report).await
 }
 
-/// Applies a plan that was shown and confirmed. With `looks_again`, compares the inputs of the plan with the current
-/// ones first, because the plan may be out of date.
+/// Applies a plan that was shown and confirmed. With `looks_again`, compares the inputs of the plan
+/// with the current ones first, because the plan may be out of date.
 pub(crate) async fn apply_confirmed(
     planned: PlannedOperation,
     files: &Files,
@@ -160,22 +169,28 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
     report.set_not_done(&lost.undone);
     match lost.store {
         Some(StoreError::Busy { instance, holder }) => {
-            let found = std::iter::once(taken_over(&instance, holder.as_ref(), Clock::System.now())).collect();
+            let found =
+                std::iter::once(taken_over(&instance, holder.as_ref(), Clock::System.now()))
+                    .collect();
             report.diagnostics(&found, files);
         }
         Some(error) => report.error(&CommandError::State(error)),
         None => {}
     }
     for address in &lost.left_in_flight {
-        report
-            .terminal
-            .write_message(format!("{address}: the call is still in flight; the next run reads its outcome"));
+        report.terminal.write_message(format!(
+            "{address}: the call is still in flight; the next run reads its outcome"
+        ));
     }
     report.terminal.write_message(
         "The operation was cut off. All recorded outcomes are valid; run the same command again to continue.",
     );
     report.print_not_done();
-    if interrupted { report.interrupted() } else { Exit::Failed }
+    if interrupted {
+        report.interrupted()
+    } else {
+        Exit::Failed
+    }
 }
 
 /// Reports the end of an operation.
@@ -184,37 +199,53 @@ fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut
     report.set_counts(outcome.counts);
     report.set_waiting(&outcome.waiting, &outcome.stops);
     for address in &outcome.left_in_flight {
-        report
-            .terminal
-            .write_message(format!("{address}: the call is still in flight; the next run reads its outcome"));
+        report.terminal.write_message(format!(
+            "{address}: the call is still in flight; the next run reads its outcome"
+        ));
     }
     for (address, type_name, id) in &outcome.left_behind {
-        report.terminal.write_message(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));
+        report.terminal.write_message(format!(
+            "{address}: forgotten; it may still exist ({type_name} `{id}`)"
+        ));
     }
     let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
     if !outcome.stops.is_empty() {
-        report.terminal.write_message(stops::stopped_text(&outcome.stops, &names, destroys));
+        report
+            .terminal
+            .write_message(stops::stopped_text(&outcome.stops, &names, destroys));
     }
     match outcome.outcome {
         Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.stops.is_empty() => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
-            report.terminal.write_message(format!("Stopped on request. Not started: {}.", names.join(", ")));
+            report.terminal.write_message(format!(
+                "Stopped on request. Not started: {}.",
+                names.join(", ")
+            ));
             Exit::Done
         }
         Some(OperationOutcome::Interrupted) => {
             report.set_not_done(&outcome.undone);
-            report
-                .terminal
-                .write_message("Stopped. What was done is recorded: run the same command again to continue.");
+            report.terminal.write_message(
+                "Stopped. What was done is recorded: run the same command again to continue.",
+            );
             report.print_not_done();
             report.interrupted()
         }
         Some(OperationOutcome::Failed) if let Some(second) = &outcome.rolled_back => {
-            let ended_well = matches!(second.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone));
-            let how = if ended_well { "It was rolled back" } else { "It was rolled back in part" };
+            let ended_well = matches!(
+                second.outcome,
+                Some(OperationOutcome::Ready | OperationOutcome::Gone)
+            );
+            let how = if ended_well {
+                "It was rolled back"
+            } else {
+                "It was rolled back in part"
+            };
             report.set_not_done(&outcome.undone);
-            report.terminal.write_message(format!("{how}: {}.", plan_view::done(second.counts)));
+            report
+                .terminal
+                .write_message(format!("{how}: {}.", plan_view::done(second.counts)));
             Exit::Failed
         }
         Some(OperationOutcome::Failed) | None => {
@@ -240,7 +271,12 @@ async fn print_end(
         return Ok(());
     }
     let mut text = String::new();
-    let Terminal { verbose, quiet, out, .. } = report.terminal;
+    let Terminal {
+        verbose,
+        quiet,
+        out,
+        ..
+    } = report.terminal;
     if exit == Exit::Done && has_exports && verbose | report.terminal.is_watched() && !quiet {
         let snapshot = session.reading().load(instance).await?;
         text.push_str(&format!("\n{}\n", out.bold("exports")));
@@ -255,7 +291,11 @@ async fn print_end(
 }
 
 /// Asks whether to apply a plan.
-pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
+pub(crate) fn ask(
+    staged: &Staged,
+    instance: &InstanceName,
+    report: &mut Report,
+) -> Result<(), CommandError> {
     let summary = match staged.plan.kind {
         OperationKind::State => "in the state alone".to_owned(),
         _ => plan_view::summary(staged.plan.counts()),
@@ -268,12 +308,20 @@ pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report)
     }
     let everything = staged.plan.options.targets.is_empty();
     let question = match staged.plan.purpose {
-        _ if staged.plan.kind == OperationKind::State => format!("{instance}: only the state changes. Do it?"),
+        _ if staged.plan.kind == OperationKind::State => {
+            format!("{instance}: only the state changes. Do it?")
+        }
         Purpose::Deploy | Purpose::Reconcile => format!("{instance}: {summary}. Do it?"),
         Purpose::Destroy if !everything => format!("{instance}: {summary}. Do it?"),
-        Purpose::Destroy => format!("{instance}: all resources will be deleted ({summary}). Do it?"),
+        Purpose::Destroy => {
+            format!("{instance}: all resources will be deleted ({summary}). Do it?")
+        }
     };
-    if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
+    if report.terminal.confirm(&question) {
+        Ok(())
+    } else {
+        Err(CommandError::Refused)
+    }
 }
 
 /// A front end that passes the events of an operation to the views.
@@ -333,7 +381,8 @@ impl Views<'_> {
     }
 }
 
-/// Applies a plan and shows its events. The first signal stops the operation gently, the second one at once.
+/// Applies a plan and shows its events. The first signal stops the operation gently, the second one
+/// at once.
 async fn run(
     planned: PlannedOperation,
     looks_again: bool,
@@ -346,15 +395,28 @@ async fn run(
     let mut relay = Relay(sender);
     let mut signals = signals::listen();
     let mut stop_requests = [
-        (Interrupt::Graceful, "Stopping. A second signal stops at once."),
+        (
+            Interrupt::Graceful,
+            "Stopping. A second signal stops at once.",
+        ),
         (Interrupt::Immediate, "Stopping at once."),
     ]
     .into_iter();
-    let mut views = Views { live: Live::new(&report.terminal), report, notices: Vec::new() };
+    let mut views = Views {
+        live: Live::new(&report.terminal),
+        report,
+        notices: Vec::new(),
+    };
     let log = plugin_log::buffer_lines();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let request = OperateRequest { planned, recheck_inputs: looks_again, settings, who: who(), interrupts };
+    let request = OperateRequest {
+        planned,
+        recheck_inputs: looks_again,
+        settings,
+        who: who(),
+        interrupts,
+    };
     let operated = {
         let mut operating = std::pin::pin!(session.operate(request, &mut relay));
         loop {
@@ -393,14 +455,19 @@ async fn run(
 
 /// The identity of this process, as `user@host (process N)`.
 pub(crate) fn who() -> String {
-    let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let user = ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok());
     let user = user.unwrap_or_else(|| "unknown".to_owned());
     format!("{user}@{} (process {})", host(), std::process::id())
 }
 
 #[cfg(unix)]
 fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[cfg(not(unix))]

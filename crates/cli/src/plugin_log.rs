@@ -1,13 +1,18 @@
 //! The log lines of plugins: shown on stderr with `--verbose`, dropped otherwise.
 //!
-//! Lines arrive from other threads at any time. While a live view redraws the end of stderr, lines are buffered for it.
+//! Lines arrive from other threads at any time. While a live view redraws the end of stderr, lines
+//! are buffered for it.
 
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::terminal;
 
-static LOG: Mutex<Log> = Mutex::new(Log { shown: false, is_buffered: false, buffer: String::new() });
+static LOG: Mutex<Log> = Mutex::new(Log {
+    shown: false,
+    is_buffered: false,
+    buffer: String::new(),
+});
 
 struct Log {
     /// Whether lines are shown.

@@ -1,5 +1,5 @@
-//! Questions on the terminal: for a text, for a secret, for one of several options. They use the line editor of the
-//! console.
+//! Questions on the terminal: for a text, for a secret, for one of several options. They use the
+//! line editor of the console.
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
@@ -42,8 +42,13 @@ pub(crate) struct Choice {
 
 impl Question<'_> {
     /// Asks for a text until `check` accepts it. Shows the error of `check`.
-    pub(crate) fn text(&self, check: impl Fn(&str) -> Result<(), String>) -> Result<String, Unanswered> {
-        self.ask(AnswerHelper::default(), |line| check(line).map(|()| line.to_owned()))
+    pub(crate) fn text(
+        &self,
+        check: impl Fn(&str) -> Result<(), String>,
+    ) -> Result<String, Unanswered> {
+        self.ask(AnswerHelper::default(), |line| {
+            check(line).map(|()| line.to_owned())
+        })
     }
 
     /// Asks for a secret and shows only its length.
@@ -51,34 +56,64 @@ impl Question<'_> {
         if std::env::var_os("TERM").is_some_and(|term| ECHOING.iter().any(|one| term == *one)) {
             return Err(Unanswered::Unreadable);
         }
-        self.ask(AnswerHelper { is_secret: true, ..AnswerHelper::default() }, |line| Ok(line.to_owned()))
+        self.ask(
+            AnswerHelper {
+                is_secret: true,
+                ..AnswerHelper::default()
+            },
+            |line| Ok(line.to_owned()),
+        )
     }
 
     /// Lists the options, then asks for the label of one or a unique prefix of it.
     pub(crate) fn choice(&self, options: &[Choice]) -> Result<String, Unanswered> {
         self.help.into_iter().for_each(show);
-        let width = options.iter().map(|option| option.label.chars().count()).max().unwrap_or(0);
+        let width = options
+            .iter()
+            .map(|option| option.label.chars().count())
+            .max()
+            .unwrap_or(0);
         for option in options {
-            let (label, docs) = (diag::visible_line(&option.label), diag::visible_line(&option.docs));
+            let (label, docs) = (
+                diag::visible_line(&option.label),
+                diag::visible_line(&option.docs),
+            );
             show(format!("  {label:width$}  {docs}").trim_end());
         }
         let labels: Vec<String> = options.iter().map(|option| option.label.clone()).collect();
-        let helper = AnswerHelper { labels: labels.clone(), ..AnswerHelper::default() };
-        Question { help: None, ..*self }.ask(helper, |line| chosen(&labels, line))
+        let helper = AnswerHelper {
+            labels: labels.clone(),
+            ..AnswerHelper::default()
+        };
+        Question {
+            help: None,
+            ..*self
+        }
+        .ask(helper, |line| chosen(&labels, line))
     }
 
-    fn ask(&self, helper: AnswerHelper, read: impl Fn(&str) -> Result<String, String>) -> Result<String, Unanswered> {
+    fn ask(
+        &self,
+        helper: AnswerHelper,
+        read: impl Fn(&str) -> Result<String, String>,
+    ) -> Result<String, Unanswered> {
         if let Some(help) = self.help {
             show(help);
         }
-        // The question and the answer use the terminal even if the output is redirected. Masking needs colours.
+        // The question and the answer use the terminal even if the output is redirected. Masking
+        // needs colours.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
-            .color_mode(if helper.is_secret { ColorMode::Forced } else { ColorMode::Enabled })
+            .color_mode(if helper.is_secret {
+                ColorMode::Forced
+            } else {
+                ColorMode::Enabled
+            })
             .completion_type(CompletionType::List)
             .build();
         let history = MemHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, history).map_err(|_| Unanswered::Unreadable)?;
+        let mut editor =
+            Editor::with_history(config, history).map_err(|_| Unanswered::Unreadable)?;
         editor.set_helper(Some(helper));
         loop {
             match editor.readline(&format!("{}: ", self.text)) {
@@ -86,14 +121,17 @@ impl Question<'_> {
                     Ok(answer) => return Ok(answer),
                     Err(problem) => show(&problem),
                 },
-                Err(ReadlineError::Interrupted | ReadlineError::Eof) => return Err(Unanswered::Cancelled),
+                Err(ReadlineError::Interrupted | ReadlineError::Eof) => {
+                    return Err(Unanswered::Cancelled);
+                }
                 Err(_) => return Err(Unanswered::Unreadable),
             }
         }
     }
 }
 
-/// Prints a line for the user. A closed stderr is ignored here, because the question itself fails then.
+/// Prints a line for the user. A closed stderr is ignored here, because the question itself fails
+/// then.
 fn show(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -130,15 +168,31 @@ impl Hinter for AnswerHelper {
 impl Completer for AnswerHelper {
     type Candidate = String;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
         let written = line.get(..at).unwrap_or_default();
-        Ok((0, self.labels.iter().filter(|label| label.starts_with(written)).cloned().collect()))
+        Ok((
+            0,
+            self.labels
+                .iter()
+                .filter(|label| label.starts_with(written))
+                .cloned()
+                .collect(),
+        ))
     }
 }
 
 impl Highlighter for AnswerHelper {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        if self.is_secret { Cow::Owned("*".repeat(line.chars().count())) } else { Cow::Borrowed(line) }
+        if self.is_secret {
+            Cow::Owned("*".repeat(line.chars().count()))
+        } else {
+            Cow::Borrowed(line)
+        }
     }
 
     fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
@@ -162,7 +216,10 @@ mod tests {
 
     #[test]
     fn a_secret_is_masked() {
-        let helper = AnswerHelper { is_secret: true, ..AnswerHelper::default() };
+        let helper = AnswerHelper {
+            is_secret: true,
+            ..AnswerHelper::default()
+        };
         assert_eq!(helper.highlight("geheimnis", 0), "*********");
         assert!(helper.highlight_char("g", 1, CmdKind::Other));
         assert_eq!(AnswerHelper::default().highlight("open", 0), "open");

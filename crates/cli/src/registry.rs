@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::installed::{
-    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime,
-    Simulation,
+    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore,
+    RootOptions, Runtime, Simulation,
 };
 use hot::HotDialect;
 use provider::{Catalog, Provider};
@@ -42,8 +42,14 @@ pub(crate) fn installed() -> Arc<Installed> {
         ],
         catalogs: vec![
             catalog(&["aws"], providers::aws::catalog),
-            catalog(providers::openstack::NAMESPACES, providers::openstack::catalog),
-            InstalledCatalog { for_tests: true, ..catalog(&[SIMULATED], fake::catalog) },
+            catalog(
+                providers::openstack::NAMESPACES,
+                providers::openstack::catalog,
+            ),
+            InstalledCatalog {
+                for_tests: true,
+                ..catalog(&[SIMULATED], fake::catalog)
+            },
         ],
         hosts: hosts::installed(),
         dialects: Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect]),
@@ -56,14 +62,24 @@ pub(crate) fn installed() -> Arc<Installed> {
                 scheme: "sqlite",
                 is_file: true,
                 open: Arc::new(|place, sealer, access| {
-                    let mode = if access == Access::Write { Mode::ReadWrite } else { Mode::ReadOnly };
-                    Box::new(SqliteStore::open(place.file.as_deref().unwrap_or(Path::new("")), sealer, mode))
+                    let mode = if access == Access::Write {
+                        Mode::ReadWrite
+                    } else {
+                        Mode::ReadOnly
+                    };
+                    Box::new(SqliteStore::open(
+                        place.file.as_deref().unwrap_or(Path::new("")),
+                        sealer,
+                        mode,
+                    ))
                 }),
             },
             InstalledStore {
                 scheme: "memory",
                 is_file: false,
-                open: Arc::new(|_, sealer, _| Box::new(MemoryStore::open(&MemoryState::default(), sealer))),
+                open: Arc::new(|_, sealer, _| {
+                    Box::new(MemoryStore::open(&MemoryState::default(), sealer))
+                }),
             },
         ],
         sources: Arc::new(sources),
@@ -80,14 +96,22 @@ pub(crate) fn installed() -> Arc<Installed> {
 
 /// Returns a catalogue without a provider. Documents can be checked, planned and simulated with it.
 fn catalog(namespaces: &'static [&'static str], read: fn() -> Arc<Catalog>) -> InstalledCatalog {
-    InstalledCatalog { namespaces, read: Arc::new(read), for_tests: false }
+    InstalledCatalog {
+        namespaces,
+        read: Arc::new(read),
+        for_tests: false,
+    }
 }
 
 /// A simulated cloud.
 struct World(SharedCloud);
 
 impl Simulation for World {
-    fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider> {
+    fn provider(
+        &self,
+        catalog: Arc<Catalog>,
+        behind: Option<Arc<dyn Provider>>,
+    ) -> Arc<dyn Provider> {
         Arc::new(fake::provider(FakeOptions {
             catalog: Some(catalog),
             world: Some(self.0.clone()),
@@ -98,7 +122,9 @@ impl Simulation for World {
     }
 }
 
-fn open_world(file: &Path) -> Result<Arc<dyn Simulation>, Box<dyn std::error::Error + Send + Sync>> {
+fn open_world(
+    file: &Path,
+) -> Result<Arc<dyn Simulation>, Box<dyn std::error::Error + Send + Sync>> {
     Ok(Arc::new(World(fake::FakeCloud::open(file)?.shared())))
 }
 
@@ -107,19 +133,31 @@ fn sources() -> Sources {
     let environment = Variables::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (mut https, mut s3) = (Https::new(), object::s3(environment.clone()));
-    let (mut google, mut azure) = (object::google(environment.clone()), object::azure(environment));
+    let (mut google, mut azure) = (
+        object::google(environment.clone()),
+        object::azure(environment),
+    );
     if let Some(cache) = cache_folder().map(|cache| Cache::new(cache.join("documents"))) {
         (https, s3) = (https.cached(cache.clone()), s3.cached(cache.clone()));
         (google, azure) = (google.cached(cache.clone()), azure.cached(cache));
     }
-    let all: [Arc<dyn Source>; 5] =
-        [Arc::new(Disk::new(working_directory)), Arc::new(https), Arc::new(s3), Arc::new(google), Arc::new(azure)];
+    let all: [Arc<dyn Source>; 5] = [
+        Arc::new(Disk::new(working_directory)),
+        Arc::new(https),
+        Arc::new(s3),
+        Arc::new(google),
+        Arc::new(azure),
+    ];
     Sources::new(all)
 }
 
 /// The cache folder of the user.
 fn cache_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+    };
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
     Some(cache.join("cyan"))
 }
@@ -132,7 +170,10 @@ mod tests {
     fn documents_come_from_every_place_of_the_reference() {
         let sources = sources();
         let kinds: Vec<&str> = sources.kinds().map(|kind| kind.name).collect();
-        assert_eq!(kinds, ["https", "aws/s3", "googlecloud/storage", "azure/blob"]);
+        assert_eq!(
+            kinds,
+            ["https", "aws/s3", "googlecloud/storage", "azure/blob"]
+        );
     }
 
     #[test]
@@ -140,12 +181,31 @@ mod tests {
         let installed = installed();
         for provider in &installed.providers {
             let catalog = (provider.make)().catalog().clone();
-            assert_eq!(catalog.namespaces.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), [provider.namespace]);
-            assert_eq!(!catalog.functions.is_empty(), provider.has_functions, "{}", provider.namespace);
+            assert_eq!(
+                catalog
+                    .namespaces
+                    .iter()
+                    .map(AsRef::as_ref)
+                    .collect::<Vec<&str>>(),
+                [provider.namespace]
+            );
+            assert_eq!(
+                !catalog.functions.is_empty(),
+                provider.has_functions,
+                "{}",
+                provider.namespace
+            );
         }
         for one in &installed.catalogs {
             let catalog = (one.read)();
-            assert_eq!(catalog.namespaces.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), one.namespaces);
+            assert_eq!(
+                catalog
+                    .namespaces
+                    .iter()
+                    .map(AsRef::as_ref)
+                    .collect::<Vec<&str>>(),
+                one.namespaces
+            );
             assert!(one.for_tests || catalog.functions.is_empty() && catalog.link_kinds.is_empty());
         }
     }

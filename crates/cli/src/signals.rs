@@ -1,9 +1,8 @@
 //! Handles Ctrl-C, SIGTERM and SIGHUP. All three request a stop.
 //!
-//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second one to stop at once, and
-//! the third one ends the process. At any other time the first signal ends the command ([`wait_for_signal`]) with exit
-//! code
-//! 130.
+//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second one to
+//! stop at once, and the third one ends the process. At any other time the first signal ends the
+//! command ([`wait_for_signal`]) with exit code 130.
 //!
 //! Not here: stopping an operation (`engine`), and the messages about it (`operation`).
 
@@ -51,8 +50,8 @@ pub(crate) fn while_blocked<T>(read: impl FnOnce() -> T) -> T {
     read()
 }
 
-/// A guard for a wait of the main thread that cannot notice a signal. While it exists, a signal ends the process at
-/// once, unless an operation runs.
+/// A guard for a wait of the main thread that cannot notice a signal. While it exists, a signal
+/// ends the process at once, unless an operation runs.
 pub(crate) struct Blocked(());
 
 /// Marks the main thread as blocked.
@@ -95,38 +94,43 @@ pub(crate) async fn wait_for_signal() {
 /// A function that ends the processes that this program has started.
 pub(crate) type EndProcesses = fn() -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Starts a thread that handles signals. The main thread cannot do it, because it may compute or wait for an answer.
-/// `end_processes` is called before a signal ends the program.
+/// Starts a thread that handles signals. The main thread cannot do it, because it may compute or
+/// wait for an answer. `end_processes` is called before a signal ends the program.
 pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()?;
     let mut signals = {
         let _entered = runtime.enter();
         Signals::new()?
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        runtime.block_on(async {
-            loop {
-                signals.next().await;
-                let received = forward_signal();
-                if received == Received::AtOnce {
-                    end_processes().await;
-                    std::process::exit(Exit::Failed as i32);
-                }
-                if received == Received::EndsCommand {
-                    // A second signal or a blocked main thread ends the grace period.
-                    tokio::select! {
-                        () = signals.next() => {}
-                        () = until_blocked() => {}
-                        () = tokio::time::sleep(GRACE) => {}
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                loop {
+                    signals.next().await;
+                    let received = forward_signal();
+                    if received == Received::AtOnce {
+                        end_processes().await;
+                        std::process::exit(Exit::Failed as i32);
                     }
-                    end_processes().await;
-                    // Start a new line: the cursor may follow a question.
-                    let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
-                    std::process::exit(Exit::Interrupted as i32);
+                    if received == Received::EndsCommand {
+                        // A second signal or a blocked main thread ends the grace period.
+                        tokio::select! {
+                            () = signals.next() => {}
+                            () = until_blocked() => {}
+                            () = tokio::time::sleep(GRACE) => {}
+                        }
+                        end_processes().await;
+                        // Start a new line: the cursor may follow a question.
+                        let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
+                        std::process::exit(Exit::Interrupted as i32);
+                    }
                 }
-            }
-        });
-    })?;
+            });
+        })?;
     Ok(())
 }
 
@@ -168,10 +172,16 @@ impl Signals {
     fn new() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         let ignored = ignored();
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        // `nohup`, and a shell that starts a background process, make the process ignore some signals. They remain
-        // ignored.
-        let wanted = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        // `nohup`, and a shell that starts a background process, make the process ignore some
+        // signals. They remain ignored.
+        let wanted = kinds
+            .into_iter()
+            .filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
         wanted.map(signal).collect::<Result<_, _>>().map(Signals)
     }
 
@@ -179,17 +189,23 @@ impl Signals {
         if self.0.is_empty() {
             return std::future::pending().await;
         }
-        let waits: Vec<_> = self.0.iter_mut().map(|signal| Box::pin(signal.recv())).collect();
+        let waits: Vec<_> = self
+            .0
+            .iter_mut()
+            .map(|signal| Box::pin(signal.recv()))
+            .collect();
         futures::future::select_all(waits).await;
     }
 }
 
-/// The signals that this process has ignored since its start, one bit for each; 0 if the system does not report them.
+/// The signals that this process has ignored since its start, one bit for each; 0 if the system
+/// does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 #[cfg(not(unix))]

@@ -1,9 +1,9 @@
-//! The output streams: results go to stdout, everything else to stderr. Also colours, and whether questions are
-//! possible.
+//! The output streams: results go to stdout, everything else to stderr. Also colours, and whether
+//! questions are possible.
 //!
-//! All text for people passes [`escape`], which escapes all control characters apart from the styles of [`Paint`]. A
-//! closed pipe is no error: the command writes nothing more and continues to its end, because an operation must not
-//! stop half-way if its reader leaves.
+//! All text for people passes [`escape`], which escapes all control characters apart from the
+//! styles of [`Paint`]. A closed pipe is no error: the command writes nothing more and continues to
+//! its end, because an operation must not stop half-way if its reader leaves.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -45,12 +45,20 @@ pub(crate) struct Paint {
 
 impl Paint {
     fn with(self, style: Style, text: impl Display) -> String {
-        if self.on { format!("{}{style}{text}{}{style:#}", *OWN, *OWN) } else { text.to_string() }
+        if self.on {
+            format!("{}{style}{text}{}{style:#}", *OWN, *OWN)
+        } else {
+            text.to_string()
+        }
     }
 
     /// The colours of diagnostics.
     pub(crate) fn colors(self) -> diag::Colors {
-        if self.on { diag::Colors::On } else { diag::Colors::Off }
+        if self.on {
+            diag::Colors::On
+        } else {
+            diag::Colors::Off
+        }
     }
 
     /// For emphasis.
@@ -89,9 +97,10 @@ impl Paint {
     }
 }
 
-/// The prefix of each style that this program adds to a text. It is random for each process, so that no document can
-/// contain it.
-static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
+/// The prefix of each style that this program adds to a text. It is random for each process, so
+/// that no document can contain it.
+static OWN: LazyLock<String> =
+    LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
 /// Escapes a text for people: all control characters except the styles of this program.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
@@ -128,8 +137,15 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Creates a terminal with the settings of the command line.
     pub(crate) fn new(color: ColorChoice, json: bool, quiet: bool, verbose: bool) -> Terminal {
-        let mut terminal =
-            Terminal { out: Paint { on: false }, err: Paint { on: false }, json, quiet, verbose, color, failed: None };
+        let mut terminal = Terminal {
+            out: Paint { on: false },
+            err: Paint { on: false },
+            json,
+            quiet,
+            verbose,
+            color,
+            failed: None,
+        };
         terminal.set_color(color);
         terminal
     }
@@ -137,8 +153,12 @@ impl Terminal {
     /// Sets the colours of all later output.
     pub(crate) fn set_color(&mut self, color: ColorChoice) {
         self.color = color;
-        self.out = Paint { on: !self.json && colors(color, io::stdout().is_terminal()) };
-        self.err = Paint { on: colors(color, io::stderr().is_terminal()) };
+        self.out = Paint {
+            on: !self.json && colors(color, io::stdout().is_terminal()),
+        };
+        self.err = Paint {
+            on: colors(color, io::stderr().is_terminal()),
+        };
     }
 
     /// Writes a result for people to stdout.
@@ -146,7 +166,8 @@ impl Terminal {
         self.write(&escape(text));
     }
 
-    /// Writes a value or a file for other programs to stdout, unescaped unless stdout is a terminal.
+    /// Writes a value or a file for other programs to stdout, unescaped unless stdout is a
+    /// terminal.
     pub(crate) fn write_value(&mut self, text: &str) {
         match io::stdout().is_terminal() {
             true => self.write(&diag::visible(text)),
@@ -216,7 +237,10 @@ impl Terminal {
     pub(crate) fn finish(&mut self) -> Result<(), CommandError> {
         match self.failed.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(CommandError::Machine { what: "the output cannot be written", source: error })
+                Err(CommandError::Machine {
+                    what: "the output cannot be written",
+                    source: error,
+                })
             }
             _ => Ok(()),
         }
@@ -230,7 +254,8 @@ fn colors(choice: ColorChoice, terminal: bool) -> bool {
         ColorChoice::Never => false,
         ColorChoice::Auto if set("NO_COLOR") => false,
         ColorChoice::Auto
-            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") =>
+            if std::env::var_os("CLICOLOR_FORCE")
+                .is_some_and(|value| !value.is_empty() && value != "0") =>
         {
             true
         }
@@ -266,6 +291,9 @@ mod tests {
             "\u{1b}[31ma\\u{1b}]0;t\\u{7}\u{1b}[0m \\u{1b}[31mred\\u{1b}[0m\\u{9b}2J \u{1b}[1mb\\u{202e}\u{1b}[0m\n\tz"
         );
         assert_eq!(escape(&Paint { on: false }.red("plain")), "plain");
-        assert_eq!(escape(&paint.red(paint.bold("error"))), "\u{1b}[31m\u{1b}[1merror\u{1b}[0m\u{1b}[0m");
+        assert_eq!(
+            escape(&paint.red(paint.bold("error"))),
+            "\u{1b}[31m\u{1b}[1merror\u{1b}[0m\u{1b}[0m"
+        );
     }
 }

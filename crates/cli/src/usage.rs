@@ -1,4 +1,5 @@
-//! Errors of the command line itself: as text by `clap`, or as machine output if `--json` is among the arguments.
+//! Errors of the command line itself: as text by `clap`, or as machine output if `--json` is among
+//! the arguments.
 //!
 //! Not here: errors of a command that was parsed (`exit`).
 
@@ -17,8 +18,12 @@ use crate::terminal::{ColorChoice, Terminal, escape};
 
 /// Prints the parse error, or the help or version that the arguments request.
 pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
-    let read: Vec<&str> =
-        words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
+    let read: Vec<&str> = words
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.to_str())
+        .take_while(|word| *word != "--")
+        .collect();
     if error.use_stderr() && read.contains(&"--json") {
         let mut terminal = Terminal::new(ColorChoice::Never, true, false, false);
         terminal.write_result(&machine(error, &read));
@@ -29,17 +34,26 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
         None => error.print(),
         // The message quotes arguments with control characters: parse the escaped arguments again.
         Some(words) => match Arguments::try_parse_from(words) {
-            Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => error.print(),
+            Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => {
+                error.print()
+            }
             _ => io::stderr().write_all(escape(&error.render().to_string()).as_bytes()),
         },
     };
-    if error.use_stderr() { Exit::Usage } else { Exit::Done }
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    }
 }
 
 /// Returns the arguments with all control characters escaped; `None` if there are none.
 fn visible(words: &[OsString]) -> Option<Vec<String>> {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let clean: Vec<_> = words.iter().map(|word| diag::visible_line(word).into_owned()).collect();
+    let clean: Vec<_> = words
+        .iter()
+        .map(|word| diag::visible_line(word).into_owned())
+        .collect();
     (words != clean).then_some(clean)
 }
 
@@ -47,11 +61,14 @@ fn is_visible(text: &str) -> bool {
     escape(text) == text
 }
 
-/// Returns the machine output for a command line that could not be parsed, in the format of its command if that is
-/// known.
+/// Returns the machine output for a command line that could not be parsed, in the format of its
+/// command if that is known.
 fn machine(error: &clap::Error, words: &[&str]) -> String {
     let all = Arguments::command();
-    let command = words.iter().find_map(|word| all.find_subcommand(word)).map(clap::Command::get_name);
+    let command = words
+        .iter()
+        .find_map(|word| all.find_subcommand(word))
+        .map(clap::Command::get_name);
     let mut diagnostic = diagnostic(error);
     if !is_operation(command, words) {
         let value = json!({"format": json::FORMAT, "command": command, "diagnostics": [diagnostic], "result": null});
@@ -67,7 +84,8 @@ fn machine(error: &clap::Error, words: &[&str]) -> String {
     format!("{diagnostic}\n{summary}\n")
 }
 
-/// Whether the output has one line per event. Corresponds to `Command::is_operation` for a parsed command.
+/// Whether the output has one line per event. Corresponds to `Command::is_operation` for a parsed
+/// command.
 fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
     match command {
         Some("deploy" | "destroy" | "reconcile" | "rollback" | "import") => true,
@@ -81,7 +99,11 @@ fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
 fn diagnostic(error: &clap::Error) -> Value {
     let said = error.render().to_string();
     let mut lines = said.lines();
-    let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let mut message = lines
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned();
     let (mut notes, mut help) = (Vec::new(), Vec::new());
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(tip) = line.strip_prefix("tip: ") {
@@ -95,7 +117,9 @@ fn diagnostic(error: &clap::Error) -> Value {
             message = format!("{message} {line}");
         }
     }
-    if let ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand = error.kind() {
+    if let ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =
+        error.kind()
+    {
         message = "a command is missing".to_owned();
     }
     json!({

@@ -1,14 +1,16 @@
-//! Checks that commands on pages have the effects that the pages show: README.md, `docs` and the pages of `examples`.
+//! Checks that commands on pages have the effects that the pages show: README.md, `docs` and the
+//! pages of `examples`.
 //!
 //! * ```` ```yaml NAME ```` (also `json`, `toml`, ..) is a file of that name.
 //! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
-//! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each must succeed, or end
-//!   with N if its comment says `exit code N`.
-//! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the examples.
+//! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each
+//!   must succeed, or end with N if its comment says `exit code N`.
+//! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the
+//!   examples.
 //!
-//! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block
-//! may contain commands, and the binary must accept every command in prose. With `CYAN_ACCEPT` set (`cargo xtask
-//! accept`) the output is written into the page.
+//! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No
+//! other kind of block may contain commands, and the binary must accept every command in prose.
+//! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
@@ -22,7 +24,15 @@ use tempfile::TempDir;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Folders and files that examples create. A user may have run an example in place.
-const MADE: [&str; 7] = ["public", "private", "dev", "release", "services", ".cyan", "site.tar.gz"];
+const MADE: [&str; 7] = [
+    "public",
+    "private",
+    "dev",
+    "release",
+    "services",
+    ".cyan",
+    "site.tar.gz",
+];
 
 /// Returns all pages with commands, by their path from the root of the repository.
 fn pages() -> Vec<String> {
@@ -46,7 +56,8 @@ fn text_of(page: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// Returns the folder of the clone in which the commands of a page start: that of the page, or an empty one for `docs`.
+/// Returns the folder of the clone in which the commands of a page start: that of the page, or an
+/// empty one for `docs`.
 fn start_of(page: &str) -> &str {
     match page {
         page if page.starts_with("docs/") => "../work",
@@ -88,33 +99,58 @@ esac
 "#;
 
 /// Runs a line in the folder of the previous line, and records the folder in which it ends.
-const LINE: &str = r#"cd "$PAGE_FOLDER"; eval "$PAGE_LINE"; code=$?; pwd > "$PAGE_PLACE/folder"; exit $code"#;
+const LINE: &str =
+    r#"cd "$PAGE_FOLDER"; eval "$PAGE_LINE"; code=$?; pwd > "$PAGE_PLACE/folder"; exit $code"#;
 
 impl Session {
     fn new(page: &str) -> Session {
         let place = TempDir::new().unwrap();
         // The canonical path, as a shell shows its folder.
         let clone = place.path().canonicalize().unwrap().join("cyanotype");
-        copy(&Path::new(ROOT).join("examples"), &clone.join("examples"), &[]);
+        copy(
+            &Path::new(ROOT).join("examples"),
+            &clone.join("examples"),
+            &[],
+        );
         let home = clone.join(start_of(page));
         fs::create_dir_all(&home).unwrap();
         let cargo = place.path().join("bin/cargo");
         fs::create_dir(place.path().join("bin")).unwrap();
         fs::write(&cargo, CARGO).unwrap();
-        assert!(Command::new("chmod").arg("+x").arg(cargo).status().unwrap().success());
+        assert!(
+            Command::new("chmod")
+                .arg("+x")
+                .arg(cargo)
+                .status()
+                .unwrap()
+                .success()
+        );
         let home = home.canonicalize().unwrap();
-        Session { place, folder: home.clone(), home }
+        Session {
+            place,
+            folder: home.clone(),
+            home,
+        }
     }
 
     fn run(&mut self, command: &mut Command, line: &str, answer: &str) -> Output {
         let binary = Path::new(env!("CARGO_BIN_EXE_cyan")).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_"))
+        {
             command.env_remove(name);
         }
         let mut child = command
             .current_dir(&self.folder)
-            .env("PATH", format!("{}:{}:{path}", self.place.path().join("bin").display(), binary.display()))
+            .env(
+                "PATH",
+                format!(
+                    "{}:{}:{path}",
+                    self.place.path().join("bin").display(),
+                    binary.display()
+                ),
+            )
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm")
             .env("HOME", &self.home)
@@ -143,7 +179,11 @@ impl Session {
     /// Runs a line in a pipe. Returns the output of both streams, in order.
     fn prints(&mut self, line: &str) -> String {
         let mut command = Command::new("sh");
-        let output = self.run(command.args(["-c", &format!("exec 2>&1; {LINE}")]), line, "");
+        let output = self.run(
+            command.args(["-c", &format!("exec 2>&1; {LINE}")]),
+            line,
+            "",
+        );
         let text = String::from_utf8(output.stdout).unwrap();
         text.replace(&*self.home.to_string_lossy(), "~")
     }
@@ -151,23 +191,47 @@ impl Session {
     /// Runs a step that the page does not show.
     fn prepares(&mut self, page: &str, line: &str) {
         let output = self.run(Command::new("sh").args(["-c", LINE]), line, "");
-        assert!(output.status.success(), "{page}: `{line}`: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{page}: `{line}`: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 
     /// Runs a line on a terminal. If a program is missing, prints a note and skips the line.
     fn succeeds(&mut self, page: &str, line: &str) {
         let (_, comment) = line.split_once('#').unwrap_or((line, ""));
-        let code = comment.split_once("exit code ").map_or("0", |(_, rest)| &rest[..1]);
+        let code = comment
+            .split_once("exit code ")
+            .map_or("0", |(_, rest)| &rest[..1]);
         let program = line.split_whitespace().next().unwrap_or_default();
         for program in [program, "script"] {
-            if !self.run(Command::new("sh").args(["-c", "command -v \"$PAGE_LINE\""]), program, "").status.success() {
+            if !self
+                .run(
+                    Command::new("sh").args(["-c", "command -v \"$PAGE_LINE\""]),
+                    program,
+                    "",
+                )
+                .status
+                .success()
+            {
                 return println!("skipped: there is no program `{program}` for `{line}` of {page}");
             }
         }
-        let output = self.run(Command::new("script").args(["-qec", LINE, "/dev/null"]), line, "y\n");
+        let output = self.run(
+            Command::new("script").args(["-qec", LINE, "/dev/null"]),
+            line,
+            "y\n",
+        );
         let said = String::from_utf8_lossy(&output.stdout);
-        let ended = output.status.code().map_or_else(String::new, |code| code.to_string());
-        assert_eq!(ended, code, "{page}: exit code of `{line}`, which printed\n{said}");
+        let ended = output
+            .status
+            .code()
+            .map_or_else(String::new, |code| code.to_string());
+        assert_eq!(
+            ended, code,
+            "{page}: exit code of `{line}`, which printed\n{said}"
+        );
     }
 }
 
@@ -198,11 +262,16 @@ fn run_page(page: &str) {
         if let Some((_, text)) = &mut written {
             text.push_str(&format!("{line}\n"));
         }
-        if let Some(hidden) = line.strip_prefix("<!-- $ ").and_then(|rest| rest.strip_suffix(" -->")) {
+        if let Some(hidden) = line
+            .strip_prefix("<!-- $ ")
+            .and_then(|rest| rest.strip_suffix(" -->"))
+        {
             session.prepares(page, hidden);
         }
         match (kind, line.strip_prefix("$ ")) {
-            (Some("console"), Some(command)) => now.push_str(&format!("{line}\n{}", session.prints(command))),
+            (Some("console"), Some(command)) => {
+                now.push_str(&format!("{line}\n{}", session.prints(command)))
+            }
             // The output on the page belongs to the command before it.
             (Some("console"), None) => {}
             (Some("sh"), _) => {
@@ -218,13 +287,20 @@ fn run_page(page: &str) {
         fs::write(Path::new(ROOT).join(page), now).unwrap();
     } else {
         let diff = similar::TextDiff::from_lines(&text, &now);
-        assert!(now == text, "{page}: run `cargo xtask accept` and read what changes:\n{}", diff.unified_diff());
+        assert!(
+            now == text,
+            "{page}: run `cargo xtask accept` and read what changes:\n{}",
+            diff.unified_diff()
+        );
     }
 }
 
 /// Runs the pages of a group. Fails if there are fewer than expected.
 fn run_group(group: &str, at_least: usize) {
-    let group_pages: Vec<String> = pages().into_iter().filter(|page| group_of(page) == group).collect();
+    let group_pages: Vec<String> = pages()
+        .into_iter()
+        .filter(|page| group_of(page) == group)
+        .collect();
     assert!(group_pages.len() >= at_least, "{group}: {group_pages:?}");
     group_pages.iter().for_each(|page| run_page(page));
 }
@@ -259,8 +335,8 @@ fn commands_of_all_other_pages_run() {
     run_group("docs", 10);
 }
 
-/// Returns the blocks of a page: the line number, the words after the fence (`indented` for a block without one), the
-/// text.
+/// Returns the blocks of a page: the line number, the words after the fence (`indented` for a block
+/// without one), the text.
 fn blocks(text: &str) -> Vec<(usize, String, String)> {
     let mut found: Vec<(usize, String, String)> = Vec::new();
     let (mut fenced, mut indented, mut after_empty) = (false, false, true);
@@ -292,13 +368,20 @@ fn every_command_on_a_page_is_run() {
             match fence.split(' ').next().unwrap_or_default() {
                 "console" | "sh" => {}
                 "text" | "yaml" | "json" | "toml" => {
-                    let is_command =
-                        |line: &str| ["$ ", "cyan ", "cargo "].iter().any(|begin| line.trim_start().starts_with(begin));
+                    let is_command = |line: &str| {
+                        ["$ ", "cyan ", "cargo "]
+                            .iter()
+                            .any(|begin| line.trim_start().starts_with(begin))
+                    };
                     if let Some(line) = text.lines().find(|line| is_command(line)) {
-                        wrong.push(format!("{at}: `{line}` is a command; use a block `console` or `sh`"));
+                        wrong.push(format!(
+                            "{at}: `{line}` is a command; use a block `console` or `sh`"
+                        ));
                     }
                 }
-                "indented" => wrong.push(format!("{at}: put a fence with a language around this block")),
+                "indented" => wrong.push(format!(
+                    "{at}: put a fence with a language around this block"
+                )),
                 other => wrong.push(format!("{at}: a block `{other}` is not known to this test")),
             }
         }
@@ -319,17 +402,42 @@ fn commands_in_prose(text: &str) -> Vec<String> {
         .map(str::trim)
         .collect();
     let spans = prose.join(" ");
-    spans.split('`').skip(1).step_by(2).filter(|span| span.starts_with("cyan ")).map(str::to_owned).collect()
+    spans
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|span| span.starts_with("cyan "))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether the binary accepts a command. Words in capitals, `..` and `[=ID]` are placeholders.
 fn is_understood(command: &str) -> Result<(), String> {
-    let first = command.split([';', '|', '>', '&']).next().unwrap_or_default().replace("[=ID]", "");
-    let words: Vec<&str> = first.split_whitespace().skip(1).take_while(|word| *word != "#").collect();
-    let words = words.into_iter().filter(|word| *word != "..").map(|word| if word == "N" { "1" } else { word });
-    let output = Command::new(env!("CARGO_BIN_EXE_cyan")).args(words).arg("--help").output().unwrap();
+    let first = command
+        .split([';', '|', '>', '&'])
+        .next()
+        .unwrap_or_default()
+        .replace("[=ID]", "");
+    let words: Vec<&str> = first
+        .split_whitespace()
+        .skip(1)
+        .take_while(|word| *word != "#")
+        .collect();
+    let words = words
+        .into_iter()
+        .filter(|word| *word != "..")
+        .map(|word| if word == "N" { "1" } else { word });
+    let output = Command::new(env!("CARGO_BIN_EXE_cyan"))
+        .args(words)
+        .arg("--help")
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(()) } else { Err(format!("`{command}`: {said}")) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{command}`: {said}"))
+    }
 }
 
 #[test]
@@ -339,7 +447,11 @@ fn commands_in_prose_and_help_are_understood() {
     let mut check = |from: &str, text: &str| {
         for command in commands_in_prose(text) {
             count += 1;
-            wrong.extend(is_understood(&command).err().map(|error| format!("{from}: {error}")));
+            wrong.extend(
+                is_understood(&command)
+                    .err()
+                    .map(|error| format!("{from}: {error}")),
+            );
         }
     };
     for page in pages() {
@@ -348,7 +460,11 @@ fn commands_in_prose_and_help_are_understood() {
     // Check the help of every command and subcommand.
     let mut open = vec![Vec::new()];
     while let Some(words) = open.pop() {
-        let output = Command::new(env!("CARGO_BIN_EXE_cyan")).args(&words).arg("--help").output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_cyan"))
+            .args(&words)
+            .arg("--help")
+            .output()
+            .unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
         check(&format!("cyan {} --help", words.join(" ")), &help);
         let (_, below) = help.split_once("\nCommands:\n").unwrap_or_default();

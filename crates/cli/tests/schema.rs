@@ -1,4 +1,5 @@
-//! Tests of `cyan schema`: valid documents match its JSON Schema, and documents with mistakes do not.
+//! Tests of `cyan schema`: valid documents match its JSON Schema, and documents with mistakes do
+//! not.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -9,8 +10,16 @@ use serde_json::{Map, Value, json};
 use syntax::{Content, Node, Style};
 
 fn schema(flags: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_cyan")).arg("schema").args(flags).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(env!("CARGO_BIN_EXE_cyan"))
+        .arg("schema")
+        .args(flags)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -18,8 +27,12 @@ fn schema(flags: &[&str]) -> Value {
 fn data(node: &Node) -> Value {
     match &node.content {
         Content::Map(entries) => {
-            let entries =
-                entries.iter().map(|entry| (entry.key.text().unwrap_or_default().to_owned(), data(&entry.value)));
+            let entries = entries.iter().map(|entry| {
+                (
+                    entry.key.text().unwrap_or_default().to_owned(),
+                    data(&entry.value),
+                )
+            });
             Value::Object(entries.collect::<Map<_, _>>())
         }
         Content::List(items) => Value::Array(items.iter().map(data).collect()),
@@ -32,7 +45,9 @@ fn data(node: &Node) -> Value {
                 || text.starts_with(|one: char| one.is_ascii_digit() || one == '-') =>
             {
                 let number = text.parse::<i64>().ok().map(Value::from);
-                number.or_else(|| text.parse::<f64>().ok().map(Value::from)).unwrap_or_else(|| json!(text))
+                number
+                    .or_else(|| text.parse::<f64>().ok().map(Value::from))
+                    .unwrap_or_else(|| json!(text))
             }
             text => json!(text),
         },
@@ -47,7 +62,11 @@ fn document(name: &str, text: &str) -> Value {
 }
 
 fn documents_under(folder: &str) -> Vec<PathBuf> {
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)];
+    let mut open = vec![
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(folder),
+    ];
     let mut found = Vec::new();
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -70,8 +89,17 @@ fn the_schema_is_valid_and_has_descriptions() {
     jsonschema::meta::validate(&schema).unwrap();
     let file = &schema["$defs"]["resource:local/file"];
     assert_eq!(file["required"], json!(["path"]));
-    assert!(file["properties"]["content"]["description"].as_str().is_some_and(|docs| !docs.is_empty()), "{file}");
-    assert_eq!(file["properties"].get("sha256"), None, "documents cannot set computed fields");
+    assert!(
+        file["properties"]["content"]["description"]
+            .as_str()
+            .is_some_and(|docs| !docs.is_empty()),
+        "{file}"
+    );
+    assert_eq!(
+        file["properties"].get("sha256"),
+        None,
+        "documents cannot set computed fields"
+    );
     assert!(schema["properties"]["resources"]["description"].is_string());
 }
 
@@ -82,9 +110,14 @@ fn documents_of_the_examples_fit() {
     let documents = documents_under("examples");
     assert!(documents.len() >= 3);
     for path in documents {
-        let document = document(&path.to_string_lossy(), &std::fs::read_to_string(&path).unwrap());
-        let wrong: Vec<String> =
-            validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let document = document(
+            &path.to_string_lossy(),
+            &std::fs::read_to_string(&path).unwrap(),
+        );
+        let wrong: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
         assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
     }
 }
@@ -100,13 +133,16 @@ fn valid_documents_of_the_conformance_pack_fit_the_schema() {
         for entry in std::fs::read_dir(folder.join(kind)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let Some(stem) = name.strip_suffix(".yaml") else { continue };
+            let Some(stem) = name.strip_suffix(".yaml") else {
+                continue;
+            };
             let expected =
-                std::fs::read_to_string(folder.join(kind).join(format!("{stem}.expect.json"))).unwrap_or_default();
+                std::fs::read_to_string(folder.join(kind).join(format!("{stem}.expect.json")))
+                    .unwrap_or_default();
             let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
             // Leave out documents with diagnostics, and those that need other catalogues.
-            let clean =
-                expected["diagnostics"].as_array().is_none_or(Vec::is_empty) && expected.get("catalog").is_none();
+            let clean = expected["diagnostics"].as_array().is_none_or(Vec::is_empty)
+                && expected.get("catalog").is_none();
             if !clean {
                 continue;
             }
@@ -114,7 +150,9 @@ fn valid_documents_of_the_conformance_pack_fit_the_schema() {
             let document = document(&name, &text);
             count += 1;
             wrong.extend(
-                validator.iter_errors(&document).map(|error| format!("{name}: {}: {error}", error.instance_path())),
+                validator
+                    .iter_errors(&document)
+                    .map(|error| format!("{name}: {}: {error}", error.instance_path())),
             );
         }
     }
@@ -126,7 +164,12 @@ fn valid_documents_of_the_conformance_pack_fit_the_schema() {
 fn a_type_is_chosen_by_its_name_and_faults_are_found() {
     let schema = schema(&[]);
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let resource = |text: &str| document("x.yaml", &format!("version: 2023-04-20\nresources:\n  a: {text}\n"));
+    let resource = |text: &str| {
+        document(
+            "x.yaml",
+            &format!("version: 2023-04-20\nresources:\n  a: {text}\n"),
+        )
+    };
     for fine in [
         "{type: local/file, spec: {path: a, content: b}}",
         "{type: local/file, spec: {path: \"${variables.x}\", overwrite: \"${values.y}\"}}",
@@ -135,7 +178,10 @@ fn a_type_is_chosen_by_its_name_and_faults_are_found() {
         "{type: random/pet, spec: {words: \"${variables.words}\"}, metadata: {labels: {a: b}, custom: {c: [1]}}}",
     ] {
         let document = resource(fine);
-        let wrong: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        let wrong: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| error.to_string())
+            .collect();
         assert!(wrong.is_empty(), "{fine}\n{}", wrong.join("\n"));
     }
     for faulty in [
@@ -169,7 +215,8 @@ fn types_can_be_left_out_and_taken_in() {
     let whole = schema(&[]);
     let less = schema(&["--without", "local", "--without", "http/request"]);
     let more = schema(&["--with", "aws/lambda/function"]);
-    let has = |schema: &Value, name: &str| schema["$defs"].get(format!("resource:{name}")).is_some();
+    let has =
+        |schema: &Value, name: &str| schema["$defs"].get(format!("resource:{name}")).is_some();
     assert!(
         has(&whole, "local/file")
             && !has(&less, "local/file")
@@ -181,16 +228,26 @@ fn types_can_be_left_out_and_taken_in() {
             && has(&more, "aws/lambda/function")
             && !has(&more, "aws/lambda/permission")
     );
-    // A type that was left out of the schema is accepted with any spec. A type that does not exist is refused.
+    // A type that was left out of the schema is accepted with any spec. A type that does not exist
+    // is refused.
     let named = |ty: &str| {
-        document("x.yaml", &format!("version: 2023-04-20\nresources: {{a: {{type: {ty}, spec: {{x: 1}}}}}}"))
+        document(
+            "x.yaml",
+            &format!("version: 2023-04-20\nresources: {{a: {{type: {ty}, spec: {{x: 1}}}}}}"),
+        )
     };
     let validator = jsonschema::validator_for(&less).unwrap();
     assert!(validator.is_valid(&named("local/file")) && !validator.is_valid(&named("lokal/file")));
     assert!(!validator.is_valid(&named("random/pet")));
     let validator = jsonschema::validator_for(&more).unwrap();
-    assert!(validator.is_valid(&named("aws/lambda/permission")) && !validator.is_valid(&named("aws/lambda/function")));
-    let refused = Command::new(env!("CARGO_BIN_EXE_cyan")).args(["schema", "--without", "locl"]).output().unwrap();
+    assert!(
+        validator.is_valid(&named("aws/lambda/permission"))
+            && !validator.is_valid(&named("aws/lambda/function"))
+    );
+    let refused = Command::new(env!("CARGO_BIN_EXE_cyan"))
+        .args(["schema", "--without", "locl"])
+        .output()
+        .unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `local`?"));
 }
@@ -199,7 +256,11 @@ fn types_can_be_left_out_and_taken_in() {
 fn with_mistake(base: &Value, mistake: &Value) -> Value {
     let mut document = base.clone();
     let (parent, key) = mistake["at"].as_str().unwrap().rsplit_once('/').unwrap();
-    let parent = document.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    let parent = document
+        .pointer_mut(parent)
+        .unwrap()
+        .as_object_mut()
+        .unwrap();
     let key = key.replace("~1", "/").replace("~0", "~");
     match mistake.get("value") {
         Some(value) => drop(parent.insert(key, value.clone())),
@@ -208,22 +269,31 @@ fn with_mistake(base: &Value, mistake: &Value) -> Value {
     document
 }
 
-/// `mistakes.json` has a document and about 300 single mistakes for it. `cyan validate` reports each mistake. The
-/// schema refuses each, except for mistakes that a schema cannot express; these state the reason.
+/// `mistakes.json` has a document and about 300 single mistakes for it. `cyan validate` reports
+/// each mistake. The schema refuses each, except for mistakes that a schema cannot express; these
+/// state the reason.
 #[test]
 fn validate_and_the_schema_find_each_single_mistake() {
     let data: Value = serde_json::from_str(include_str!("schema/mistakes.json")).unwrap();
     let (base, mistakes) = (&data["base"], data["mistakes"].as_array().unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let child =
-        "version: 2023-04-20\nvariables: {x: {type: integer}}\nresources: {a: {type: std/value, spec: {input: 1}}}\n";
+    let child = "version: 2023-04-20\nvariables: {x: {type: integer}}\nresources: {a: {type: std/value, spec: {input: 1}}}\n";
     std::fs::write(folder.path().join("child.yaml"), child).unwrap();
-    let write = |name: &str, document: &Value| std::fs::write(folder.path().join(name), document.to_string()).unwrap();
+    let write = |name: &str, document: &Value| {
+        std::fs::write(folder.path().join(name), document.to_string()).unwrap()
+    };
     write("base.json", base);
     let names: Vec<String> = (0..mistakes.len()).map(|at| format!("{at}.json")).collect();
-    mistakes.iter().zip(&names).for_each(|(mistake, name)| write(name, &with_mistake(base, mistake)));
+    mistakes
+        .iter()
+        .zip(&names)
+        .for_each(|(mistake, name)| write(name, &with_mistake(base, mistake)));
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
-    let output = command.current_dir(folder.path()).args(["validate", "--json", "base.json"]).args(&names).output();
+    let output = command
+        .current_dir(folder.path())
+        .args(["validate", "--json", "base.json"])
+        .args(&names)
+        .output();
     let said: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     let valid: Vec<&str> = said["result"]["documents"]
         .as_array()
@@ -232,12 +302,18 @@ fn validate_and_the_schema_find_each_single_mistake() {
         .filter(|document| document["valid"] == json!(true))
         .map(|document| document["file"].as_str().unwrap())
         .collect();
-    assert_eq!(valid, ["base.json"], "only the document without a mistake is valid");
+    assert_eq!(
+        valid,
+        ["base.json"],
+        "only the document without a mistake is valid"
+    );
 
     let schema = schema(&[]);
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let wrong: Vec<String> =
-        validator.iter_errors(base).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let wrong: Vec<String> = validator
+        .iter_errors(base)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let mut passed = Vec::new();
     for mistake in mistakes {
@@ -246,5 +322,11 @@ fn validate_and_the_schema_find_each_single_mistake() {
             passed.push(mistake.to_string());
         }
     }
-    assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), mistakes.len(), passed.join("\n"));
+    assert!(
+        passed.is_empty(),
+        "{} of {}:\n{}",
+        passed.len(),
+        mistakes.len(),
+        passed.join("\n")
+    );
 }

@@ -45,7 +45,8 @@ pub struct Code {
 /// }
 /// ```
 ///
-/// Defines a `pub static` [`Code`] for each line, and `pub static CODES: &[&Code]` with all of them.
+/// Defines a `pub static` [`Code`] for each line, and `pub static CODES: &[&Code]` with all of
+/// them.
 #[macro_export]
 macro_rules! codes {
     ($($ident:ident = $severity:ident $name:literal : $summary:literal;)*) => {

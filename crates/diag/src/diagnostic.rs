@@ -21,7 +21,8 @@ pub struct Fix {
     pub text: String,
     /// Replacement texts for ranges. Ranges of one file do not overlap.
     pub edits: Vec<(Span, String)>,
-    /// Whether the change can be applied without review, because it does not change an unambiguous meaning.
+    /// Whether the change can be applied without review, because it does not change an unambiguous
+    /// meaning.
     pub safe: bool,
 }
 
@@ -36,7 +37,8 @@ pub struct Trail {
 
 /// An error, a warning or a note about a document.
 ///
-/// The message is a lower-case phrase without a full stop. Names are in backticks. The first label is the place.
+/// The message is a lower-case phrase without a full stop. Names are in backticks. The first label
+/// is the place.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The kind of the diagnostic.
@@ -55,16 +57,20 @@ pub struct Diagnostic {
     pub fixes: Vec<Fix>,
     /// The includes above the document, outermost first.
     pub trail: Vec<Trail>,
-    /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
-    /// request.
+    /// The corresponding message of the native tool of the dialect, so that people can search for
+    /// it. Shown only on request.
     pub native_message: Option<Box<NativeMessage>>,
-    /// Whether the diagnostic concerns more than its place. Of several with the same message, only the first is kept.
+    /// Whether the diagnostic concerns more than its place. Of several with the same message, only
+    /// the first is kept.
     pub once: bool,
 }
 
 impl Code {
     /// A diagnostic of this kind without a place.
-    #[expect(clippy::new_ret_no_self, reason = "a code is what a diagnostic is made from")]
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "a code is what a diagnostic is made from"
+    )]
     pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self, message)
     }
@@ -89,7 +95,10 @@ impl Diagnostic {
 
     /// Adds a label. The first label is the main place.
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
@@ -111,7 +120,8 @@ impl Diagnostic {
         self
     }
 
-    /// Marks the diagnostic as concerning more than its place: a collection keeps the first one with this message.
+    /// Marks the diagnostic as concerning more than its place: a collection keeps the first one
+    /// with this message.
     pub fn once(mut self) -> Diagnostic {
         self.once = true;
         self
@@ -124,7 +134,11 @@ impl Diagnostic {
     }
 
     /// Adds "did you mean" if one of `candidates` is close to `written`.
-    pub fn help_nearest<'a>(self, written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    pub fn help_nearest<'a>(
+        self,
+        written: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Diagnostic {
         match nearest(written, candidates) {
             Some(found) => self.help(format!("did you mean `{found}`?")),
             None => self,
@@ -132,8 +146,17 @@ impl Diagnostic {
     }
 
     /// Adds a change that fixes the mistake.
-    pub fn fix(mut self, text: impl Into<String>, edits: Vec<(Span, String)>, safe: bool) -> Diagnostic {
-        self.fixes.push(Fix { text: text.into(), edits, safe });
+    pub fn fix(
+        mut self,
+        text: impl Into<String>,
+        edits: Vec<(Span, String)>,
+        safe: bool,
+    ) -> Diagnostic {
+        self.fixes.push(Fix {
+            text: text.into(),
+            edits,
+            safe,
+        });
         self
     }
 
@@ -150,8 +173,13 @@ impl Diagnostic {
     /// Truncates long texts: a message may show a value of any size.
     fn shorten(&mut self) {
         shortened(&mut self.message);
-        self.labels.iter_mut().for_each(|label| shortened(&mut label.text));
-        self.notes.iter_mut().chain(&mut self.help).for_each(shortened);
+        self.labels
+            .iter_mut()
+            .for_each(|label| shortened(&mut label.text));
+        self.notes
+            .iter_mut()
+            .chain(&mut self.help)
+            .for_each(shortened);
         if let Some(words) = &mut self.native_message
             && words.message.len() > LONGEST
         {
@@ -162,7 +190,8 @@ impl Diagnostic {
     }
 }
 
-/// The maximum number of errors in the list, and of other diagnostics. Further ones are only counted.
+/// The maximum number of errors in the list, and of other diagnostics. Further ones are only
+/// counted.
 const MAX_DIAGNOSTICS: usize = 20_000;
 
 /// The maximum length of a text of a diagnostic in bytes.
@@ -170,9 +199,10 @@ const LONGEST: usize = 8 * 1024;
 
 /// Diagnostics in the order in which they were found.
 ///
-/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Diagnostics
-/// that concern more than their place ([`Diagnostic::once`]) are kept once for all places. Only the first 20,000
-/// errors, the first 20,000 others, and the first 8 KiB of each text are kept.
+/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written
+/// once. Diagnostics that concern more than their place ([`Diagnostic::once`]) are kept once for
+/// all places. Only the first 20,000 errors, the first 20,000 others, and the first 8 KiB of each
+/// text are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -238,7 +268,8 @@ impl Diagnostics {
         self.list.len()
     }
 
-    /// The diagnostics in the order in which they were found, or sorted after [`Diagnostics::sort`].
+    /// The diagnostics in the order in which they were found, or sorted after
+    /// [`Diagnostics::sort`].
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
@@ -271,23 +302,33 @@ impl Diagnostics {
 /// The hash by which equal diagnostics are recognised: kind, place, message and include path.
 fn fingerprint(diagnostic: &Diagnostic) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let place = |span: Span, hasher: &mut DefaultHasher| (span.file, span.start, span.end).hash(hasher);
+    let place =
+        |span: Span, hasher: &mut DefaultHasher| (span.file, span.start, span.end).hash(hasher);
     diagnostic.code.name.hash(&mut hasher);
     diagnostic.is_error().hash(&mut hasher);
     diagnostic.message.hash(&mut hasher);
     if diagnostic.once {
         return hasher.finish();
     }
-    diagnostic.labels.iter().for_each(|label| place(label.span, &mut hasher));
+    diagnostic
+        .labels
+        .iter()
+        .for_each(|label| place(label.span, &mut hasher));
     diagnostic.notes.hash(&mut hasher);
-    diagnostic.trail.iter().for_each(|step| place(step.span, &mut hasher));
+    diagnostic
+        .trail
+        .iter()
+        .for_each(|step| place(step.span, &mut hasher));
     hasher.finish()
 }
 
 /// Truncates a long text.
 fn shortened(text: &mut String) {
     if text.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..=LONGEST)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0);
         text.truncate(end);
         text.push_str(" ...");
         text.shrink_to_fit();
@@ -331,16 +372,30 @@ mod tests {
     use super::*;
     use crate::FileId;
 
-    static WRONG: Code = Code { name: "wrong", severity: Severity::Error, summary: "for tests", page: "" };
-    static ODD: Code = Code { name: "odd", severity: Severity::Warning, summary: "for tests", page: "" };
+    static WRONG: Code = Code {
+        name: "wrong",
+        severity: Severity::Error,
+        summary: "for tests",
+        page: "",
+    };
+    static ODD: Code = Code {
+        name: "odd",
+        severity: Severity::Warning,
+        summary: "for tests",
+        page: "",
+    };
 
     fn at(start: u32, message: &str) -> Diagnostic {
-        WRONG.new(message).label(Span::new(FileId::new(0), start, start + 1), "here")
+        WRONG
+            .new(message)
+            .label(Span::new(FileId::new(0), start, start + 1), "here")
     }
 
     #[test]
     fn the_same_mistake_is_kept_once() {
-        let mut found: Diagnostics = [at(1, "a"), at(1, "a"), at(2, "a"), at(1, "b")].into_iter().collect();
+        let mut found: Diagnostics = [at(1, "a"), at(1, "a"), at(2, "a"), at(1, "b")]
+            .into_iter()
+            .collect();
         assert_eq!(found.len(), 3);
         found.append([at(2, "a"), at(3, "a")].into_iter().collect());
         assert_eq!(found.len(), 4);
@@ -351,26 +406,41 @@ mod tests {
 
     #[test]
     fn a_mistake_about_more_than_its_place_is_kept_at_the_first_place() {
-        let mut found: Diagnostics = [at(1, "a").once(), at(2, "a").once(), at(2, "b").once()].into_iter().collect();
+        let mut found: Diagnostics = [at(1, "a").once(), at(2, "a").once(), at(2, "b").once()]
+            .into_iter()
+            .collect();
         found.append([at(3, "a").once()].into_iter().collect());
-        assert_eq!(found.iter().map(|one| one.span().start).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            found.iter().map(|one| one.span().start).collect::<Vec<_>>(),
+            [1, 2]
+        );
     }
 
     #[test]
     fn diagnostics_beyond_the_limit_are_counted() {
-        let mut found: Diagnostics = (0..MAX_DIAGNOSTICS as u32 + 4000).map(|start| at(start, "a")).collect();
+        let mut found: Diagnostics = (0..MAX_DIAGNOSTICS as u32 + 4000)
+            .map(|start| at(start, "a"))
+            .collect();
         assert_eq!((found.len(), found.dropped()), (MAX_DIAGNOSTICS, (4000, 0)));
         found.push(ODD.new("a warning is kept beside them"));
-        assert_eq!((found.len(), found.dropped()), (MAX_DIAGNOSTICS + 1, (4000, 0)));
+        assert_eq!(
+            (found.len(), found.dropped()),
+            (MAX_DIAGNOSTICS + 1, (4000, 0))
+        );
         let mut other: Diagnostics = [at(2 * MAX_DIAGNOSTICS as u32, "a")].into_iter().collect();
         other.append(found);
-        assert_eq!((other.len(), other.dropped()), (MAX_DIAGNOSTICS + 1, (4001, 0)));
+        assert_eq!(
+            (other.len(), other.dropped()),
+            (MAX_DIAGNOSTICS + 1, (4001, 0))
+        );
         assert!(other.has_errors());
     }
 
     #[test]
     fn long_texts_are_cut() {
-        let found: Diagnostics = [at(1, &"é".repeat(1 << 20)).note("n".repeat(1 << 20))].into_iter().collect();
+        let found: Diagnostics = [at(1, &"é".repeat(1 << 20)).note("n".repeat(1 << 20))]
+            .into_iter()
+            .collect();
         let one = found.iter().next().expect("it is there");
         assert!(one.message.len() < 9000 && one.notes[0].len() < 9000);
         assert!(one.message.ends_with(" ..."));

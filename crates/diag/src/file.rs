@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 use crate::visible;
 
 /// A text of a [`Files`] collection. Meaningful only together with the collection that returned it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct FileId(u32);
 
 impl FileId {
@@ -23,8 +25,11 @@ impl FileId {
     }
 }
 
-/// A byte range in one file: start inclusive, end exclusive. Serialised as three numbers: file, start, end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+/// A byte range in one file: start inclusive, end exclusive. Serialised as three numbers: file,
+/// start, end.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(from = "(FileId, u32, u32)", into = "(FileId, u32, u32)")]
 pub struct Span {
     /// The file.
@@ -37,7 +42,11 @@ pub struct Span {
 
 impl From<(FileId, u32, u32)> for Span {
     fn from((file, start, end): (FileId, u32, u32)) -> Span {
-        Span { file, start, end: end.max(start) }
+        Span {
+            file,
+            start,
+            end: end.max(start),
+        }
     }
 }
 
@@ -49,7 +58,11 @@ impl From<Span> for (FileId, u32, u32) {
 
 impl Span {
     /// The place of items without source text.
-    pub const NONE: Span = Span { file: FileId::NONE, start: 0, end: 0 };
+    pub const NONE: Span = Span {
+        file: FileId::NONE,
+        start: 0,
+        end: 0,
+    };
 
     /// The range `start..end` of `file`.
     pub const fn new(file: FileId, start: u32, end: u32) -> Span {
@@ -63,12 +76,19 @@ impl Span {
 
     /// The range from the start of `self` to the end of `other`. Both lie in the same file.
     pub fn to(self, other: Span) -> Span {
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     /// The empty span at the start.
     pub fn head(self) -> Span {
-        Span { end: self.start, ..self }
+        Span {
+            end: self.start,
+            ..self
+        }
     }
 
     /// The number of bytes.
@@ -110,7 +130,10 @@ impl<T> Spanned<T> {
 
     /// Another item at the same place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
-        Spanned { item: change(self.item), span: self.span }
+        Spanned {
+            item: change(self.item),
+            span: self.span,
+        }
     }
 }
 
@@ -154,7 +177,10 @@ impl File {
 
     /// The text for display: of the same length, with hidden characters replaced.
     pub fn shown(&self) -> &Arc<str> {
-        self.shown.get_or_init(|| visible::same_length(&self.text).map(Arc::from)).as_ref().unwrap_or(&self.text)
+        self.shown
+            .get_or_init(|| visible::same_length(&self.text).map(Arc::from))
+            .as_ref()
+            .unwrap_or(&self.text)
     }
 
     /// Whether no part of the text may be shown, because it holds values that can be secret.
@@ -165,8 +191,14 @@ impl File {
     /// The byte offsets of the line starts.
     pub fn line_starts(&self) -> &[u32] {
         self.lines.get_or_init(|| {
-            let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+            let breaks = self
+                .text
+                .bytes()
+                .enumerate()
+                .filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0)
+                .chain(breaks.map(|(at, _)| at as u32 + 1))
+                .collect()
         })
     }
 
@@ -174,12 +206,20 @@ impl File {
     pub fn position(&self, offset: u32) -> Position {
         let offset = (offset as usize).min(self.text.len());
         let starts = self.line_starts();
-        let line = starts.partition_point(|start| *start as usize <= offset).max(1);
+        let line = starts
+            .partition_point(|start| *start as usize <= offset)
+            .max(1);
         let start = starts[line - 1] as usize;
-        let column = self.text.get(start..offset).map_or(offset - start, |before| before.chars().count());
+        let column = self
+            .text
+            .get(start..offset)
+            .map_or(offset - start, |before| before.chars().count());
         // A byte order mark does not count as a character of the first line.
         let mark = usize::from(line == 1 && offset >= 3 && self.text.starts_with('\u{feff}'));
-        Position { line: line as u32, column: (column + 1 - mark) as u32 }
+        Position {
+            line: line as u32,
+            column: (column + 1 - mark) as u32,
+        }
     }
 }
 
@@ -222,12 +262,17 @@ impl Files {
 
     /// The text of a span; empty if the span has no source text.
     pub fn slice(&self, span: Span) -> &str {
-        self.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or("")
+        self.get(span.file)
+            .and_then(|file| file.text.get(span.range()))
+            .unwrap_or("")
     }
 
     /// All files with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &File)> {
-        self.files.iter().enumerate().map(|(number, file)| (FileId(number as u32), file))
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(number, file)| (FileId(number as u32), file))
     }
 }
 
@@ -249,6 +294,9 @@ mod tests {
     fn a_byte_order_mark_is_no_column() {
         let mut files = Files::new();
         let id = files.add("a", "\u{feff}version: 1");
-        assert_eq!(files.get(id).unwrap().position(3), Position { line: 1, column: 1 });
+        assert_eq!(
+            files.get(id).unwrap().position(3),
+            Position { line: 1, column: 1 }
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Source files, places in them, and diagnostics.
 //!
-//! A [`Span`] is a byte range in a file. A [`Diagnostic`] states what is wrong at a place, why, and what to do. All
-//! front ends (terminal, JSON, editor, HTTP) render the same `Diagnostic`.
+//! A [`Span`] is a byte range in a file. A [`Diagnostic`] states what is wrong at a place, why, and
+//! what to do. All front ends (terminal, JSON, editor, HTTP) render the same `Diagnostic`.
 //!
 //! Not here: knowledge of documents, dialects or resources; reading files; exit codes.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -1,7 +1,7 @@
 //! The corresponding message of the native tool of a dialect.
 //!
-//! The message consists of the parts from which the tool builds its messages: the check that finds a mistake knows the
-//! reason, and its caller knows the path to the place.
+//! The message consists of the parts from which the tool builds its messages: the check that finds
+//! a mistake knows the reason, and its caller knows the path to the place.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,11 @@ pub struct NativeMessage {
 impl NativeMessage {
     /// A message of a class, without a path.
     pub fn of(class: impl Into<Cow<'static, str>>, message: impl Into<Box<str>>) -> NativeMessage {
-        NativeMessage { class: class.into(), message: message.into(), ..NativeMessage::default() }
+        NativeMessage {
+            class: class.into(),
+            message: message.into(),
+            ..NativeMessage::default()
+        }
     }
 
     /// Sets the path to the place.
@@ -42,7 +46,10 @@ impl NativeMessage {
 
 impl fmt::Display for NativeMessage {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for part in [&*self.class, &*self.error, &*self.path].into_iter().filter(|part| !part.is_empty()) {
+        for part in [&*self.class, &*self.error, &*self.path]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+        {
             write!(to, "{part}: ")?;
         }
         to.write_str(&self.message)
@@ -51,13 +58,19 @@ impl fmt::Display for NativeMessage {
 
 impl From<&str> for NativeMessage {
     fn from(message: &str) -> NativeMessage {
-        NativeMessage { message: message.into(), ..NativeMessage::default() }
+        NativeMessage {
+            message: message.into(),
+            ..NativeMessage::default()
+        }
     }
 }
 
 impl From<String> for NativeMessage {
     fn from(message: String) -> NativeMessage {
-        NativeMessage { message: message.into(), ..NativeMessage::default() }
+        NativeMessage {
+            message: message.into(),
+            ..NativeMessage::default()
+        }
     }
 }
 
@@ -69,6 +82,12 @@ mod tests {
     fn parts_that_are_empty_leave_no_trace() {
         assert_eq!(NativeMessage::from("why").to_string(), "why");
         assert_eq!(NativeMessage::of("Class", "why").to_string(), "Class: why");
-        assert_eq!(NativeMessage::of("Class", "why").error("Error").at("a.b").to_string(), "Class: Error: a.b: why");
+        assert_eq!(
+            NativeMessage::of("Class", "why")
+                .error("Error")
+                .at("a.b")
+                .to_string(),
+            "Class: Error: a.b: why"
+        );
     }
 }

@@ -1,12 +1,13 @@
 //! Finds the candidate that is most similar to a misspelt name.
 //!
-//! The cost is linear in the number of candidates: lengths and letter counts select a few of them, and only these are
-//! compared by edit distance.
+//! The cost is linear in the number of candidates: lengths and letter counts select a few of them,
+//! and only these are compared by edit distance.
 
 /// The maximum number of candidates that are considered.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// The maximum number of candidates that are compared by edit distance: those with the most similar letters.
+/// The maximum number of candidates that are compared by edit distance: those with the most similar
+/// letters.
 const COMPARED: usize = 32;
 
 /// Longer names, in characters, are not compared.
@@ -14,10 +15,13 @@ const LONGEST: usize = 128;
 
 /// The candidate that `written` most likely means; `None` if none is close.
 ///
-/// A candidate is close if it differs only in case, `-` and `_`, or by edits of at most a third of the characters (at
-/// least one). A swap of neighbours counts as one edit. The earlier candidate wins a tie. Only the first 10,000
-/// candidates are considered.
-pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// A candidate is close if it differs only in case, `-` and `_`, or by edits of at most a third of
+/// the characters (at least one). A swap of neighbours counts as one edit. The earlier candidate
+/// wins a tie. Only the first 10,000 candidates are considered.
+pub fn nearest<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let wanted = Letters::of(written);
     if wanted.count == 0 || wanted.count > LONGEST {
         return None;
@@ -53,7 +57,10 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
 
 /// The characters of a name that matter for comparison, in lower case.
 fn plain(name: &str) -> Vec<char> {
-    name.chars().filter(|c| *c != '-' && *c != '_').flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| *c != '-' && *c != '_')
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Counts of the characters of a name. Characters with the same last bits share a counter.
@@ -64,19 +71,31 @@ struct Letters {
 
 impl Letters {
     fn of(name: &str) -> Letters {
-        let mut letters = Letters { counts: [0; 32], count: 0 };
+        let mut letters = Letters {
+            counts: [0; 32],
+            count: 0,
+        };
         let mut add = |c: char| {
             let slot = &mut letters.counts[c as usize % 32];
             *slot = slot.saturating_add(1);
             letters.count += 1;
         };
-        for c in name.chars().filter(|c| *c != '-' && *c != '_').take(LONGEST + 1) {
-            if c.is_ascii() { add(c.to_ascii_lowercase()) } else { c.to_lowercase().for_each(&mut add) }
+        for c in name
+            .chars()
+            .filter(|c| *c != '-' && *c != '_')
+            .take(LONGEST + 1)
+        {
+            if c.is_ascii() {
+                add(c.to_ascii_lowercase())
+            } else {
+                c.to_lowercase().for_each(&mut add)
+            }
         }
         letters
     }
 
-    /// A lower bound for the edit distance: an edit changes at most two counts by one, and a swap changes none.
+    /// A lower bound for the edit distance: an edit changes at most two counts by one, and a swap
+    /// changes none.
     fn least_edits(&self, other: &Letters) -> usize {
         let pairs = self.counts.iter().zip(&other.counts);
         let differing: usize = pairs.map(|(a, b)| usize::from(a.abs_diff(*b))).sum();
@@ -84,7 +103,8 @@ impl Letters {
     }
 }
 
-/// The edit distance with insertions, deletions, substitutions and swaps of neighbours. Stops once it exceeds `limit`.
+/// The edit distance with insertions, deletions, substitutions and swaps of neighbours. Stops once
+/// it exceeds `limit`.
 fn edits(a: &[char], b: &[char], limit: usize) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -112,7 +132,10 @@ mod tests {
     #[test]
     fn finds_what_is_close_and_nothing_else() {
         assert_eq!(nearest("bukcet", ["queue", "bucket"]), Some("bucket"));
-        assert_eq!(nearest("transforms", ["transform", "exports"]), Some("transform"));
+        assert_eq!(
+            nearest("transforms", ["transform", "exports"]),
+            Some("transform")
+        );
         assert_eq!(nearest("get_attr", ["getelem", "getattr"]), Some("getattr"));
         assert_eq!(nearest("x", ["abc"]), None);
         assert_eq!(nearest("", ["a"]), None);
@@ -122,9 +145,14 @@ mod tests {
 
     #[test]
     fn of_many_candidates_the_most_similar_is_compared() {
-        let names: Vec<String> = (0..1000).map(|number| format!("resource_number_{number}")).collect();
+        let names: Vec<String> = (0..1000)
+            .map(|number| format!("resource_number_{number}"))
+            .collect();
         let candidates = || names.iter().map(String::as_str);
-        assert_eq!(nearest("resourse_nunber_731", candidates()), Some("resource_number_731"));
+        assert_eq!(
+            nearest("resourse_nunber_731", candidates()),
+            Some("resource_number_731")
+        );
         assert_eq!(nearest("something_else", candidates()), None);
         // Long names are not compared.
         let long = "x".repeat(10_000);

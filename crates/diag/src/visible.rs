@@ -1,19 +1,22 @@
 //! Makes control, bidirectional and invisible characters visible.
 //!
-//! Text from documents, paths, commands and providers may contain characters that move the cursor, change the window
-//! title, reorder letters, or are invisible. Not here: colours, which are added to cleaned text.
+//! Text from documents, paths, commands and providers may contain characters that move the cursor,
+//! change the window title, reorder letters, or are invisible. Not here: colours, which are added
+//! to cleaned text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a terminal interprets the character or shows nothing for it. Line breaks and tabs count too.
+/// Whether a terminal interprets the character or shows nothing for it. Line breaks and tabs count
+/// too.
 pub fn is_hidden(letter: char) -> bool {
     matches!(letter,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         // Soft hyphen, joiners, fillers.
         | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}'
         | '\u{ffa0}'
-        // Marks, embeddings, overrides and isolates of bidirectional text; line and paragraph separators.
+        // Marks, embeddings, overrides and isolates of bidirectional text; line and paragraph
+        // separators.
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
         // Zero-width characters, and invisible operators.
         | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
@@ -24,7 +27,8 @@ pub fn is_hidden(letter: char) -> bool {
 
 /// Whether a text needs no change because it is plain ASCII, as most texts are.
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    text.bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 /// The text with hidden characters as `\u{1b}`. Line breaks and tabs stay.
@@ -35,7 +39,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut letters = text.chars().peekable();
     let mut clean = String::with_capacity(text.len());
     while let Some(letter) = letters.next() {
-        let stays = matches!(letter, '\n' | '\t') || letter == '\r' && letters.peek() == Some(&'\n');
+        let stays =
+            matches!(letter, '\n' | '\t') || letter == '\r' && letters.peek() == Some(&'\n');
         push(&mut clean, letter, stays);
     }
     Cow::Owned(clean)
@@ -67,8 +72,8 @@ fn push(clean: &mut String, letter: char, stays: bool) {
     }
 }
 
-/// JSON with hidden characters as `\u....`. The value is the same. Apart from white space between values, such
-/// characters occur only inside strings.
+/// JSON with hidden characters as `\u....`. The value is the same. Apart from white space between
+/// values, such characters occur only inside strings.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if is_plain(json) {
         return Cow::Borrowed(json);
@@ -86,8 +91,8 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A source text with every hidden character replaced by visible ones of the same length in bytes, so that offsets stay
-/// valid. `None` if nothing is replaced. A leading byte order mark stays.
+/// A source text with every hidden character replaced by visible ones of the same length in bytes,
+/// so that offsets stay valid. `None` if nothing is replaced. A leading byte order mark stays.
 pub(crate) fn same_length(text: &str) -> Option<String> {
     let hides = |(at, letter): (usize, char)| is_hidden(letter) && !is_layout(at, letter);
     if is_plain(text) || !text.char_indices().any(hides) {
@@ -137,7 +142,10 @@ mod tests {
         let text = "\u{feff}a: \u{1b}\u{9b}\u{202e}\u{e0041}b\r\n\tc: é\n";
         let clean = same_length(text).unwrap();
         assert_eq!(clean, "\u{feff}a: ?\u{bf}\u{fffd}\u{fffd}?b\r\n\tc: é\n");
-        assert_eq!((clean.len(), clean.find("c:")), (text.len(), text.find("c:")));
+        assert_eq!(
+            (clean.len(), clean.find("c:")),
+            (text.len(), text.find("c:"))
+        );
         assert_eq!(same_length("\u{feff}a: é\r\n"), None);
     }
 }

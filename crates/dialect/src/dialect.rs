@@ -5,13 +5,14 @@ use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 
 use crate::{
-    Companion, DialectRules, DialectSetting, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Shape,
-    Wanted,
+    Companion, DialectRules, DialectSetting, DialectSettings, Document, Explained,
+    LoadedCompanions, Lowered, Shape, Wanted,
 };
 
 /// A document language. Holds no state.
 ///
-/// A dialect must recognise a document, lower it and describe its shape; everything else has a native default.
+/// A dialect must recognise a document, lower it and describe its shape; everything else has a
+/// native default.
 pub trait Dialect: Send + Sync {
     /// The name of the dialect, such as `blueprint`.
     fn name(&self) -> &'static str;
@@ -22,16 +23,22 @@ pub trait Dialect: Send + Sync {
     /// The sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
-    /// The data that the dialect needs besides the text to lower the document. The engine calls this again with the
-    /// answers, until they contain everything that the dialect wants.
+    /// The data that the dialect needs besides the text to lower the document. The engine calls
+    /// this again with the answers, until they contain everything that the dialect wants.
     fn required_data(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 
-    /// Lowers the document. `packages` are the available hosted packages, with which types are resolved. Never fails:
-    /// parts that cannot be understood are reported and left out. The answers in the document contain everything that
-    /// the dialect wanted, as a value or as the reason for its absence.
-    fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
+    /// Lowers the document. `packages` are the available hosted packages, with which types are
+    /// resolved. Never fails: parts that cannot be understood are reported and left out. The
+    /// answers in the document contain everything that the dialect wanted, as a value or as the
+    /// reason for its absence.
+    fn lower(
+        &self,
+        document: &Document<'_>,
+        functions: &FunctionTable,
+        packages: &Packages,
+    ) -> Lowered;
 
     /// The rules by which values are converted, checked, named and reported.
     fn rules(&self) -> DialectRules {
@@ -56,24 +63,29 @@ pub trait Dialect: Send + Sync {
     /// Adds the dialect's own functions, with these settings, to the table of all functions.
     fn insert_functions(&self, _table: &mut FunctionTable, _settings: &DialectSettings) {}
 
-    /// Descriptions of the dialect's own functions; empty if its documents call the common functions.
+    /// Descriptions of the dialect's own functions; empty if its documents call the common
+    /// functions.
     fn functions(&self) -> Vec<Explained> {
         Vec::new()
     }
 
     /// Reads the companion files of a root of any dialect; `None` if the dialect has no such files.
-    fn read_companions(&self, _root: &Document<'_>, _beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
+    fn read_companions(
+        &self,
+        _root: &Document<'_>,
+        _beside: &[Companion<'_>],
+    ) -> Option<LoadedCompanions> {
         None
     }
 
-    /// Parses a single expression in the context of a document with this blueprint; `None` if the dialect uses the form
-    /// `${..}`.
+    /// Parses a single expression in the context of a document with this blueprint; `None` if the
+    /// dialect uses the form `${..}`.
     fn expression(&self, _typed: &Document<'_>, _of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         None
     }
 
-    /// Reads a text as data, by the rules of this dialect's documents; `None` if it is no map, or if the dialect reads
-    /// no such texts.
+    /// Reads a text as data, by the rules of this dialect's documents; `None` if it is no map, or
+    /// if the dialect reads no such texts.
     fn data(&self, _text: &str) -> Option<Value> {
         None
     }

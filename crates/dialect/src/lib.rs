@@ -1,11 +1,12 @@
-//! The contract of a document language: it recognises a tree, lowers it to a [`Blueprint`](blueprint::Blueprint), and
-//! supplies its sections and keys as data.
+//! The contract of a document language: it recognises a tree, lowers it to a
+//! [`Blueprint`](blueprint::Blueprint), and supplies its sections and keys as data.
 //!
-//! A dialect holds no state and awaits nothing: [`Dialect::required_data`] returns the data that it needs in addition
-//! to the tree. [`DialectRules`] state the differences between dialects after lowering.
+//! A dialect holds no state and awaits nothing: [`Dialect::required_data`] returns the data that it
+//! needs in addition to the tree. [`DialectRules`] state the differences between dialects after
+//! lowering.
 //!
-//! Not here: any dialect (`blueprint_dialect`, `hot`); checks of names, types and fields (`understand::check`);
-//! evaluation (`expr`).
+//! Not here: any dialect (`blueprint_dialect`, `hot`); checks of names, types and fields
+//! (`understand::check`); evaluation (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;
@@ -29,6 +30,8 @@ pub use list::Dialects;
 pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
-pub use settings::{DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings};
+pub use settings::{
+    DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
+};
 pub use shape::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 pub use wanted::{Answer, Answers, Wanted};

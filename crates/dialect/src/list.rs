@@ -6,9 +6,12 @@ use blueprint::{Name, Value};
 use diag::Code;
 use expr::FunctionTable;
 
-use crate::{Companion, Dialect, DialectRules, DialectSettings, Document, DocumentSettings, LoadedCompanions};
+use crate::{
+    Companion, Dialect, DialectRules, DialectSettings, Document, DocumentSettings, LoadedCompanions,
+};
 
-/// The dialects that documents may be written in, as the program hands them in. Cheap to clone; empty by default.
+/// The dialects that documents may be written in, as the program hands them in. Cheap to clone;
+/// empty by default.
 #[derive(Clone)]
 pub struct Dialects(Arc<[&'static dyn Dialect]>);
 
@@ -39,13 +42,15 @@ impl Dialects {
         self.iter().find(|dialect| dialect.name() == name)
     }
 
-    /// The rules of the dialect with a name; the native rules for a document that no dialect recognised.
+    /// The rules of the dialect with a name; the native rules for a document that no dialect
+    /// recognised.
     pub fn rules(&self, name: &str) -> DialectRules {
-        self.get(name).map_or(DialectRules::NATIVE, |dialect| dialect.rules())
+        self.get(name)
+            .map_or(DialectRules::NATIVE, |dialect| dialect.rules())
     }
 
-    /// The dialect that recognises a document with the highest certainty; the first one on a tie, `None` if no dialect
-    /// recognises it.
+    /// The dialect that recognises a document with the highest certainty; the first one on a tie,
+    /// `None` if no dialect recognises it.
     pub fn detect(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
         let mut best: (u8, Option<&'static dyn Dialect>) = (0, None);
         for dialect in self.iter() {
@@ -57,44 +62,74 @@ impl Dialects {
         best.1
     }
 
-    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have.
+    /// Whether a text is certainly a document: by its version or its name, not only by keys that
+    /// other files may have.
     pub fn recognise(&self, document: &Document<'_>) -> bool {
         /// The certainty of a dialect that recognises only the name.
         const BY_NAME: u8 = 60;
-        self.iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
+        self.iter()
+            .any(|dialect| dialect.recognise(document) >= BY_NAME)
     }
 
-    /// Reads the companion files of a root. If the root's own dialect has no such files, another dialect reads them for
-    /// the children, and the root takes their values for its inputs. Empty if no dialect has such files.
-    pub fn read_companions(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
-        let own = self.detect(root).and_then(|dialect| dialect.read_companions(root, beside));
-        let other = || self.iter().find_map(|dialect| dialect.read_companions(root, beside));
+    /// Reads the companion files of a root. If the root's own dialect has no such files, another
+    /// dialect reads them for the children, and the root takes their values for its inputs. Empty
+    /// if no dialect has such files.
+    pub fn read_companions(
+        &self,
+        root: &Document<'_>,
+        beside: &[Companion<'_>],
+    ) -> LoadedCompanions {
+        let own = self
+            .detect(root)
+            .and_then(|dialect| dialect.read_companions(root, beside));
+        let other = || {
+            self.iter()
+                .find_map(|dialect| dialect.read_companions(root, beside))
+        };
         own.or_else(other).unwrap_or_default()
     }
 
     /// Every diagnostic code that a dialect reports: shared codes, then those of single dialects.
     pub fn codes(&self) -> impl Iterator<Item = &'static Code> {
-        let own = self.iter().flat_map(|dialect| dialect.codes().iter().copied());
-        crate::codes::CODES.iter().copied().chain(own.flatten().copied())
+        let own = self
+            .iter()
+            .flat_map(|dialect| dialect.codes().iter().copied());
+        crate::codes::CODES
+            .iter()
+            .copied()
+            .chain(own.flatten().copied())
     }
 
-    /// Adds the functions of all dialects, with their settings, to the functions of the native dialect and of
-    /// providers.
+    /// Adds the functions of all dialects, with their settings, to the functions of the native
+    /// dialect and of providers.
     pub fn insert_functions(&self, table: &mut FunctionTable, settings: &DocumentSettings) {
-        self.iter().for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
+        self.iter()
+            .for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
     }
 
-    /// Sets the written settings of a dialect. An error is the rest of a sentence that begins with the place of the
-    /// settings.
-    pub fn set(&self, settings: &mut DocumentSettings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
-        let Some(dialect) = self.get(dialect) else { return Err("is about no dialect".to_owned()) };
-        settings.set(dialect.name(), DialectSettings::read(dialect.settings(), written)?);
+    /// Sets the written settings of a dialect. An error is the rest of a sentence that begins with
+    /// the place of the settings.
+    pub fn set(
+        &self,
+        settings: &mut DocumentSettings,
+        dialect: &str,
+        written: &[(Name, Value)],
+    ) -> Result<(), String> {
+        let Some(dialect) = self.get(dialect) else {
+            return Err("is about no dialect".to_owned());
+        };
+        settings.set(
+            dialect.name(),
+            DialectSettings::read(dialect.settings(), written)?,
+        );
         Ok(())
     }
 }
 
 impl std::fmt::Debug for Dialects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.iter().map(|dialect| dialect.name())).finish()
+        f.debug_list()
+            .entries(self.iter().map(|dialect| dialect.name()))
+            .finish()
     }
 }

@@ -65,13 +65,23 @@ impl LoadContext {
 impl LoadContext {
     /// The context of a child with this name and type name.
     pub fn for_child(&self, child: &str, type_name: &str) -> LoadContext {
-        let own = self.dialect_context.as_ref().map(|own| own.for_child(child, type_name));
-        LoadContext { is_child: true, dialect_context: own, answers: Answers::NONE, ..self.clone() }
+        let own = self
+            .dialect_context
+            .as_ref()
+            .map(|own| own.for_child(child, type_name));
+        LoadContext {
+            is_child: true,
+            dialect_context: own,
+            answers: Answers::NONE,
+            ..self.clone()
+        }
     }
 
     /// An identity: a document has the same meaning in contexts of the same identity.
     pub fn identity(&self) -> usize {
-        self.dialect_context.as_ref().map_or(0, |own| own.identity())
+        self.dialect_context
+            .as_ref()
+            .map_or(0, |own| own.identity())
     }
 }
 
@@ -79,7 +89,8 @@ impl LoadContext {
 pub struct Companion<'a> {
     /// The file.
     pub file: FileId,
-    /// The name, for messages. Empty for values given outside of files, into which the files are merged.
+    /// The name, for messages. Empty for values given outside of files, into which the files are
+    /// merged.
     pub name: &'a str,
     /// The folder relative to the root; empty for the folder of the root.
     pub folder: &'a str,

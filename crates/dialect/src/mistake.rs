@@ -1,4 +1,5 @@
-//! Mistakes in terms that all dialects share, and their places. Each dialect may supply its own message for a mistake.
+//! Mistakes in terms that all dialects share, and their places. Each dialect may supply its own
+//! message for a mistake.
 
 use blueprint::{Expr, Name};
 use diag::Span;
@@ -38,16 +39,27 @@ pub struct ExpressionPlace<'a> {
 impl<'a> ExpressionPlace<'a> {
     /// The place of a part of a resource, child, value or export.
     pub fn new(part: ExpressionPart, of: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
-        ExpressionPlace { part, of, input: None, expr }
+        ExpressionPlace {
+            part,
+            of,
+            input: None,
+            expr,
+        }
     }
 
     /// The place of the value for an input of a child.
     pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
-        ExpressionPlace { part: ExpressionPart::Given, of: child, input: Some(input), expr }
+        ExpressionPlace {
+            part: ExpressionPart::Given,
+            of: child,
+            input: Some(input),
+            expr,
+        }
     }
 }
 
-/// A mistake that is found without knowledge of the dialect. The dialect may have its own message for it.
+/// A mistake that is found without knowledge of the dialect. The dialect may have its own message
+/// for it.
 #[derive(Clone, Copy, Debug)]
 pub enum Mistake<'a> {
     /// A resource or a child has no such attribute.
@@ -56,7 +68,8 @@ pub enum Mistake<'a> {
         of: &'a str,
         /// The attribute.
         attribute: &'a str,
-        /// The place, if the mistake is found before evaluation: the expression, and the span of the reference in it.
+        /// The place, if the mistake is found before evaluation: the expression, and the span of
+        /// the reference in it.
         at: Option<(ExpressionPlace<'a>, Span)>,
     },
     /// A value is passed to an input that the child does not declare.
@@ -103,7 +116,8 @@ pub enum Mistake<'a> {
         field: &'a str,
         /// The provider's reason.
         why: &'a str,
-        /// Whether the value is of the wrong kind. Otherwise it exceeds limits that other fields set.
+        /// Whether the value is of the wrong kind. Otherwise it exceeds limits that other fields
+        /// set.
         is_kind: bool,
     },
     /// A reference to an element that is absent because its condition is false.
@@ -117,8 +131,8 @@ pub enum Mistake<'a> {
     },
     /// No snapshot can be taken of this resource.
     NoSnapshot(&'a str),
-    /// Elements depend on each other in a cycle: names and types, each depending on the next, the last one on the
-    /// first.
+    /// Elements depend on each other in a cycle: names and types, each depending on the next, the
+    /// last one on the first.
     Cycle(&'a [(&'a str, &'a str)]),
     /// The environment forbids an action.
     Restricted {

@@ -1,6 +1,7 @@
 //! Settings for documents from outside: limits, and features that are off by default.
 //!
-//! A dialect declares its settings as data ([`DialectSetting`]) and reads their values by name ([`DialectSettings`]).
+//! A dialect declares its settings as data ([`DialectSetting`]) and reads their values by name
+//! ([`DialectSettings`]).
 //!
 //! Not here: the files with settings, and reading them.
 
@@ -9,8 +10,8 @@ use blueprint::{Name, Value};
 /// A setting: its name, and its minimum and maximum; `None` for a switch.
 pub type DialectSetting = (&'static str, Option<(i64, i64)>);
 
-/// Limits on documents of a dialect; `None` if not set. A dialect has these limits if it declares settings of these
-/// names.
+/// Limits on documents of a dialect; `None` if not set. A dialect has these limits if it declares
+/// settings of these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DialectLimits {
     /// The maximum number of bytes of one document: `document-bytes`.
@@ -30,15 +31,19 @@ pub struct DocumentLimits {
     pub all_value_bytes: Option<usize>,
     /// The maximum number of members of one group, or of one template with `each`.
     pub members: Option<usize>,
-    /// The maximum number of members of all groups and templates with `each`, and of resources of included documents,
-    /// together.
+    /// The maximum number of members of all groups and templates with `each`, and of resources of
+    /// included documents, together.
     pub all_members: Option<usize>,
 }
 
 impl DocumentLimits {
     /// The defaults.
-    pub const DEFAULT: DocumentLimits =
-        DocumentLimits { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
+    pub const DEFAULT: DocumentLimits = DocumentLimits {
+        value_bytes: None,
+        all_value_bytes: None,
+        members: None,
+        all_members: None,
+    };
 
     /// The settings.
     const SETTINGS: [DialectSetting; 4] = [
@@ -48,7 +53,8 @@ impl DocumentLimits {
         ("all-members", Some((1, 10_000_000))),
     ];
 
-    /// Reads the written values. An error is the rest of a sentence that begins with the place of the settings.
+    /// Reads the written values. An error is the rest of a sentence that begins with the place of
+    /// the settings.
     pub fn read(written: &[(Name, Value)]) -> Result<DocumentLimits, String> {
         let read = DialectSettings::read(&DocumentLimits::SETTINGS, written)?;
         Ok(DocumentLimits {
@@ -85,9 +91,12 @@ impl DialectSettings {
     /// No settings.
     pub const NONE: DialectSettings = DialectSettings(Vec::new());
 
-    /// Reads written settings by name; `known` are the existing settings. An error is the rest of a sentence that
-    /// begins with the place of the settings.
-    pub fn read(known: &[DialectSetting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
+    /// Reads written settings by name; `known` are the existing settings. An error is the rest of a
+    /// sentence that begins with the place of the settings.
+    pub fn read(
+        known: &[DialectSetting],
+        written: &[(Name, Value)],
+    ) -> Result<DialectSettings, String> {
         let mut read: Vec<(&'static str, SetTo)> = Vec::with_capacity(written.len());
         for (name, value) in written {
             let one = checked(known, name, value)?;
@@ -107,7 +116,8 @@ impl DialectSettings {
 
     /// The value of a number as a size; `None` if it is not set.
     pub fn size(&self, name: &str) -> Option<usize> {
-        self.number(name).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        self.number(name)
+            .map(|number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
     /// The value of a switch; `None` if it is not set.
@@ -120,10 +130,13 @@ impl DialectSettings {
 
     /// The value of the setting with a name; `None` if it is not set.
     pub fn value(&self, name: &str) -> Option<Value> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| match value {
-            SetTo::Switch(on) => Value::Bool(*on),
-            SetTo::Number(number) => Value::Int(*number),
-        })
+        self.0
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| match value {
+                SetTo::Switch(on) => Value::Bool(*on),
+                SetTo::Number(number) => Value::Int(*number),
+            })
     }
 
     /// The limits on documents in these settings.
@@ -131,7 +144,9 @@ impl DialectSettings {
         DialectLimits {
             bytes: self.size("document-bytes"),
             resources: self.size("resources"),
-            levels: self.number("nesting").and_then(|levels| u32::try_from(levels).ok()),
+            levels: self
+                .number("nesting")
+                .and_then(|levels| u32::try_from(levels).ok()),
         }
     }
 }
@@ -147,7 +162,10 @@ pub struct DocumentSettings {
 
 impl DocumentSettings {
     /// No settings.
-    pub const NONE: DocumentSettings = DocumentSettings { limits: DocumentLimits::DEFAULT, by_dialect: Vec::new() };
+    pub const NONE: DocumentSettings = DocumentSettings {
+        limits: DocumentLimits::DEFAULT,
+        by_dialect: Vec::new(),
+    };
 
     /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
@@ -158,7 +176,10 @@ impl DocumentSettings {
     /// The settings of a dialect.
     pub fn of(&self, dialect: &str) -> &DialectSettings {
         const NONE: &DialectSettings = &DialectSettings::NONE;
-        self.by_dialect.iter().find(|(known, _)| *known == dialect).map_or(NONE, |(_, settings)| settings)
+        self.by_dialect
+            .iter()
+            .find(|(known, _)| *known == dialect)
+            .map_or(NONE, |(_, settings)| settings)
     }
 
     /// The limits on documents of a dialect.
@@ -168,7 +189,11 @@ impl DocumentSettings {
 }
 
 /// The setting with a name and its value. Checks that the setting accepts the value.
-fn checked(known: &[DialectSetting], name: &str, value: &Value) -> Result<(&'static str, SetTo), String> {
+fn checked(
+    known: &[DialectSetting],
+    name: &str,
+    value: &Value,
+) -> Result<(&'static str, SetTo), String> {
     let Some((name, range)) = known.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
@@ -184,8 +209,12 @@ fn checked(known: &[DialectSetting], name: &str, value: &Value) -> Result<(&'sta
         (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => {
             Ok((name, SetTo::Number(*number)))
         }
-        (Some((least, i64::MAX)), _) => Err(format!("wants a number of at least {least} for `{name}`")),
-        (Some((least, most)), _) => Err(format!("wants a number from {least} to {most} for `{name}`")),
+        (Some((least, i64::MAX)), _) => {
+            Err(format!("wants a number of at least {least} for `{name}`"))
+        }
+        (Some((least, most)), _) => Err(format!(
+            "wants a number from {least} to {most} for `{name}`"
+        )),
     }
 }
 
@@ -200,48 +229,94 @@ mod tests {
         ("document-bytes", Some((1, 99))),
     ];
 
-    fn read(known: &[DialectSetting], written: &[(&str, Value)]) -> Result<DialectSettings, String> {
-        let written: Vec<(Name, Value)> = written.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
+    fn read(
+        known: &[DialectSetting],
+        written: &[(&str, Value)],
+    ) -> Result<DialectSettings, String> {
+        let written: Vec<(Name, Value)> = written
+            .iter()
+            .map(|(name, value)| ((*name).into(), value.clone()))
+            .collect();
         DialectSettings::read(known, &written)
     }
 
     #[test]
     fn settings_of_documents_are_limits() {
-        let written = [("resources", Value::Int(7)), ("nesting", Value::Int(2)), ("resources", Value::Int(8))];
+        let written = [
+            ("resources", Value::Int(7)),
+            ("nesting", Value::Int(2)),
+            ("resources", Value::Int(8)),
+        ];
         let settings = read(KNOWN, &written).expect("they can be set");
-        assert_eq!(settings.limits(), DialectLimits { bytes: None, resources: Some(8), levels: Some(2) });
-        assert_eq!((settings.switch("fancy"), settings.value("nesting")), (None, Some(Value::Int(2))));
+        assert_eq!(
+            settings.limits(),
+            DialectLimits {
+                bytes: None,
+                resources: Some(8),
+                levels: Some(2)
+            }
+        );
+        assert_eq!(
+            (settings.switch("fancy"), settings.value("nesting")),
+            (None, Some(Value::Int(2)))
+        );
         let mut all = DocumentSettings::NONE;
         all.set("toy", settings);
-        assert_eq!((all.limits("toy").resources, all.limits("other").resources), (Some(8), None));
+        assert_eq!(
+            (all.limits("toy").resources, all.limits("other").resources),
+            (Some(8), None)
+        );
     }
 
     #[test]
     fn every_limit_of_documents_can_be_set() {
         let mut all = vec![DocumentLimits::DEFAULT];
         for (name, _) in DocumentLimits::SETTINGS {
-            let room = DocumentLimits::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
+            let room =
+                DocumentLimits::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
             assert!(!all.contains(&room), "{name}");
             all.push(room);
         }
         let refused = |name: &str, value: i64| {
             DocumentLimits::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused")
         };
-        assert_eq!(refused("member", 1), "has no setting `member`; did you mean `members`?");
-        assert_eq!(refused("value-bytes", 1 << 40), "wants a number from 1024 to 67108864 for `value-bytes`");
+        assert_eq!(
+            refused("member", 1),
+            "has no setting `member`; did you mean `members`?"
+        );
+        assert_eq!(
+            refused("value-bytes", 1 << 40),
+            "wants a number from 1024 to 67108864 for `value-bytes`"
+        );
     }
 
     #[test]
     fn unknown_settings_and_wrong_values_are_refused() {
-        let refused = |name: &str, value: Value| read(KNOWN, &[(name, value)]).expect_err("it is refused");
+        let refused =
+            |name: &str, value: Value| read(KNOWN, &[(name, value)]).expect_err("it is refused");
         assert_eq!(
             read(&[], &[("resources", Value::Int(1))]),
             Err("has no setting `resources`; it has none".to_owned())
         );
-        assert_eq!(refused("resource", Value::Int(1)), "has no setting `resource`; did you mean `resources`?");
-        assert_eq!(refused("nesting", Value::Int(17)), "wants a number from 1 to 16 for `nesting`");
-        assert_eq!(refused("resources", Value::Int(0)), "wants a number of at least 1 for `resources`");
-        assert_eq!(refused("resources", Value::from("9")), "wants a number of at least 1 for `resources`");
-        assert_eq!(refused("fancy", Value::Int(1)), "wants true or false for `fancy`");
+        assert_eq!(
+            refused("resource", Value::Int(1)),
+            "has no setting `resource`; did you mean `resources`?"
+        );
+        assert_eq!(
+            refused("nesting", Value::Int(17)),
+            "wants a number from 1 to 16 for `nesting`"
+        );
+        assert_eq!(
+            refused("resources", Value::Int(0)),
+            "wants a number of at least 1 for `resources`"
+        );
+        assert_eq!(
+            refused("resources", Value::from("9")),
+            "wants a number of at least 1 for `resources`"
+        );
+        assert_eq!(
+            refused("fancy", Value::Int(1)),
+            "wants true or false for `fancy`"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The sections and keys of a dialect, as data.
 
-/// The sections and keys of a dialect as data, for unknown-key errors, completion, schemas, and the reference page.
+/// The sections and keys of a dialect as data, for unknown-key errors, completion, schemas, and the
+/// reference page.
 pub struct Shape {
     /// The sections: the top level first, then the sections of its keys.
     pub sections: &'static [&'static Section],
@@ -26,8 +27,8 @@ pub struct SectionKey {
     pub section: &'static str,
     /// Whether the value is a map of definitions of the section, with names chosen by the document.
     pub definitions: bool,
-    /// The allowed values, in addition to type names of providers if `offer` allows these; empty if any value is
-    /// allowed.
+    /// The allowed values, in addition to type names of providers if `offer` allows these; empty if
+    /// any value is allowed.
     pub values: &'static [&'static str],
     /// The relation to the types of providers.
     pub offer: Offer,
@@ -164,7 +165,10 @@ impl SectionKey {
 
     /// Returns the key as a required one.
     pub const fn required(self) -> SectionKey {
-        SectionKey { required: true, ..self }
+        SectionKey {
+            required: true,
+            ..self
+        }
     }
 
     /// Returns the key with a section as value.
@@ -174,7 +178,11 @@ impl SectionKey {
 
     /// Returns the key with definitions of a section as value.
     pub const fn definitions(self, section: &'static str) -> SectionKey {
-        SectionKey { section, definitions: true, ..self }
+        SectionKey {
+            section,
+            definitions: true,
+            ..self
+        }
     }
 
     /// Returns the key with a list of allowed values.
@@ -189,7 +197,10 @@ impl SectionKey {
 
     /// Returns the key with substitutions allowed.
     pub const fn substitutions(self) -> SectionKey {
-        SectionKey { substitutions: true, ..self }
+        SectionKey {
+            substitutions: true,
+            ..self
+        }
     }
 
     /// Returns the key with the version that introduced it.

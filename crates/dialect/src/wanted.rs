@@ -1,7 +1,8 @@
-//! Data that a dialect needs in addition to the text of a document before it can lower it, and the answers.
+//! Data that a dialect needs in addition to the text of a document before it can lower it, and the
+//! answers.
 //!
-//! Not here: obtaining the data. The engine asks the world, the settings and the catalogues, and loads the document
-//! again.
+//! Not here: obtaining the data. The engine asks the world, the settings and the catalogues, and
+//! loads the document again.
 
 use std::sync::Arc;
 

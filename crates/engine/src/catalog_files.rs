@@ -18,8 +18,8 @@ use crate::installed::Installed;
 use crate::paths::absolute;
 use crate::text::read_text;
 
-/// Reads catalogue files that are used together. A mistake that concerns a whole file names the place in `config` that
-/// lists the file, if there is one.
+/// Reads catalogue files that are used together. A mistake that concerns a whole file names the
+/// place in `config` that lists the file, if there is one.
 pub(crate) fn read_all(
     paths: &[PathBuf],
     simulated: bool,
@@ -31,7 +31,9 @@ pub(crate) fn read_all(
     let mut catalogs: Vec<(FileId, Arc<Catalog>)> = Vec::new();
     for path in paths {
         if let Some((file, catalog)) = read(path, &catalogs, installed, &mut files, &mut found)? {
-            if let Some(taken) = takes_built_in_namespace(path, file, &catalog, config, installed, &files) {
+            if let Some(taken) =
+                takes_built_in_namespace(path, file, &catalog, config, installed, &files)
+            {
                 found.push(taken);
             }
             catalogs.push((file, catalog));
@@ -41,7 +43,10 @@ pub(crate) fn read_all(
         contradictions(&catalogs, simulated, installed, &files, &mut found);
     }
     if found.has_errors() {
-        return Err(Error::Catalogs(Findings { diagnostics: found, files }));
+        return Err(Error::Catalogs(Findings {
+            diagnostics: found,
+            files,
+        }));
     }
     Ok(catalogs.into_iter().map(|(_, catalog)| catalog).collect())
 }
@@ -56,7 +61,11 @@ fn read(
 ) -> Result<Option<(FileId, Arc<Catalog>)>, Error> {
     // Show the path relative to the current folder if the file is below it.
     let here = absolute(Path::new(""));
-    let shown = path.strip_prefix(&here).unwrap_or(path).display().to_string();
+    let shown = path
+        .strip_prefix(&here)
+        .unwrap_or(path)
+        .display()
+        .to_string();
     let text = read_text(Path::new(&shown))?;
     let file = files.add(shown.clone(), text.as_str());
     let before: Vec<Arc<Catalog>> = before.iter().map(|(_, catalog)| catalog.clone()).collect();
@@ -72,7 +81,10 @@ fn read(
 
 /// Returns the diagnostic of a mistake in a catalogue, at its place in the file.
 fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Diagnostic {
-    let diagnostic = INVALID_CATALOG.new(format!("`{shown}` is no catalogue that can be used: {}", error.message));
+    let diagnostic = INVALID_CATALOG.new(format!(
+        "`{shown}` is no catalogue that can be used: {}",
+        error.message
+    ));
     let span = match error.position {
         Some((line, column)) => at_position(file, text, line, column),
         None => {
@@ -87,8 +99,8 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
     diagnostic.help("the form of a catalogue is described in `docs/catalogues.md`")
 }
 
-/// Returns a diagnostic if a catalogue of hosted packages uses a built-in namespace: types of that namespace would have
-/// two providers, in a simulation too.
+/// Returns a diagnostic if a catalogue of hosted packages uses a built-in namespace: types of that
+/// namespace would have two providers, in a simulation too.
 fn takes_built_in_namespace(
     path: &Path,
     file: FileId,
@@ -98,10 +110,17 @@ fn takes_built_in_namespace(
     files: &Files,
 ) -> Option<Diagnostic> {
     let hosted = catalog.hosted.as_ref()?;
-    let namespace = catalog.namespaces.iter().find(|namespace| installed.has(namespace))?;
-    let message = format!("the namespace `{namespace}` is built in, a hosted package cannot have it");
+    let namespace = catalog
+        .namespaces
+        .iter()
+        .find(|namespace| installed.has(namespace))?;
+    let message =
+        format!("the namespace `{namespace}` is built in, a hosted package cannot have it");
     let text = files.get(file)?.text();
-    let position = catalog.namespaces.iter().position(|name| name == namespace)?;
+    let position = catalog
+        .namespaces
+        .iter()
+        .position(|name| name == namespace)?;
     let (tree, _) = syntax::parse(file, text, Format::Json);
     let span = at_path(&tree, &format!("$.namespace[{position}]"))?;
     let prefix = match hosted.family {
@@ -114,10 +133,13 @@ fn takes_built_in_namespace(
         Some(place) => diagnostic.note(format!("`{place}` lists the catalogue")),
         None => diagnostic,
     };
-    Some(diagnostic.help(format!("give the package another name, such as `{prefix}-{namespace}`")))
+    Some(diagnostic.help(format!(
+        "give the package another name, such as `{prefix}-{namespace}`"
+    )))
 }
 
-/// Reports contradictions between these catalogues, and between them and the catalogues of this program.
+/// Reports contradictions between these catalogues, and between them and the catalogues of this
+/// program.
 fn contradictions(
     more: &[(FileId, Arc<Catalog>)],
     simulated: bool,
@@ -126,18 +148,32 @@ fn contradictions(
     found: &mut Diagnostics,
 ) {
     let mut report = |number: usize, error: &CatalogError| {
-        let Some(((file, _), text)) = more.get(number).and_then(|one| Some((one, files.get(one.0)?))) else {
+        let Some(((file, _), text)) = more
+            .get(number)
+            .and_then(|one| Some((one, files.get(one.0)?)))
+        else {
             return;
         };
         found.push(diagnostic(error, *file, text.name(), text.text()));
     };
     if !simulated {
         for (number, (_, catalog)) in more.iter().enumerate() {
-            for namespace in catalog.namespaces.iter().filter(|namespace| installed.manages(namespace)) {
+            for namespace in catalog
+                .namespaces
+                .iter()
+                .filter(|namespace| installed.manages(namespace))
+            {
                 let message = format!(
                     "`{namespace}` is a built-in namespace: a catalogue can replace its types only with `--simulate`"
                 );
-                report(number, &CatalogError { place: "$.namespace".to_owned(), message, position: None });
+                report(
+                    number,
+                    &CatalogError {
+                        place: "$.namespace".to_owned(),
+                        message,
+                        position: None,
+                    },
+                );
             }
         }
     }
@@ -147,20 +183,29 @@ fn contradictions(
     }
     if !catalogs.is_empty() && !found.has_errors() {
         for message in provider::combine(provider::overlay(installed.all_catalogs(), &catalogs)).2 {
-            found.push(INVALID_CATALOG.new(message).help("leave one of the catalogues out, or rename what both offer"));
+            found.push(
+                INVALID_CATALOG
+                    .new(message)
+                    .help("leave one of the catalogues out, or rename what both offer"),
+            );
         }
     }
 }
 
 /// Returns the place of a line and a column. Both count from 1; the column counts bytes.
 fn at_position(file: FileId, text: &str, line: usize, column: usize) -> Option<Span> {
-    let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.checked_sub(1)?)
+        .map(str::len)
+        .sum();
     let at = start.checked_add(column.saturating_sub(1))?.min(text.len());
     let at = u32::try_from((0..=at).rev().find(|at| text.is_char_boundary(*at))?).ok()?;
     Some(Span::new(file, at, at))
 }
 
-/// Returns the place of a path such as `$.resourceTypes["shop/rack"].fields.id`, or of its longest prefix that exists.
+/// Returns the place of a path such as `$.resourceTypes["shop/rack"].fields.id`, or of its longest
+/// prefix that exists.
 fn at_path(tree: &Tree, path: &str) -> Option<Span> {
     let mut node = tree.root.as_ref()?;
     let mut span = None;
@@ -170,7 +215,9 @@ fn at_path(tree: &Tree, path: &str) -> Option<Span> {
                 .iter()
                 .find(|entry| entry.key.text() == Some(key.as_str()))
                 .map(|entry| (&entry.value, entry.key.span)),
-            (Content::List(items), JsonStep::Index(index)) => items.get(index).map(|item| (item, item.span.head())),
+            (Content::List(items), JsonStep::Index(index)) => {
+                items.get(index).map(|item| (item, item.span.head()))
+            }
             _ => None,
         };
         let Some((inner, place)) = next else { break };
@@ -199,14 +246,24 @@ fn steps(path: &str) -> Vec<JsonStep> {
             let (key, more) = after.split_at(end);
             steps.push(JsonStep::Key(key.to_owned()));
             rest = more;
-        } else if let Some(quoted) = rest.strip_prefix('[').filter(|after| after.starts_with('"')) {
+        } else if let Some(quoted) = rest
+            .strip_prefix('[')
+            .filter(|after| after.starts_with('"'))
+        {
             let mut values = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
-            let Some(Ok(key)) = values.next() else { return steps };
+            let Some(Ok(key)) = values.next() else {
+                return steps;
+            };
             let end = values.byte_offset();
             steps.push(JsonStep::Key(key));
             rest = quoted.get(end + 1..).unwrap_or("");
-        } else if let Some((index, more)) = rest.strip_prefix('[').and_then(|after| after.split_once(']')) {
-            let Ok(index) = index.parse() else { return steps };
+        } else if let Some((index, more)) = rest
+            .strip_prefix('[')
+            .and_then(|after| after.split_once(']'))
+        {
+            let Ok(index) = index.parse() else {
+                return steps;
+            };
             steps.push(JsonStep::Index(index));
             rest = more;
         } else {
@@ -225,10 +282,21 @@ mod tests {
         let file = FileId::new(0);
         let (tree, _) = syntax::parse(file, text, Format::Json);
         let at = |path: &str| at_path(&tree, path).map(|span| &text[span.range()]);
-        assert_eq!(at(r#"$.resourceTypes["x/a b"].rejects[0].field"#), Some("1"));
-        assert_eq!(at(r#"$.resourceTypes["x/a b"].fields.id"#), Some("\"x/a b\""));
-        assert_eq!(at(r#"$.resourceTypes["x/a b"].rejects"#), Some("\"rejects\""));
-        assert!(at("$").is_some() && at("").is_some() && at("$[").is_some() && at("$[\"").is_some());
+        assert_eq!(
+            at(r#"$.resourceTypes["x/a b"].rejects[0].field"#),
+            Some("1")
+        );
+        assert_eq!(
+            at(r#"$.resourceTypes["x/a b"].fields.id"#),
+            Some("\"x/a b\"")
+        );
+        assert_eq!(
+            at(r#"$.resourceTypes["x/a b"].rejects"#),
+            Some("\"rejects\"")
+        );
+        assert!(
+            at("$").is_some() && at("").is_some() && at("$[").is_some() && at("$[\"").is_some()
+        );
     }
 
     #[test]

@@ -1,7 +1,12 @@
-//! Diagnostic codes of sessions, and the codes of the phases that sessions and front ends also report.
+//! Diagnostic codes of sessions, and the codes of the phases that sessions and front ends also
+//! report.
 
-pub use ::plan::codes::{IMPORT_FAILED, INPUT_CHANGED, PLAN_STALE, ROLLBACK_INCOMPLETE, UNKNOWN_ADDRESS};
-pub use dialect::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};
+pub use ::plan::codes::{
+    IMPORT_FAILED, INPUT_CHANGED, PLAN_STALE, ROLLBACK_INCOMPLETE, UNKNOWN_ADDRESS,
+};
+pub use dialect::codes::{
+    MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE,
+};
 pub use evaluate::codes::NO_PROVIDER;
 pub use run::codes::SECRETS_NEED_KEY;
 

@@ -172,28 +172,47 @@ pub struct HistoryConfig {
 /// Deserializes a number of generations, with an error message of this program.
 fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
-    let number = value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
-    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
+    let number = value
+        .as_integer()
+        .and_then(|number| u64::try_from(number).ok())
+        .filter(|number| *number > 0);
+    number
+        .map(Some)
+        .ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
 }
 
 /// Deserializes a number of parallel calls, with an error message of this program.
 fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
-    let number = value.as_integer().and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
-    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
+    let number = value
+        .as_integer()
+        .and_then(|number| u16::try_from(number).ok())
+        .filter(|number| *number > 0);
+    number
+        .map(Some)
+        .ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
 }
 
 impl Config {
-    /// Loads the named file, or else the one in the folder. Returns the defaults if neither is given.
+    /// Loads the named file, or else the one in the folder. Returns the defaults if neither is
+    /// given.
     pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
         let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
         let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
-                return Ok(Config { folder: folder.to_owned(), ..Config::default() });
+                return Ok(Config {
+                    folder: folder.to_owned(),
+                    ..Config::default()
+                });
             }
-            Err(source) => return Err(Error::Unreadable { name: shown, source }),
+            Err(source) => {
+                return Err(Error::Unreadable {
+                    name: shown,
+                    source,
+                });
+            }
         };
         let mut config: Config = toml::from_str(&text).map_err(|error| Error::Config {
             name: shown.clone(),
@@ -201,13 +220,22 @@ impl Config {
             help: None,
         })?;
         if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
-            config.catalog_places =
-                places.catalog.iter().map(|item| line_and_column(&text, item.span().start)).collect();
+            config.catalog_places = places
+                .catalog
+                .iter()
+                .map(|item| line_and_column(&text, item.span().start))
+                .collect();
         }
-        config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+        config.folder = path
+            .parent()
+            .map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
-                return Err(Error::Config { name: shown, source: mistake.into(), help: None });
+                return Err(Error::Config {
+                    name: shown,
+                    source: mistake.into(),
+                    help: None,
+                });
             }
             *file = config.folder.join(&file);
         }
@@ -232,7 +260,8 @@ impl Config {
         &self.folder
     }
 
-    /// The place where the file lists a catalogue, as `FILE:LINE:COLUMN`; `None` if it does not list the catalogue.
+    /// The place where the file lists a catalogue, as `FILE:LINE:COLUMN`; `None` if it does not
+    /// list the catalogue.
     pub(crate) fn catalog_place(&self, path: &Path) -> Option<String> {
         let number = self.catalog.iter().position(|listed| listed == path)?;
         let (line, column) = self.catalog_places.get(number)?;
@@ -240,18 +269,32 @@ impl Config {
     }
 
     fn config_error(&self, what: String) -> Error {
-        Error::Config { name: self.file.clone(), source: what.into(), help: None }
+        Error::Config {
+            name: self.file.clone(),
+            source: what.into(),
+            help: None,
+        }
     }
 
     /// An error at a byte of the file.
     fn config_error_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
         let (line, column) = line_and_column(&self.text, at);
         let source = format!("line {line}, column {column}: {what}").into();
-        Error::Config { name: self.file.clone(), source, help }
+        Error::Config {
+            name: self.file.clone(),
+            source,
+            help,
+        }
     }
 
     /// An error about a setting of a provider, with its position.
-    fn wrong_setting(&self, instance: &InstanceName, namespace: &str, key: Option<&str>, what: &str) -> Error {
+    fn wrong_setting(
+        &self,
+        instance: &InstanceName,
+        namespace: &str,
+        key: Option<&str>,
+        what: &str,
+    ) -> Error {
         match self.places().setting_at(instance, namespace, key) {
             Some(at) => self.config_error_at(at, what, None),
             None => self.config_error(what.to_owned()),
@@ -262,11 +305,19 @@ impl Config {
     fn move_plugin_settings(&mut self) -> Result<(), Error> {
         let mut plugins = std::mem::take(&mut self.plugins);
         for (name, plugin) in &mut plugins {
-            let Some(settings) = plugin.settings.take() else { continue };
+            let Some(settings) = plugin.settings.take() else {
+                continue;
+            };
             let (name, at) = (name.as_ref(), settings.span().start);
             if self.providers.contains_key(name) {
-                let what = format!("the settings of `{name}` are given twice: also in `[providers.{name}]`");
-                return Err(self.config_error_at(at, &what, Some("keep one of the two tables".to_owned())));
+                let what = format!(
+                    "the settings of `{name}` are given twice: also in `[providers.{name}]`"
+                );
+                return Err(self.config_error_at(
+                    at,
+                    &what,
+                    Some("keep one of the two tables".to_owned()),
+                ));
             }
             self.providers.insert(name.clone(), settings.into_inner());
         }
@@ -282,26 +333,41 @@ impl Config {
                 .package(name, &folder, installed)
                 .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
             let (line, column) = line_and_column(&self.text, name.span().start);
-            Ok(ConfiguredPackage { package, host, configured: format!("{}:{line}:{column}", self.file) })
+            Ok(ConfiguredPackage {
+                package,
+                host,
+                configured: format!("{}:{line}:{column}", self.file),
+            })
         });
         packages.collect()
     }
 
     /// Returns the places of the settings in the file.
     pub(crate) fn places(&self) -> ConfigPlaces {
-        ConfigPlaces { file: self.file.clone(), text: self.text.clone() }
+        ConfigPlaces {
+            file: self.file.clone(),
+            text: self.text.clone(),
+        }
     }
 
     /// Adds settings of a provider. Leaves out settings that TOML cannot represent, such as null.
-    pub fn with_settings(mut self, namespace: &str, settings: &serde_json::Map<String, serde_json::Value>) -> Config {
-        let values =
-            settings.iter().filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
-        self.providers.entry(namespace.into()).or_default().extend(values);
+    pub fn with_settings(
+        mut self,
+        namespace: &str,
+        settings: &serde_json::Map<String, serde_json::Value>,
+    ) -> Config {
+        let values = settings
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
+        self.providers
+            .entry(namespace.into())
+            .or_default()
+            .extend(values);
         self
     }
 
-    /// Returns the settings of an instance, by namespace. Leaves out namespaces whose catalogue is not open; an unknown
-    /// namespace is an error.
+    /// Returns the settings of an instance, by namespace. Leaves out namespaces whose catalogue is
+    /// not open; an unknown namespace is an error.
     pub fn settings(
         &self,
         instance: &InstanceName,
@@ -317,21 +383,41 @@ impl Config {
             }
             let mut opened = catalogs.opened();
             let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
-                catalog.namespaces.iter().any(|own| own.as_ref() == namespace)
+                catalog
+                    .namespaces
+                    .iter()
+                    .any(|own| own.as_ref() == namespace)
             };
             // An unavailable plugin is reported at its first use.
-            let Some(catalog) = opened.find(offers).filter(|catalog| catalog.unavailable.is_none()) else { continue };
-            let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
+            let Some(catalog) = opened
+                .find(offers)
+                .filter(|catalog| catalog.unavailable.is_none())
+            else {
+                continue;
+            };
+            let mut merged = settings
+                .get(namespace.as_str())
+                .and_then(Value::as_map)
+                .cloned()
+                .unwrap_or_default();
             for (key, value) in table {
-                let Some(setting) = catalog.settings.iter().find(|setting| setting.name.as_ref() == key) else {
-                    let names: Vec<String> =
-                        catalog.settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
+                let Some(setting) = catalog
+                    .settings
+                    .iter()
+                    .find(|setting| setting.name.as_ref() == key)
+                else {
+                    let names: Vec<String> = catalog
+                        .settings
+                        .iter()
+                        .map(|setting| format!("`{}`", setting.name))
+                        .collect();
                     let those = if names.is_empty() {
                         "it has none".to_owned()
                     } else {
                         format!("it has {}", names.join(", "))
                     };
-                    let what = format!("the provider `{namespace}` has no setting `{key}`; {those}");
+                    let what =
+                        format!("the provider `{namespace}` has no setting `{key}`; {those}");
                     return Err(self.wrong_setting(instance, namespace, Some(key), &what));
                 };
                 let value = self.value(value, &format!("{namespace}.{key}"))?;
@@ -360,23 +446,31 @@ impl Config {
         Ok(limits)
     }
 
-    /// Returns the settings of dialects and the size limits of documents. An unknown dialect or setting is an error.
+    /// Returns the settings of dialects and the size limits of documents. An unknown dialect or
+    /// setting is an error.
     pub fn dialects(&self, all: &dialect::Dialects) -> Result<dialect::DocumentSettings, Error> {
         let mut settings = dialect::DocumentSettings::default();
         for (dialect, table) in &self.dialects {
             let path = format!("dialects.{dialect}");
             let mut written = Vec::with_capacity(table.len());
             for (key, value) in table {
-                written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
+                written.push((
+                    Name::from(key.as_str()),
+                    self.value(value, &format!("{path}.{key}"))?.revealed(),
+                ));
             }
-            all.set(&mut settings, dialect, &written).map_err(|why| self.config_error(format!("`{path}` {why}")))?;
+            all.set(&mut settings, dialect, &written)
+                .map_err(|why| self.config_error(format!("`{path}` {why}")))?;
         }
         let mut written = Vec::with_capacity(self.documents.len());
         for (key, value) in &self.documents {
-            written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
+            written.push((
+                Name::from(key.as_str()),
+                self.value(value, &format!("documents.{key}"))?.revealed(),
+            ));
         }
-        settings.limits =
-            dialect::DocumentLimits::read(&written).map_err(|why| self.config_error(format!("`documents` {why}")))?;
+        settings.limits = dialect::DocumentLimits::read(&written)
+            .map_err(|why| self.config_error(format!("`documents` {why}")))?;
         Ok(settings)
     }
 
@@ -396,32 +490,43 @@ impl Config {
             },
             toml::Value::Integer(number) => Value::Int(*number),
             toml::Value::Float(number) if number.is_finite() => Value::Float(*number),
-            toml::Value::Float(_) => return Err(self.config_error(format!("`{path}` is no finite number"))),
+            toml::Value::Float(_) => {
+                return Err(self.config_error(format!("`{path}` is no finite number")));
+            }
             toml::Value::Boolean(value) => Value::Bool(*value),
             toml::Value::Datetime(time) => Value::from(time.to_string()),
-            toml::Value::Array(items) => {
-                Value::list(items.iter().map(|item| self.value(item, path)).collect::<Result<Vec<_>, _>>()?)
-            }
+            toml::Value::Array(items) => Value::list(
+                items
+                    .iter()
+                    .map(|item| self.value(item, path))
+                    .collect::<Result<Vec<_>, _>>()?,
+            ),
             toml::Value::Table(entries) => {
-                let entries =
-                    entries.iter().map(|(key, value)| Ok((Name::from(key.as_str()), self.value(value, path)?)));
+                let entries = entries
+                    .iter()
+                    .map(|(key, value)| Ok((Name::from(key.as_str()), self.value(value, path)?)));
                 Value::map(entries.collect::<Result<Vec<_>, Error>>()?)
             }
         })
     }
 }
 
-/// Returns the parser's message with its place, without values of the file, which may be secret. (The parser quotes the
-/// line.)
+/// Returns the parser's message with its place, without values of the file, which may be secret.
+/// (The parser quotes the line.)
 fn message_without_values(error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
     let message = match message.split_once(": ") {
         Some((what @ ("invalid type" | "invalid value"), rest)) => {
-            format!("{what}{}", rest.rfind(", expected").map_or("", |at| &rest[at..]))
+            format!(
+                "{what}{}",
+                rest.rfind(", expected").map_or("", |at| &rest[at..])
+            )
         }
         _ => message.to_owned(),
     };
-    let Some(span) = error.span() else { return message };
+    let Some(span) = error.span() else {
+        return message;
+    };
     let (line, column) = line_and_column(text, span.start);
     format!("line {line}, column {column}: {message}")
 }
@@ -429,7 +534,12 @@ fn message_without_values(error: &toml::de::Error, text: &str) -> String {
 /// Returns the line and the column of a byte, both from 1.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
-    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    let column = before
+        .chars()
+        .rev()
+        .take_while(|letter| *letter != '\n')
+        .count()
+        + 1;
     (before.matches('\n').count() + 1, column)
 }
 
@@ -441,19 +551,30 @@ pub(crate) struct ConfigPlaces {
 }
 
 impl ConfigPlaces {
-    /// Returns the place of a setting of a provider, or of the table that should contain the setting, as
-    /// `FILE:LINE:COLUMN`. Returns `None` if the file does not mention the provider.
-    pub(crate) fn setting(&self, instance: &InstanceName, namespace: &str, path: Option<&FieldPath>) -> Option<String> {
+    /// Returns the place of a setting of a provider, or of the table that should contain the
+    /// setting, as `FILE:LINE:COLUMN`. Returns `None` if the file does not mention the provider.
+    pub(crate) fn setting(
+        &self,
+        instance: &InstanceName,
+        namespace: &str,
+        path: Option<&FieldPath>,
+    ) -> Option<String> {
         let key = path.and_then(|path| match path.0.first() {
             Some(PathStep::Field(name) | PathStep::Key(name)) => Some(name.as_ref()),
             _ => None,
         });
-        let (line, column) = line_and_column(&self.text, self.setting_at(instance, namespace, key)?);
+        let (line, column) =
+            line_and_column(&self.text, self.setting_at(instance, namespace, key)?);
         Some(format!("{}:{line}:{column}", self.file))
     }
 
     /// Returns the same place as a byte offset.
-    fn setting_at(&self, instance: &InstanceName, namespace: &str, key: Option<&str>) -> Option<usize> {
+    fn setting_at(
+        &self,
+        instance: &InstanceName,
+        namespace: &str,
+        key: Option<&str>,
+    ) -> Option<usize> {
         let file = DeTable::parse(&self.text).ok()?;
         let tables: [&[&str]; 4] = [
             &["instances", instance.as_str(), "providers", namespace],
@@ -462,7 +583,11 @@ impl ConfigPlaces {
             &["plugins", namespace],
         ];
         let at = |path: &[&str]| key_at(file.get_ref(), path);
-        let of_key = key.and_then(|key| tables.iter().find_map(|table| at(&[*table, &[key]].concat())));
+        let of_key = key.and_then(|key| {
+            tables
+                .iter()
+                .find_map(|table| at(&[*table, &[key]].concat()))
+        });
         of_key.or_else(|| tables.iter().find_map(|table| at(table)))
     }
 }

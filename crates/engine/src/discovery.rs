@@ -17,19 +17,24 @@ const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonc", "template"];
 /// The maximum depth of folders.
 const DEEPEST: usize = 64;
 
-/// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden folders and symbolic
-/// links to folders.
+/// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden
+/// folders and symbolic links to folders.
 ///
-/// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises its content.
-/// Environments, files of inputs and other data are no documents.
+/// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises
+/// its content. Environments, files of inputs and other data are no documents.
 pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let unreadable = |source: io::Error| Error::Unreadable { name: folder.display().to_string(), source };
+        let unreadable = |source: io::Error| Error::Unreadable {
+            name: folder.display().to_string(),
+            source,
+        };
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
             let path = entry.path();
             if name.starts_with('.') {
                 continue;
@@ -50,13 +55,17 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
 
 /// Whether a file is a document of the native dialect by its name.
 pub fn has_native_name(name: &str) -> bool {
-    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
-    extension == "blueprint" || is_text(name) && (stem == "blueprint" || stem.ends_with(".blueprint"))
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
+    extension == "blueprint"
+        || is_text(name) && (stem == "blueprint" || stem.ends_with(".blueprint"))
 }
 
 /// Whether a file has the extension of a text that may be a document.
 pub fn is_text(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
+    name.rsplit_once('.')
+        .is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a dialect certainly recognises a file.
@@ -64,27 +73,41 @@ fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
     is_text(name) && with_tree(path, name, |document| dialects.recognise(document)).unwrap_or(false)
 }
 
-/// Returns the result of `visit` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
-pub fn with_tree<T>(path: &Path, name: &str, visit: impl FnOnce(&dialect::Document<'_>) -> T) -> Option<T> {
+/// Returns the result of `visit` for the tree of a file; `None` for a file that is no text or has
+/// more than 4 MiB.
+pub fn with_tree<T>(
+    path: &Path,
+    name: &str,
+    visit: impl FnOnce(&dialect::Document<'_>) -> T,
+) -> Option<T> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
         return None;
     }
     // The file may grow while it is read.
-    let text = String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
+    let text =
+        String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    Some(visit(&dialect::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
+    Some(visit(&dialect::Document {
+        file,
+        name,
+        text: &text,
+        tree: &tree,
+        context: &Default::default(),
+    }))
 }
 
-/// Returns the names of the documents in a folder: the files with a native name or, if there are none, the files that a
-/// dialect recognises.
+/// Returns the names of the documents in a folder: the files with a native name or, if there are
+/// none, the files that a dialect recognises.
 pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for entry in std::fs::read_dir(within)? {
         let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
         if entry.path().is_dir() || name.starts_with('.') {
             continue;
         }

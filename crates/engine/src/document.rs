@@ -56,12 +56,20 @@ pub struct ReadingFacts<'a> {
 impl<'a> ReadingFacts<'a> {
     /// Facts for these inputs. The other inputs have their defaults.
     pub fn of(given: &'a Given) -> ReadingFacts<'a> {
-        ReadingFacts { given: Some(given), ..ReadingFacts::default() }
+        ReadingFacts {
+            given: Some(given),
+            ..ReadingFacts::default()
+        }
     }
 
     /// Facts for a saved plan or an earlier operation: all inputs, the children and the state.
     pub fn saved(given: &'a Given, pinned: &'a Pinned, before: &'a Snapshot) -> ReadingFacts<'a> {
-        ReadingFacts { given: Some(given), complete: true, pinned: Some(pinned), before: Some(before) }
+        ReadingFacts {
+            given: Some(given),
+            complete: true,
+            pinned: Some(pinned),
+            before: Some(before),
+        }
     }
 }
 
@@ -79,7 +87,11 @@ impl Document {
     }
 
     /// Reads a document without checking it.
-    pub(crate) fn read(source: DocumentSource, library: &Library, installed: Arc<Installed>) -> Document {
+    pub(crate) fn read(
+        source: DocumentSource,
+        library: &Library,
+        installed: Arc<Installed>,
+    ) -> Document {
         let root = Root::read(&source, library, &installed.roots);
         Document {
             files: Files::new(),
@@ -103,7 +115,10 @@ impl Document {
     /// Checks the root and its children. The root is not parsed again.
     pub(crate) async fn check_again(&mut self, known: ReadingFacts<'_>) {
         // Drop the documents of the last check first, so that memory holds them only once.
-        let before = self.documents.take().map(|documents| documents.pinned().clone());
+        let before = self
+            .documents
+            .take()
+            .map(|documents| documents.pinned().clone());
         self.checked = None;
         self.checked_with = known.given.cloned();
         let (mut files, mut found) = self.root.files_and_diagnostics(&self.source);
@@ -124,15 +139,22 @@ impl Document {
             earlier_reads: known.pinned.or(before.as_ref()).unwrap_or(&none),
             before: known.before,
         };
-        let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);
-        self.checked = documents.as_ref().map(|documents| documents.root().checked.clone());
+        let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found)
+            .await
+            .map(Arc::new);
+        self.checked = documents
+            .as_ref()
+            .map(|documents| documents.root().checked.clone());
         (self.files, self.found, self.documents) = (files, found, documents);
     }
 
-    /// Checks the document again with all inputs, if it was checked with other inputs or if the paths of children
-    /// depend on them. Afterwards `found` contains only new diagnostics.
+    /// Checks the document again with all inputs, if it was checked with other inputs or if the
+    /// paths of children depend on them. Afterwards `found` contains only new diagnostics.
     pub async fn complete(&mut self, given: &Given, before: &Snapshot) {
-        let is_open = self.documents.as_ref().is_some_and(|documents| documents.is_open());
+        let is_open = self
+            .documents
+            .as_ref()
+            .is_some_and(|documents| documents.is_open());
         if !is_open && self.checked_with.clone().unwrap_or_default() == *given {
             self.found = Diagnostics::new();
             return;
@@ -142,13 +164,20 @@ impl Document {
             (it.code.name, name, it.span().start, it.message.clone())
         };
         let reported: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
-        self.check_again(ReadingFacts { given: Some(given), complete: true, pinned: None, before: Some(before) }).await;
+        self.check_again(ReadingFacts {
+            given: Some(given),
+            complete: true,
+            pinned: None,
+            before: Some(before),
+        })
+        .await;
         let files = &self.files;
-        self.found.retain(|it| !reported.contains(&place(files, it)));
+        self.found
+            .retain(|it| !reported.contains(&place(files, it)));
     }
 
-    /// Checks the document again with these inputs, and the inputs themselves. If `all` are given, a missing input is
-    /// an error.
+    /// Checks the document again with these inputs, and the inputs themselves. If `all` are given,
+    /// a missing input is an error.
     pub async fn check_with(&mut self, given: &Given, all: bool) {
         if *given != Given::default() {
             self.check_again(ReadingFacts::of(given)).await;
@@ -163,25 +192,41 @@ impl Document {
         }
     }
 
-    /// Returns the definitions that names in a file of the document resolve to, for an editor; `None` if the file is
-    /// none of its checked documents. Each call checks the file again, which takes as long as the first check: keep the
-    /// result until the document changes.
+    /// Returns the definitions that names in a file of the document resolve to, for an editor;
+    /// `None` if the file is none of its checked documents. Each call checks the file again, which
+    /// takes as long as the first check: keep the result until the document changes.
     pub fn resolutions(&self, file: FileId) -> Option<Resolutions> {
         let documents = self.documents.as_ref()?;
-        let unit = documents.units().iter().position(|unit| unit.file == file)?;
+        let unit = documents
+            .units()
+            .iter()
+            .position(|unit| unit.file == file)?;
         let checked = &documents.units()[unit].checked;
-        let context = CheckContext::new(&self.library.catalogs, &self.library.functions, checked.rules);
-        Some(check::resolutions(&checked.blueprint, &documents.children_of(unit as u32), &context))
+        let context = CheckContext::new(
+            &self.library.catalogs,
+            &self.library.functions,
+            checked.rules,
+        );
+        Some(check::resolutions(
+            &checked.blueprint,
+            &documents.children_of(unit as u32),
+            &context,
+        ))
     }
 
     /// Whether a document lists transforms.
     pub(crate) fn has_transforms(&self) -> bool {
-        let units = self.documents.iter().flat_map(|documents| documents.units());
-        units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
+        let units = self
+            .documents
+            .iter()
+            .flat_map(|documents| documents.units());
+        units
+            .into_iter()
+            .any(|unit| !unit.checked.blueprint.transforms.is_empty())
     }
 
-    /// Returns the documents after their transforms, as a plan uses them; `None` if there are no transforms or if there
-    /// are errors. Adds diagnostics to `found`.
+    /// Returns the documents after their transforms, as a plan uses them; `None` if there are no
+    /// transforms or if there are errors. Adds diagnostics to `found`.
     pub async fn transformed(&mut self) -> Option<Arc<Documents>> {
         if !self.has_transforms() || self.found.has_errors() {
             return None;
@@ -189,31 +234,52 @@ impl Document {
         let documents = self.documents.clone()?;
         let shell = self.offline_shell();
         let (catalogs, functions) = (&self.library.catalogs, &self.library.functions);
-        crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
+        crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found)
+            .await
     }
 
-    /// Adds to `found` the diagnostics of a plan with these inputs that need no question to the world.
+    /// Adds to `found` the diagnostics of a plan with these inputs that need no question to the
+    /// world.
     pub async fn check_offline(&mut self, given: &Given) {
         let transformed = self.transformed().await;
-        let Some(documents) = transformed.or_else(|| self.documents.clone()) else { return };
+        let Some(documents) = transformed.or_else(|| self.documents.clone()) else {
+            return;
+        };
         if self.found.has_errors() {
             return;
         }
         let shell = self.offline_shell();
         let (catalogs, functions) = (&self.library.catalogs, self.library.functions.clone());
-        crate::phases::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
+        crate::phases::check_offline(
+            documents,
+            given,
+            catalogs,
+            functions,
+            &shell,
+            &mut self.found,
+        )
+        .await;
     }
 
-    /// Returns a shell that reads documents and runs transforms. Neither changes anything, so the shell has no
-    /// settings, state or instance.
+    /// Returns a shell that reads documents and runs transforms. Neither changes anything, so the
+    /// shell has no settings, state or instance.
     fn reading_shell(&self) -> Shell {
-        let (providers, catalogs) = (self.library.providers.clone(), self.library.catalogs.clone());
-        self.installed.shell(providers, catalogs, &self.source.folder)
+        let (providers, catalogs) = (
+            self.library.providers.clone(),
+            self.library.catalogs.clone(),
+        );
+        self.installed
+            .shell(providers, catalogs, &self.source.folder)
     }
 
     /// Returns a shell without network requests, for transforms and for checks of specs.
     fn offline_shell(&self) -> Shell {
-        Shell { http: None, working_directory: None, offline: true, ..self.reading_shell() }
+        Shell {
+            http: None,
+            working_directory: None,
+            offline: true,
+            ..self.reading_shell()
+        }
     }
 
     /// Returns the document in the form that a plan stores. Paths are relative to the state.
@@ -223,7 +289,16 @@ impl Document {
             None => "-".to_owned(),
         };
         let environments = self.source.environments.iter();
-        let companions = environments.map(|file| (relative(&place.base(), &file.path).into(), file.text.clone()));
-        PinnedDocument { path: path.into(), text: self.source.text.clone(), companions: companions.collect() }
+        let companions = environments.map(|file| {
+            (
+                relative(&place.base(), &file.path).into(),
+                file.text.clone(),
+            )
+        });
+        PinnedDocument {
+            path: path.into(),
+            text: self.source.text.clone(),
+            companions: companions.collect(),
+        }
     }
 }

@@ -55,22 +55,38 @@ impl DocumentSource {
 
     /// Returns a document whose text is stored in the state or in a saved plan.
     pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
-        let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
-        let folder = path.as_deref().map_or_else(|| absolute(Path::new("")), folder_of);
-        let environments = document.companions.iter().map(|(path, text)| EnvironmentFile {
-            shown: path.to_string(),
-            path: place.base().join(path.as_ref()),
-            text: text.clone(),
-        });
+        let path =
+            (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
+        let folder = path
+            .as_deref()
+            .map_or_else(|| absolute(Path::new("")), folder_of);
+        let environments = document
+            .companions
+            .iter()
+            .map(|(path, text)| EnvironmentFile {
+                shown: path.to_string(),
+                path: place.base().join(path.as_ref()),
+                text: text.clone(),
+            });
         let environments = environments.collect();
-        DocumentSource { shown: document.path.to_string(), path, folder, text: document.text.clone(), environments }
+        DocumentSource {
+            shown: document.path.to_string(),
+            path,
+            folder,
+            text: document.text.clone(),
+            environments,
+        }
     }
 
     /// Reads environment files and adds them.
     pub fn with(mut self, environments: &[PathBuf]) -> Result<DocumentSource, Error> {
         for path in environments {
             let text = read_text(path)?.into();
-            self.environments.push(EnvironmentFile { shown: path.display().to_string(), path: absolute(path), text });
+            self.environments.push(EnvironmentFile {
+                shown: path.display().to_string(),
+                path: absolute(path),
+                text,
+            });
         }
         Ok(self)
     }
@@ -81,7 +97,9 @@ impl DocumentSource {
             Some(path) => DocumentSource::read(path, dialects),
             None => match DocumentSource::only_document_in_folder(dialects)? {
                 Some(name) => DocumentSource::read(Path::new(&name), dialects),
-                None => Err(Error::NoDocument { folder: absolute(Path::new("")) }),
+                None => Err(Error::NoDocument {
+                    folder: absolute(Path::new("")),
+                }),
             },
         }
     }
@@ -89,12 +107,17 @@ impl DocumentSource {
     /// Returns the name of the only document in the current folder, if there is one.
     pub fn only_document_in_folder(dialects: &Dialects) -> Result<Option<String>, Error> {
         let folder = Path::new(".");
-        let names =
-            documents_in(folder, dialects).map_err(|source| Error::Unreadable { name: ".".to_owned(), source })?;
+        let names = documents_in(folder, dialects).map_err(|source| Error::Unreadable {
+            name: ".".to_owned(),
+            source,
+        })?;
         match names.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one.clone())),
-            _ => Err(Error::SeveralDocuments { folder: absolute(Path::new("")), names }),
+            _ => Err(Error::SeveralDocuments {
+                folder: absolute(Path::new("")),
+                names,
+            }),
         }
     }
 
@@ -103,12 +126,19 @@ impl DocumentSource {
             Err(Error::Unfit { name, what, .. }) if path.is_dir() => {
                 let names = documents_in(path, dialects).unwrap_or_default();
                 let first = names.first().map(|first| path.join(first));
-                let help = first.map(|first| format!("name a file in it, as `{}`", first.display()));
+                let help =
+                    first.map(|first| format!("name a file in it, as `{}`", first.display()));
                 return Err(Error::Unfit { name, what, help });
             }
             text => text?.into(),
         };
         let (shown, folder) = (path.display().to_string(), folder_of(path));
-        Ok(DocumentSource { shown, path: Some(path.to_owned()), folder, text, environments: Vec::new() })
+        Ok(DocumentSource {
+            shown,
+            path: Some(path.to_owned()),
+            folder,
+            text,
+            environments: Vec::new(),
+        })
     }
 }

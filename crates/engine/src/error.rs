@@ -158,16 +158,22 @@ pub enum Error {
 impl Error {
     /// Returns a usage error without advice.
     pub fn usage(message: impl Into<String>) -> Error {
-        Error::Usage { message: message.into(), help: None }
+        Error::Usage {
+            message: message.into(),
+            help: None,
+        }
     }
 
     /// Returns the causes of the error, outermost first, without the error itself.
     pub fn causes(&self) -> Vec<String> {
         let mut causes: Vec<String> = Vec::new();
         let mut next = std::error::Error::source(self);
-        // The message of the store error only repeats that the state cannot be used; its source has the reason.
+        // The message of the store error only repeats that the state cannot be used; its source has
+        // the reason.
         if let Error::State(
-            StoreError::Unreachable { source } | StoreError::Full { source } | StoreError::Locked { source },
+            StoreError::Unreachable { source }
+            | StoreError::Full { source }
+            | StoreError::Locked { source },
         ) = self
         {
             next = Some(source.as_ref());

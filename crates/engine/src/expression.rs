@@ -13,8 +13,8 @@ use crate::document::Document;
 const ENTRY: &str = "cyan eval";
 
 impl Document {
-    /// Parses an expression and checks it as an additional entry of the document's metadata. Adds its text to the files
-    /// of the document.
+    /// Parses an expression and checks it as an additional entry of the document's metadata. Adds
+    /// its text to the files of the document.
     pub fn parse_expression(&mut self, typed: &str) -> (Expr, Diagnostics) {
         let file = self.files.add("expression", typed);
         let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
@@ -24,7 +24,13 @@ impl Document {
             let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
             let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
             let context = dialect::LoadContext::NONE;
-            let typed = dialect::Document { file, name: "expression", text: typed, tree: &tree, context: &context };
+            let typed = dialect::Document {
+                file,
+                name: "expression",
+                text: typed,
+                tree: &tree,
+                context: &context,
+            };
             let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
             found.append(broken);
             Some((expr, found))
@@ -34,7 +40,11 @@ impl Document {
         }
         // An expression without `${..}` is wrapped in it. Spans refer to the typed text.
         let bare = !typed.contains("${");
-        let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };
+        let text = if bare {
+            format!("${{{typed}}}")
+        } else {
+            typed.to_owned()
+        };
         let mut map = TextMap::builder(file, 0);
         if bare {
             map.push_decoded(0, 0, 2);
@@ -49,14 +59,22 @@ impl Document {
         if let Some(checked) = &self.checked {
             let mut blueprint = checked.blueprint.as_ref().clone();
             let mut entries = match blueprint.metadata.take() {
-                Some(Expr { kind: ExprKind::Map(entries), .. }) => entries,
+                Some(Expr {
+                    kind: ExprKind::Map(entries),
+                    ..
+                }) => entries,
                 _ => Vec::new(),
             };
             entries.push((Spanned::new(Name::from(ENTRY), span), expr.clone()));
             blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
-            let children = self.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
+            let children = self
+                .documents
+                .as_ref()
+                .map(|documents| documents.children_of(0))
+                .unwrap_or_default();
             let catalogs = &self.library.catalogs;
-            let context = crate::phases::check::CheckContext::new(catalogs, functions, checked.rules);
+            let context =
+                crate::phases::check::CheckContext::new(catalogs, functions, checked.rules);
             crate::phases::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
             // Mistakes in the document itself are already reported.
             found.retain(|diagnostic| diagnostic.span().file == file);

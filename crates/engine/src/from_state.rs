@@ -25,7 +25,10 @@ impl DriftReport {
     /// The number of drifted resources and the number of vanished resources.
     pub fn counts(&self) -> [usize; 2] {
         let all = &self.scan.drifted;
-        let vanished = all.iter().filter(|drifted| drifted.drift == Drift::Vanished).count();
+        let vanished = all
+            .iter()
+            .filter(|drifted| drifted.drift == Drift::Vanished)
+            .count();
         [all.len() - vanished, vanished]
     }
 }
@@ -45,9 +48,22 @@ impl Session {
         self.library.open_recorded(&snapshot);
         self.open_added(&options);
         let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
-        let basis = Basis { document: None, given: Given::default(), options, snapshot, answers: None };
-        let staged = self.plan(basis, &mut shell, &Files::new(), &mut run, frontend).await?;
-        Ok(PlannedOperation { instance, staged, shell, run })
+        let basis = Basis {
+            document: None,
+            given: Given::default(),
+            options,
+            snapshot,
+            answers: None,
+        };
+        let staged = self
+            .plan(basis, &mut shell, &Files::new(), &mut run, frontend)
+            .await?;
+        Ok(PlannedOperation {
+            instance,
+            staged,
+            shell,
+            run,
+        })
     }
 
     /// Opens the catalogues of types that a state edit adds.
@@ -57,21 +73,37 @@ impl Session {
         };
         match &options.state_edit {
             Some(StateEdit::Import { type_name, .. }) => open(type_name),
-            Some(StateEdit::Load(exported)) => exported.records.values().for_each(|record| open(&record.type_name)),
+            Some(StateEdit::Load(exported)) => exported
+                .records
+                .values()
+                .for_each(|record| open(&record.type_name)),
             _ => {}
         }
     }
 
-    /// Compares the resources of an instance with the state. If there are `targets`, compares only those.
-    pub async fn drift(&self, instance: &InstanceName, targets: &[Address]) -> Result<DriftReport, Error> {
+    /// Compares the resources of an instance with the state. If there are `targets`, compares only
+    /// those.
+    pub async fn drift(
+        &self,
+        instance: &InstanceName,
+        targets: &[Address],
+    ) -> Result<DriftReport, Error> {
         let snapshot = self.reading().load(instance).await?;
         self.refuse_missing_catalogs(&snapshot)?;
         self.library.open_recorded(&snapshot);
         let shell = self.shell(instance, &self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
-        let mut scan = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
+        let mut scan =
+            crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
         crate::phases::retain_addresses(&mut scan, targets, &snapshot, &mut found);
         raise_warnings(self.strict, &mut found);
-        Ok(DriftReport { scan, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
+        Ok(DriftReport {
+            scan,
+            found: Findings {
+                diagnostics: found,
+                files: Files::new(),
+            },
+            snapshot,
+        })
     }
 }

@@ -21,8 +21,8 @@ pub trait Frontend: Send {
     /// Receives an event.
     fn event(&mut self, envelope: Envelope);
 
-    /// Asks whether a document belongs to an existing instance and was renamed. Returns `None` if there is no person to
-    /// ask.
+    /// Asks whether a document belongs to an existing instance and was renamed. Returns `None` if
+    /// there is no person to ask.
     fn is_renamed(&mut self, renamed: &Renamed) -> Option<bool> {
         let _ = renamed;
         None
@@ -33,7 +33,8 @@ pub trait Frontend: Send {
         false
     }
 
-    /// Asks for inputs that have no value yet. Inputs that are still missing are an error of the plan.
+    /// Asks for inputs that have no value yet. Inputs that are still missing are an error of the
+    /// plan.
     fn inputs(&mut self, checked: &Checked, given: &mut Given) -> Result<(), Error> {
         let _ = (checked, given);
         Ok(())
@@ -54,9 +55,9 @@ pub struct Renamed {
 /// An event with its operation, sequence number and time.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// The id of the operation that the event belongs to, as in the history. The id is chosen before planning, so
-    /// events of a plan name the operation that later applies the plan. An automatic rollback reports under the id of
-    /// the operation that failed.
+    /// The id of the operation that the event belongs to, as in the history. The id is chosen
+    /// before planning, so events of a plan name the operation that later applies the plan. An
+    /// automatic rollback reports under the id of the operation that failed.
     pub operation: Name,
     /// The number of the event in the operation, from 1.
     pub sequence: u64,
@@ -124,7 +125,11 @@ pub struct FrontendRun {
 impl FrontendRun {
     /// Creates a run. Draws its id from `ids` and reads the times of events from `clock`.
     pub fn new(ids: &Rng, clock: &Clock) -> FrontendRun {
-        FrontendRun { id: operation_id(ids), clock: clock.clone(), sequence: 0 }
+        FrontendRun {
+            id: operation_id(ids),
+            clock: clock.clone(),
+            sequence: 0,
+        }
     }
 
     /// The id of the operation in the history, if the plan is applied.
@@ -136,7 +141,12 @@ impl FrontendRun {
     pub fn emit(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
         self.sequence += 1;
         let (operation, at_ms) = (self.id.clone(), self.clock.now_ms());
-        frontend.event(Envelope { operation, sequence: self.sequence, at_ms, event });
+        frontend.event(Envelope {
+            operation,
+            sequence: self.sequence,
+            at_ms,
+            event,
+        });
     }
 
     /// Sends a notice to a front end.
@@ -145,7 +155,8 @@ impl FrontendRun {
     }
 }
 
-/// A run with its front end, shared by an operation and the plan of its rollback, which report in turn.
+/// A run with its front end, shared by an operation and the plan of its rollback, which report in
+/// turn.
 pub(crate) struct SharedRun<'a>(Mutex<(&'a mut FrontendRun, &'a mut dyn Frontend)>);
 
 impl<'a> SharedRun<'a> {
@@ -161,7 +172,8 @@ impl<'a> SharedRun<'a> {
     }
 }
 
-/// A front end that shows nothing and answers no questions. It collects the diagnostics and the events.
+/// A front end that shows nothing and answers no questions. It collects the diagnostics and the
+/// events.
 #[derive(Debug, Default)]
 pub struct Silent {
     /// All diagnostics.

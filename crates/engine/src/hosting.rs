@@ -1,8 +1,9 @@
 //! Opens hosted packages on a separate thread, when a name of a package is first looked up.
 //!
-//! A lookup of a type cannot be awaited, but opening a package may start a process. The runtime of the thread lives as
-//! long as the opened providers, so a process that was started to read a schema also serves the session. The thread
-//! watches the processes even while the caller's thread computes or waits for a person.
+//! A lookup of a type cannot be awaited, but opening a package may start a process. The runtime of
+//! the thread lives as long as the opened providers, so a process that was started to read a schema
+//! also serves the session. The thread watches the processes even while the caller's thread
+//! computes or waits for a person.
 //!
 //! Not here: how a family opens a package (its host crate); processes (`plugins`).
 
@@ -13,8 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use provider::{
-    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, RecordedObject,
-    Transform, Unavailable,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError,
+    RecordedObject, Transform, Unavailable,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -36,7 +37,8 @@ fn no_thread(error: &io::Error) -> String {
 #[derive(Default)]
 pub(crate) struct HostThread(Mutex<Option<RuntimeThread>>);
 
-/// A thread with a runtime. Dropping it ends the runtime and the processes that the runtime started.
+/// A thread with a runtime. Dropping it ends the runtime and the processes that the runtime
+/// started.
 struct RuntimeThread {
     handle: Handle,
     stop: Option<oneshot::Sender<()>>,
@@ -48,19 +50,29 @@ impl RuntimeThread {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
-        let thread = thread::Builder::new().name("plugins".to_owned()).spawn(move || {
-            // An error means that the sender was dropped, which also requests a stop.
-            let _ = runtime.block_on(stopped);
-            runtime.shutdown_timeout(LAST_WORK);
-        })?;
-        Ok(RuntimeThread { handle, stop: Some(stop), thread: Some(thread) })
+        let thread = thread::Builder::new()
+            .name("plugins".to_owned())
+            .spawn(move || {
+                // An error means that the sender was dropped, which also requests a stop.
+                let _ = runtime.block_on(stopped);
+                runtime.shutdown_timeout(LAST_WORK);
+            })?;
+        Ok(RuntimeThread {
+            handle,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
     }
 }
 
 impl Drop for RuntimeThread {
     fn drop(&mut self) {
         drop(self.stop.take());
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+        if let Some(thread) = self
+            .thread
+            .take()
+            .filter(|thread| thread.thread().id() != thread::current().id())
+        {
             // `join` fails only if the thread panicked; the panic has already been reported.
             let _ = thread.join();
         }
@@ -68,10 +80,14 @@ impl Drop for RuntimeThread {
 }
 
 impl HostThread {
-    /// Opens the provider of a package. If it cannot be opened, returns a provider without types that has the error.
+    /// Opens the provider of a package. If it cannot be opened, returns a provider without types
+    /// that has the error.
     pub(crate) fn open(self: Arc<HostThread>, configured: &ConfiguredPackage) -> Arc<dyn Provider> {
         match self.opened(configured) {
-            Ok(provider) => Arc::new(HostedProvider { provider, thread: self }),
+            Ok(provider) => Arc::new(HostedProvider {
+                provider,
+                thread: self,
+            }),
             Err(error) => Arc::new(UnavailableProvider::new(configured, error)),
         }
     }
@@ -86,7 +102,9 @@ impl HostThread {
             let _ = answer.send(opening.await);
         });
         // No answer means that the task panicked.
-        answered.recv().unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
+        answered
+            .recv()
+            .unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
     }
 
     fn handle(&self) -> io::Result<Handle> {
@@ -118,12 +136,21 @@ impl Provider for HostedProvider {
         self.provider.transform(name)
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move {
             let failed = |why: String| ProviderError::new(ErrorKind::Permanent, why);
-            let handle = self.thread.handle().map_err(|error| failed(no_thread(&error)))?;
-            let configuring = AbortOnDropHandle::new(handle.spawn(self.provider.clone().configure(with)));
-            configuring.await.unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
+            let handle = self
+                .thread
+                .handle()
+                .map_err(|error| failed(no_thread(&error)))?;
+            let configuring =
+                AbortOnDropHandle::new(handle.spawn(self.provider.clone().configure(with)));
+            configuring
+                .await
+                .unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
         })
     }
 }
@@ -148,7 +175,10 @@ impl UnavailableProvider {
             unavailable: Some(Arc::new(unavailable)),
             ..Catalog::default()
         };
-        UnavailableProvider { catalog: Arc::new(catalog), error }
+        UnavailableProvider {
+            catalog: Arc::new(catalog),
+            error,
+        }
     }
 }
 
@@ -157,12 +187,19 @@ impl Provider for UnavailableProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(std::future::ready(Err(self.error.clone())))
     }
 }
 
 /// Returns the facts of a package that are known before it is opened.
 pub(crate) fn hosted(configured: &ConfiguredPackage) -> Hosted {
-    Hosted { family: configured.host.family, version: None, parameters: blueprint::Value::Null }
+    Hosted {
+        family: configured.host.family,
+        version: None,
+        parameters: blueprint::Value::Null,
+    }
 }

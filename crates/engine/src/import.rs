@@ -29,18 +29,31 @@ pub struct ImportRequest {
 }
 
 impl Session {
-    /// Plans an import. Fails if the document of the instance does not declare the resource: the next deploy would
-    /// delete it.
+    /// Plans an import. Fails if the document of the instance does not declare the resource: the
+    /// next deploy would delete it.
     pub async fn import(
         &self,
         instance: InstanceName,
         request: ImportRequest,
         frontend: &mut dyn Frontend,
     ) -> Result<PlannedOperation, Error> {
-        self.refuse_undeclared(&instance, &request, frontend).await?;
-        let ImportRequest { type_name, id, address } = request;
-        let state_edit = StateEdit::Import { type_name, id, address };
-        let options = Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
+        self.refuse_undeclared(&instance, &request, frontend)
+            .await?;
+        let ImportRequest {
+            type_name,
+            id,
+            address,
+        } = request;
+        let state_edit = StateEdit::Import {
+            type_name,
+            id,
+            address,
+        };
+        let options = Options {
+            refresh: false,
+            state_edit: Some(state_edit),
+            ..Options::default()
+        };
         self.stage_state(instance, options, frontend).await
     }
 
@@ -57,7 +70,9 @@ impl Session {
             frontend.found(&document.found, &document.files);
             return Err(Error::Reported);
         }
-        let found: Diagnostics = undeclared_in(&document, &request.type_name, address).into_iter().collect();
+        let found: Diagnostics = undeclared_in(&document, &request.type_name, address)
+            .into_iter()
+            .collect();
         frontend.found(&found, &document.files);
         if !found.is_empty() {
             return Err(Error::Reported);
@@ -68,12 +83,19 @@ impl Session {
         if address.key.is_none() && address.path.is_empty() && !is_conditional {
             return Ok(());
         }
-        let Findings { diagnostics, files } = self.find_missing_resource(document, address, instance).await?;
+        let Findings { diagnostics, files } = self
+            .find_missing_resource(document, address, instance)
+            .await?;
         frontend.found(&diagnostics, &files);
-        if diagnostics.is_empty() { Ok(()) } else { Err(Error::Reported) }
+        if diagnostics.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Reported)
+        }
     }
 
-    /// Returns the document of an instance: the one it was deployed from, or else the one in the current folder.
+    /// Returns the document of an instance: the one it was deployed from, or else the one in the
+    /// current folder.
     async fn declaring_source(
         &self,
         instance: &InstanceName,
@@ -82,60 +104,105 @@ impl Session {
     ) -> Result<DocumentSource, Error> {
         let dialects = &self.installed.dialects;
         let recorded = self.reading().load(instance).await?.document;
-        match (recorded.as_ref(), DocumentSource::only_document_in_folder(dialects)) {
+        match (
+            recorded.as_ref(),
+            DocumentSource::only_document_in_folder(dialects),
+        ) {
             ("" | "-", Ok(Some(here))) => DocumentSource::find(Some(Path::new(&here)), dialects),
             ("" | "-", _) => {
                 let diagnostic = codes::UNKNOWN_ADDRESS
                     .new(format!("there is no document that declares `{address}`"))
-                    .help("write the resource into a document, and import it in the folder of that");
+                    .help(
+                        "write the resource into a document, and import it in the folder of that",
+                    );
                 frontend.found(&std::iter::once(diagnostic).collect(), &Files::new());
                 Err(Error::Reported)
             }
-            (recorded, _) => DocumentSource::find(Some(&self.place.base().join(recorded)), dialects),
+            (recorded, _) => {
+                DocumentSource::find(Some(&self.place.base().join(recorded)), dialects)
+            }
         }
     }
 
-    /// Makes a plan to find out whether a declared address has no resource, because the element does not exist or a
-    /// condition is false. Reports nothing if lists or conditions depend on inputs that are missing.
+    /// Makes a plan to find out whether a declared address has no resource, because the element
+    /// does not exist or a condition is false. Reports nothing if lists or conditions depend on
+    /// inputs that are missing.
     async fn find_missing_resource(
         &self,
         mut document: Document,
         address: &Address,
         instance: &InstanceName,
     ) -> Result<Findings, Error> {
-        let Some(checked) = document.checked.clone() else { return Ok(Findings::default()) };
+        let Some(checked) = document.checked.clone() else {
+            return Ok(Findings::default());
+        };
         let mut found = Diagnostics::new();
         let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
-        inputs::keep_previous_inputs(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+        inputs::keep_previous_inputs(
+            &checked.blueprint,
+            &mut given,
+            self.reading().as_ref(),
+            instance,
+        )
+        .await?;
         crate::phases::validate_inputs(&checked, &given, true, &mut found);
         if found.has_errors() {
             return Ok(Findings::default());
         }
         let snapshot = self.reading().load(instance).await?;
         document.complete(&given, &snapshot).await;
-        let Some(documents) = document.documents.clone().filter(|_| !document.found.has_errors()) else {
+        let Some(documents) = document
+            .documents
+            .clone()
+            .filter(|_| !document.found.has_errors())
+        else {
             return Ok(Findings::default());
         };
         let mut shell = self.shell_for(&document, instance, &snapshot)?;
         let (targets, importing) = (vec![address.clone()], vec![address.clone()]);
         let simulated = self.is_simulated();
-        let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
-        let wanted = Some((documents, document.pinned(&self.place)));
-        let basis = Basis { document: wanted, given, options, snapshot, answers: None };
-        // The plan may be refused because the resource already exists where the plan would create it. The diagnostics
-        // about the address are valid nevertheless.
-        self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
-        let is_reported = |one: &&Diagnostic| {
-            [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)
+        let options = Options {
+            refresh: false,
+            targets,
+            importing,
+            simulated,
+            ..Options::default()
         };
-        Ok(Findings { diagnostics: found.iter().filter(is_reported).cloned().collect(), files: document.files })
+        let wanted = Some((documents, document.pinned(&self.place)));
+        let basis = Basis {
+            document: wanted,
+            given,
+            options,
+            snapshot,
+            answers: None,
+        };
+        // The plan may be refused because the resource already exists where the plan would create
+        // it. The diagnostics about the address are valid nevertheless.
+        self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {})
+            .await;
+        let is_reported = |one: &&Diagnostic| {
+            [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED]
+                .iter()
+                .any(|it| it.name == one.code.name)
+        };
+        Ok(Findings {
+            diagnostics: found.iter().filter(is_reported).cloned().collect(),
+            files: document.files,
+        })
     }
 }
 
-/// Returns the reason why a document declares no resource of this type at this address; `None` if it declares one.
+/// Returns the reason why a document declares no resource of this type at this address; `None` if
+/// it declares one.
 fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
-    let units = document.documents.iter().flat_map(|documents| documents.units());
-    let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();
+    let units = document
+        .documents
+        .iter()
+        .flat_map(|documents| documents.units());
+    let inner = units
+        .filter(|unit| unit.path[..] == address.path[..])
+        .map(|unit| unit.blueprint())
+        .next();
     let root = document.checked.as_ref().map(|checked| &*checked.blueprint);
     match (address.path.first(), inner, root) {
         (None, _, Some(blueprint)) | (Some(_), Some(blueprint), _) => {
@@ -144,9 +211,13 @@ fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> 
         // The child can be read only with inputs. At least the include exists.
         (Some(child), None, Some(blueprint)) if blueprint.children.contains_key(child) => None,
         (_, _, blueprint) => {
-            let known = blueprint.iter().flat_map(|it| it.children.keys()).map(AsRef::as_ref);
+            let known = blueprint
+                .iter()
+                .flat_map(|it| it.children.keys())
+                .map(AsRef::as_ref);
             let written = address.path.first().map_or("", AsRef::as_ref);
-            let diagnostic = not_declared(&document.source.shown, address).help_nearest(written, known);
+            let diagnostic =
+                not_declared(&document.source.shown, address).help_nearest(written, known);
             Some(diagnostic.help("write the resource first, then import it"))
         }
     }
@@ -156,8 +227,14 @@ fn not_declared(document: &str, address: &Address) -> Diagnostic {
     codes::UNKNOWN_ADDRESS.new(format!("`{document}` does not declare `{address}`"))
 }
 
-/// Returns the reason why a blueprint declares no resource of this type at this address; `None` if it declares one.
-fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
+/// Returns the reason why a blueprint declares no resource of this type at this address; `None` if
+/// it declares one.
+fn undeclared(
+    blueprint: &Blueprint,
+    document: &str,
+    type_name: &TypeId,
+    address: &Address,
+) -> Option<Diagnostic> {
     let known = blueprint.resources.keys().map(AsRef::as_ref);
     let resource = match blueprint.resources.get(&address.name) {
         Some(resource) if address.link.is_none() => resource,
@@ -174,14 +251,21 @@ fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address
                 .help(format!("name one of its elements: `{name}[0]`")),
         ),
         (None, Some(_)) => {
-            let diagnostic = not_declared(document, address).label(span, format!("`{name}` is a single resource"));
+            let diagnostic = not_declared(document, address)
+                .label(span, format!("`{name}` is a single resource"));
             Some(diagnostic.help(format!("leave the key away: `{name}`")))
         }
         _ if resource.type_name.item != *type_name => Some(
             codes::UNKNOWN_ADDRESS
-                .new(format!("`{address}` is declared as `{}`, not as `{type_name}`", resource.type_name.item))
+                .new(format!(
+                    "`{address}` is declared as `{}`, not as `{type_name}`",
+                    resource.type_name.item
+                ))
                 .label(span, "declared here")
-                .help(format!("import it as `{}`, or change the document", resource.type_name.item)),
+                .help(format!(
+                    "import it as `{}`, or change the document",
+                    resource.type_name.item
+                )),
         ),
         _ => None,
     }

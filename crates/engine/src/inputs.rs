@@ -1,5 +1,6 @@
-//! Values for the inputs of a document. In order of increasing precedence: environment variables `CYAN_VAR_NAME`,
-//! environment files, files of the configuration, then files and single values in the order of the request.
+//! Values for the inputs of a document. In order of increasing precedence: environment variables
+//! `CYAN_VAR_NAME`, environment files, files of the configuration, then files and single values in
+//! the order of the request.
 //!
 //! Not here: checks of values (`engine`); questions about missing inputs (the front end).
 
@@ -49,11 +50,15 @@ pub(crate) fn gather(
     let mut given = Given::default();
     for (name, value) in std::env::vars_os() {
         // The variable may be meant for another document.
-        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+            continue;
+        };
         if !blueprint.inputs.contains_key(name) {
             continue;
         }
-        let value = value.into_string().map_err(|_| Error::usage(format!("`{PREFIX}{name}` is no UTF-8 text")))?;
+        let value = value
+            .into_string()
+            .map_err(|_| Error::usage(format!("`{PREFIX}{name}` is no UTF-8 text")))?;
         given.text.insert(name.into(), value.into());
     }
     for (name, value) in environment {
@@ -81,7 +86,11 @@ pub(crate) fn gather(
     Ok(given)
 }
 
-fn read_file(path: &Path, files: &mut Files, found: &mut Diagnostics) -> Result<Vec<(Name, Value)>, Error> {
+fn read_file(
+    path: &Path,
+    files: &mut Files,
+    found: &mut Diagnostics,
+) -> Result<Vec<(Name, Value)>, Error> {
     let shown = path.display().to_string();
     let text = read_text(path)?;
     let file = files.add_withheld(shown.clone(), text.as_str());
@@ -91,11 +100,14 @@ fn read_file(path: &Path, files: &mut Files, found: &mut Diagnostics) -> Result<
     if failed {
         return Ok(Vec::new());
     }
-    let Some(root) = &tree.root else { return Ok(Vec::new()) };
+    let Some(root) = &tree.root else {
+        return Ok(Vec::new());
+    };
     match &root.content {
-        Content::Map(entries) => {
-            Ok(entries.iter().filter_map(|entry| Some((entry.key.text()?.into(), value_of(&entry.value)))).collect())
-        }
+        Content::Map(entries) => Ok(entries
+            .iter()
+            .filter_map(|entry| Some((entry.key.text()?.into(), value_of(&entry.value))))
+            .collect()),
         _ => Err(Error::Unfit {
             name: shown,
             what: "is no map of inputs".to_owned(),
@@ -128,14 +140,26 @@ pub(crate) async fn keep_previous_inputs(
     }
     let desired = desired.unmarked();
     let is_open = |name: &Name, given: &Given| {
-        blueprint.inputs.contains_key(name) && !given.typed.contains_key(name) && !given.text.contains_key(name)
+        blueprint.inputs.contains_key(name)
+            && !given.typed.contains_key(name)
+            && !given.text.contains_key(name)
     };
-    for (name, value) in desired.get("typed").and_then(Value::as_map).into_iter().flatten() {
+    for (name, value) in desired
+        .get("typed")
+        .and_then(Value::as_map)
+        .into_iter()
+        .flatten()
+    {
         if is_open(name, given) {
             given.typed.insert(name.clone(), value.clone());
         }
     }
-    for (name, value) in desired.get("text").and_then(Value::as_map).into_iter().flatten() {
+    for (name, value) in desired
+        .get("text")
+        .and_then(Value::as_map)
+        .into_iter()
+        .flatten()
+    {
         if let (true, Value::Text(text)) = (is_open(name, given), value.unmarked()) {
             given.text.insert(name.clone(), text.clone());
         }
@@ -146,9 +170,11 @@ pub(crate) async fn keep_previous_inputs(
 /// Returns the value of a node. Scalars follow YAML 1.2.
 fn value_of(node: &Node) -> Value {
     match &node.content {
-        Content::Map(entries) => {
-            Value::map(entries.iter().filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))))
-        }
+        Content::Map(entries) => Value::map(
+            entries
+                .iter()
+                .filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))),
+        ),
         Content::List(items) => Value::list(items.iter().map(value_of)),
         Content::Scalar(scalar) => scalar_value(scalar),
         Content::Missing => Value::Null,

@@ -1,5 +1,5 @@
-//! The components that a program has installed: providers, catalogues, the simulation, stores and sources. The program
-//! registers each component; this crate names none of them.
+//! The components that a program has installed: providers, catalogues, the simulation, stores and
+//! sources. The program registers each component; this crate names none of them.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -39,11 +39,12 @@ pub struct Installed {
     pub runtime: Runtime,
 }
 
-/// The load context and the change that a program applies to root documents. The default is neither.
+/// The load context and the change that a program applies to root documents. The default is
+/// neither.
 #[derive(Clone, Default)]
 pub struct RootOptions {
-    /// The load context of a root, before its environment files. Settings of dialects and the types of providers come
-    /// from the session.
+    /// The load context of a root, before its environment files. Settings of dialects and the types
+    /// of providers come from the session.
     pub context: LoadContext,
     /// Changes a root after it is lowered and before it is checked.
     pub change: Option<RootTransform>,
@@ -52,7 +53,8 @@ pub struct RootOptions {
 /// A function that changes the blueprint of a root document.
 pub type RootTransform = Arc<dyn Fn(&mut Blueprint) + Send + Sync>;
 
-/// The services of the machine that plans and operations use. Tests install a virtual clock and fixed random numbers.
+/// The services of the machine that plans and operations use. Tests install a virtual clock and
+/// fixed random numbers.
 #[derive(Clone)]
 pub struct Runtime {
     /// The clock of expressions, waits and leases.
@@ -69,8 +71,8 @@ pub struct Runtime {
     pub cache: Option<PathBuf>,
     /// Receives log lines of providers' processes; `None` drops them.
     pub log: Option<ProviderLog>,
-    /// The secrets of all runs, if output of plugins is also shown outside of the runs. With `None`, each run has its
-    /// own secrets.
+    /// The secrets of all runs, if output of plugins is also shown outside of the runs. With
+    /// `None`, each run has its own secrets.
     pub known: Option<RunSecrets>,
 }
 
@@ -113,9 +115,11 @@ impl Runtime {
 pub struct InstalledProvider {
     /// Its namespace.
     pub namespace: &'static str,
-    /// Creates the provider. Called at most once in a session, when a name of the namespace is first used.
+    /// Creates the provider. Called at most once in a session, when a name of the namespace is
+    /// first used.
     pub make: Arc<dyn Fn() -> Arc<dyn Provider> + Send + Sync>,
-    /// Whether expressions call its functions by their plain names. If so, its catalogue is read at the beginning.
+    /// Whether expressions call its functions by their plain names. If so, its catalogue is read at
+    /// the beginning.
     pub has_functions: bool,
 }
 
@@ -130,12 +134,15 @@ pub struct InstalledCatalog {
     pub for_tests: bool,
 }
 
-/// A function that opens a package: it reads the schema from the cache or from the plugin. The plugin may keep running
-/// for the session.
+/// A function that opens a package: it reads the schema from the cache or from the plugin. The
+/// plugin may keep running for the session.
 ///
 /// The error names the program of the plugin and says why it cannot be used.
-pub type OpenPackage =
-    Arc<dyn Fn(HostedPackage) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> + Send + Sync>;
+pub type OpenPackage = Arc<
+    dyn Fn(HostedPackage) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>
+        + Send
+        + Sync,
+>;
 
 /// An installed host for plugins of a family.
 #[derive(Clone)]
@@ -144,23 +151,31 @@ pub struct InstalledHost {
     pub kind: &'static str,
     /// The family of its plugins.
     pub family: PackageFamily,
-    /// Opens a package. Called at most once in a session for each package, when a name of the package is first used, on
-    /// a thread whose runtime lives as long as the session.
+    /// Opens a package. Called at most once in a session for each package, when a name of the
+    /// package is first used, on a thread whose runtime lives as long as the session.
     pub open: OpenPackage,
 }
 
 impl InstalledProvider {
-    /// Creates an installed provider whose functions, if it has any, cannot be called by their plain names.
+    /// Creates an installed provider whose functions, if it has any, cannot be called by their
+    /// plain names.
     pub fn new(
         namespace: &'static str,
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
     ) -> InstalledProvider {
-        InstalledProvider { namespace, make: Arc::new(make), has_functions: false }
+        InstalledProvider {
+            namespace,
+            make: Arc::new(make),
+            has_functions: false,
+        }
     }
 
     /// Lets expressions call the functions of the provider by their plain names.
     pub fn with_functions(self) -> InstalledProvider {
-        InstalledProvider { has_functions: true, ..self }
+        InstalledProvider {
+            has_functions: true,
+            ..self
+        }
     }
 }
 
@@ -178,9 +193,13 @@ pub struct InstalledSimulation {
 
 /// A simulated world. All its providers share it.
 pub trait Simulation: Send + Sync {
-    /// Returns a provider that simulates a catalogue. `behind` is the provider that it replaces; calls of functions go
-    /// to `behind`.
-    fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider>;
+    /// Returns a provider that simulates a catalogue. `behind` is the provider that it replaces;
+    /// calls of functions go to `behind`.
+    fn provider(
+        &self,
+        catalog: Arc<Catalog>,
+        behind: Option<Arc<dyn Provider>>,
+    ) -> Arc<dyn Provider>;
 }
 
 /// The access mode of a store.
@@ -209,22 +228,37 @@ pub type OpenStore = Arc<dyn Fn(&StatePlace, Sealer, Access) -> Box<dyn Store> +
 impl Installed {
     /// Whether a provider manages resources of this namespace.
     pub fn manages(&self, namespace: &str) -> bool {
-        self.providers.iter().any(|provider| provider.namespace == namespace)
+        self.providers
+            .iter()
+            .any(|provider| provider.namespace == namespace)
     }
 
     /// Whether a provider or a catalogue has this namespace.
     pub fn has(&self, namespace: &str) -> bool {
-        self.manages(namespace) || self.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
+        self.manages(namespace)
+            || self
+                .catalogs
+                .iter()
+                .any(|catalog| catalog.namespaces.contains(&namespace))
     }
 
     /// All installed catalogues, first those of providers.
     pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
-        let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());
+        let own = self
+            .providers
+            .iter()
+            .map(|provider| (provider.make)().catalog().clone());
         own.chain(self.catalogs.iter().map(|catalog| (catalog.read)()))
     }
 
-    /// Returns a shell for documents in the folder `root`, without settings and without the name of an instance.
-    pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: &Path) -> Shell {
+    /// Returns a shell for documents in the folder `root`, without settings and without the name of
+    /// an instance.
+    pub(crate) fn shell(
+        &self,
+        providers: Providers,
+        catalogs: Arc<Catalogs>,
+        root: &Path,
+    ) -> Shell {
         Shell {
             providers,
             catalogs,

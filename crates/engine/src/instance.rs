@@ -1,9 +1,10 @@
 //! Selects the instance of a document, and the instance of a request without a document.
 //!
-//! The first of these applies: the request or the configuration; the name that the document states; the instance with
-//! the derived name, if it was deployed from this document; the only instance that was deployed from this document; a
-//! new instance with the derived name. If a document has no instance and the document of another instance no longer
-//! exists, the document may have been renamed: the user decides.
+//! The first of these applies: the request or the configuration; the name that the document states;
+//! the instance with the derived name, if it was deployed from this document; the only instance
+//! that was deployed from this document; a new instance with the derived name. If a document has no
+//! instance and the document of another instance no longer exists, the document may have been
+//! renamed: the user decides.
 //!
 //! Not here: leases (`state`).
 
@@ -49,8 +50,8 @@ enum Match {
         /// The other document.
         by: String,
     },
-    /// The document has no instance, and the documents of these instances no longer exist: it may be one of these
-    /// documents, renamed.
+    /// The document has no instance, and the documents of these instances no longer exist: it may
+    /// be one of these documents, renamed.
     MayBeRenamed(Vec<(InstanceName, String)>),
 }
 
@@ -58,16 +59,34 @@ impl Identity {
     /// The identity of a checked document.
     fn of(document: &Document, session: &Session) -> Identity {
         let blueprint = document.checked.as_ref().map(|checked| &checked.blueprint);
-        let stated = blueprint.and_then(|blueprint| blueprint.instance.as_ref()).map(|name| &*name.item);
-        Identity::new(document.source.path.as_deref(), &document.source.folder, stated, session)
+        let stated = blueprint
+            .and_then(|blueprint| blueprint.instance.as_ref())
+            .map(|name| &*name.item);
+        Identity::new(
+            document.source.path.as_deref(),
+            &document.source.folder,
+            stated,
+            session,
+        )
     }
 
-    /// Returns the identity of the document in a file. A document that cannot be read states no name.
+    /// Returns the identity of the document in a file. A document that cannot be read states no
+    /// name.
     fn of_file(path: &Path, session: &Session) -> Identity {
-        Identity::new(Some(path), &folder_of(path), stated_in(path, &session.installed.dialects).as_deref(), session)
+        Identity::new(
+            Some(path),
+            &folder_of(path),
+            stated_in(path, &session.installed.dialects).as_deref(),
+            session,
+        )
     }
 
-    fn new(path: Option<&Path>, folder: &Path, stated: Option<&str>, session: &Session) -> Identity {
+    fn new(
+        path: Option<&Path>,
+        folder: &Path,
+        stated: Option<&str>,
+        session: &Session,
+    ) -> Identity {
         let relative = |path: &Path| relative(&session.place.base(), &absolute(path));
         Identity {
             path: path.map_or_else(|| STANDARD_INPUT.to_owned(), relative),
@@ -78,39 +97,63 @@ impl Identity {
 
     /// Finds the instance among all existing ones. `exists` says whether a document exists.
     fn find(&self, all: &[InstanceInfo], exists: impl Fn(&str) -> bool) -> Match {
-        let named = |name: &InstanceName| all.iter().find(|info| info.name == *name && is_used(info));
+        let named =
+            |name: &InstanceName| all.iter().find(|info| info.name == *name && is_used(info));
         if let Some(name) = &self.stated {
             return match named(name).filter(|info| self.differs(info) && exists(&info.document)) {
-                Some(info) => Match::Taken { instance: name.clone(), by: info.document.to_string() },
+                Some(info) => Match::Taken {
+                    instance: name.clone(),
+                    by: info.document.to_string(),
+                },
                 None => Match::Instance(name.clone()),
             };
         }
         let own = named(&self.derived);
         if self.path == STANDARD_INPUT {
             return match own.filter(|info| self.differs(info)) {
-                Some(info) => Match::Taken { instance: info.name.clone(), by: info.document.to_string() },
+                Some(info) => Match::Taken {
+                    instance: info.name.clone(),
+                    by: info.document.to_string(),
+                },
                 None => Match::Instance(self.derived.clone()),
             };
         }
         if own.is_some_and(|info| !self.differs(info)) {
             return Match::Instance(self.derived.clone());
         }
-        let recorded: Vec<&InstanceInfo> =
-            all.iter().filter(|info| is_used(info) && *info.document == *self.path).collect();
+        let recorded: Vec<&InstanceInfo> = all
+            .iter()
+            .filter(|info| is_used(info) && *info.document == *self.path)
+            .collect();
         match recorded.as_slice() {
             [] => {}
             [one] => return Match::Instance(one.name.clone()),
             many => return Match::Several(many.iter().map(|info| info.name.clone()).collect()),
         }
-        if let Some(info) = own.filter(|info| &*info.document == STANDARD_INPUT || exists(&info.document)) {
-            return Match::Taken { instance: info.name.clone(), by: info.document.to_string() };
+        if let Some(info) =
+            own.filter(|info| &*info.document == STANDARD_INPUT || exists(&info.document))
+        {
+            return Match::Taken {
+                instance: info.name.clone(),
+                by: info.document.to_string(),
+            };
         }
         let is_lost = |info: &&InstanceInfo| {
-            is_used(info) && !info.document.is_empty() && &*info.document != STANDARD_INPUT && !exists(&info.document)
+            is_used(info)
+                && !info.document.is_empty()
+                && &*info.document != STANDARD_INPUT
+                && !exists(&info.document)
         };
-        let lost: Vec<(InstanceName, String)> =
-            all.iter().filter(is_lost).map(|info| (info.name.clone(), info.document.to_string())).collect();
-        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::MayBeRenamed(lost) }
+        let lost: Vec<(InstanceName, String)> = all
+            .iter()
+            .filter(is_lost)
+            .map(|info| (info.name.clone(), info.document.to_string()))
+            .collect();
+        if lost.is_empty() {
+            Match::Instance(self.derived.clone())
+        } else {
+            Match::MayBeRenamed(lost)
+        }
     }
 
     /// Whether an instance was deployed from another document.
@@ -119,18 +162,30 @@ impl Identity {
     }
 }
 
-/// Whether an instance has resources or may have some. A name is free again when all its resources are deleted.
+/// Whether an instance has resources or may have some. A name is free again when all its resources
+/// are deleted.
 fn is_used(info: &InstanceInfo) -> bool {
     info.records > 0 || matches!(&info.last, Some((_, None)))
 }
 
-/// Derives the name of an instance from the name of its file or, if that is no native name, from its folder.
+/// Derives the name of an instance from the name of its file or, if that is no native name, from
+/// its folder.
 fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
-    let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
-        let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
-        Some(stem.to_owned()).filter(|stem| !stem.is_empty())
-    });
-    let folder = || folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = path
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str())
+        .and_then(|name| {
+            let stem = name
+                .strip_suffix(".blueprint")
+                .or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
+            Some(stem.to_owned()).filter(|stem| !stem.is_empty())
+        });
+    let folder = || {
+        folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
     InstanceName::from_free_text(&own.unwrap_or_else(folder))
 }
 
@@ -140,9 +195,21 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    let document = dialect::Document { file, name, text: &text, tree: &tree, context: &Default::default() };
-    let lowered = dialects.detect(&document)?.lower(&document, &Default::default(), &Default::default());
-    lowered.blueprint.instance.map(|stated| stated.item.to_string())
+    let document = dialect::Document {
+        file,
+        name,
+        text: &text,
+        tree: &tree,
+        context: &Default::default(),
+    };
+    let lowered =
+        dialects
+            .detect(&document)?
+            .lower(&document, &Default::default(), &Default::default());
+    lowered
+        .blueprint
+        .instance
+        .map(|stated| stated.item.to_string())
 }
 
 impl Session {
@@ -169,7 +236,8 @@ impl Session {
         resolve_match(found, &identity, run, frontend)
     }
 
-    /// Returns the instance of the document in a file. The file need not be readable, and the instance need not exist.
+    /// Returns the instance of the document in a file. The file need not be readable, and the
+    /// instance need not exist.
     pub async fn instance_of_file(
         &self,
         path: &Path,
@@ -178,11 +246,16 @@ impl Session {
     ) -> Result<InstanceName, Error> {
         let identity = Identity::of_file(path, self);
         let all = self.reading().instances().await?;
-        resolve_match(identity.find(&all, exists_in(self)), &identity, run, frontend)
+        resolve_match(
+            identity.find(&all, exists_in(self)),
+            &identity,
+            run,
+            frontend,
+        )
     }
 
-    /// Returns the instance of a request, which need not exist: by its name, else `or_else`, else by its document.
-    /// Returns `None` if the request has none of these.
+    /// Returns the instance of a request, which need not exist: by its name, else `or_else`, else
+    /// by its document. Returns `None` if the request has none of these.
     pub async fn intended_instance(
         &self,
         selector: &InstanceSelector<'_>,
@@ -190,29 +263,41 @@ impl Session {
         run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<Option<InstanceName>, Error> {
-        if let Some(name) = selector.instance.or(self.config.instance.as_ref()).or(or_else) {
+        if let Some(name) = selector
+            .instance
+            .or(self.config.instance.as_ref())
+            .or(or_else)
+        {
             return Ok(Some(name.clone()));
         }
         match selector.document {
-            Some(document) => self.instance_of_file(document, run, frontend).await.map(Some),
+            Some(document) => self
+                .instance_of_file(document, run, frontend)
+                .await
+                .map(Some),
             None => Ok(None),
         }
     }
 
-    /// Returns the instance of a request if it has a lease. Also finds an instance that no list contains because its
-    /// operation has not committed anything.
+    /// Returns the instance of a request if it has a lease. Also finds an instance that no list
+    /// contains because its operation has not committed anything.
     pub async fn held_instance(
         &self,
         selector: &InstanceSelector<'_>,
         run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<Option<InstanceName>, Error> {
-        let Some(instance) = self.intended_instance(selector, None, run, frontend).await? else { return Ok(None) };
+        let Some(instance) = self
+            .intended_instance(selector, None, run, frontend)
+            .await?
+        else {
+            return Ok(None);
+        };
         Ok(self.reading().holder(&instance).await?.map(|_| instance))
     }
 
-    /// Returns the existing instance of a request: by its name, by the document that it names or that is in the current
-    /// folder, or as the only instance.
+    /// Returns the existing instance of a request: by its name, by the document that it names or
+    /// that is in the current folder, or as the only instance.
     pub async fn existing_instance(
         &self,
         selector: &InstanceSelector<'_>,
@@ -231,7 +316,9 @@ impl Session {
             let identity = Identity::of_file(path, self);
             let instance = match identity.find(&all, exists_in(self)) {
                 // A read-only request may use the only instance, even if its document was renamed.
-                Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => identity.derived.clone(),
+                Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => {
+                    identity.derived.clone()
+                }
                 // The instance belongs to another document, but no other instance has this name.
                 Match::Taken { instance, .. } => instance,
                 found => resolve_match(found, &identity, run, frontend)?,
@@ -243,13 +330,23 @@ impl Session {
                 return Err(unknown_instance(&instance, &all, self));
             }
         }
-        let live = |info: &&InstanceInfo| !matches!(&info.last, Some((_, Some(OperationOutcome::Gone))));
+        let live =
+            |info: &&InstanceInfo| !matches!(&info.last, Some((_, Some(OperationOutcome::Gone))));
         let alive: Vec<&InstanceInfo> = all.iter().filter(live).collect();
-        let candidates = if alive.is_empty() { all.iter().collect() } else { alive };
+        let candidates = if alive.is_empty() {
+            all.iter().collect()
+        } else {
+            alive
+        };
         match candidates.as_slice() {
-            [] => Err(Error::NoInstance { place: self.place.shown(), hint: self.place.hint() }),
+            [] => Err(Error::NoInstance {
+                place: self.place.shown(),
+                hint: self.place.hint(),
+            }),
             [one] => Ok(one.name.clone()),
-            many => Err(Error::SeveralInstances { names: many.iter().map(|info| info.name.to_string()).collect() }),
+            many => Err(Error::SeveralInstances {
+                names: many.iter().map(|info| info.name.to_string()).collect(),
+            }),
         }
     }
 }
@@ -261,28 +358,36 @@ pub struct InstanceSelector<'a> {
     pub instance: Option<&'a InstanceName>,
     /// Its document.
     pub document: Option<&'a Path>,
-    /// Whether the request names the document; otherwise the document is the one in the current folder.
+    /// Whether the request names the document; otherwise the document is the one in the current
+    /// folder.
     pub is_named: bool,
     /// Whether the request changes the instance.
     pub changes: bool,
 }
 
-/// Returns the document that identifies the instance of a request: the named one, or the one in the current folder. A
-/// path without a file is an error. Returns `None` if the folder has several documents.
+/// Returns the document that identifies the instance of a request: the named one, or the one in the
+/// current folder. A path without a file is an error. Returns `None` if the folder has several
+/// documents.
 pub fn document_of_request(
     named: Option<&Path>,
     instance: Option<&InstanceName>,
     dialects: &Dialects,
 ) -> Result<Option<PathBuf>, Error> {
     if let Some(path) = named {
-        std::fs::metadata(path).map_err(|source| Error::Unreadable { name: path.display().to_string(), source })?;
+        std::fs::metadata(path).map_err(|source| Error::Unreadable {
+            name: path.display().to_string(),
+            source,
+        })?;
         return Ok(Some(path.to_owned()));
     }
     // With a named instance and a state in this folder, no document is needed.
     if instance.is_some() && nearest_folder() == absolute(Path::new("")) {
         return Ok(None);
     }
-    Ok(DocumentSource::only_document_in_folder(dialects).ok().flatten().map(Into::into))
+    Ok(DocumentSource::only_document_in_folder(dialects)
+        .ok()
+        .flatten()
+        .map(Into::into))
 }
 
 fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
@@ -290,8 +395,8 @@ fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
     move |document| base.join(document).exists()
 }
 
-/// Returns the matched instance, or the reason why the request must name it. Asks the user if the document may have
-/// been renamed.
+/// Returns the matched instance, or the reason why the request must name it. Asks the user if the
+/// document may have been renamed.
 fn resolve_match(
     found: Match,
     identity: &Identity,
@@ -300,23 +405,27 @@ fn resolve_match(
 ) -> Result<InstanceName, Error> {
     match found {
         Match::Instance(name) => Ok(name),
-        Match::Several(names) => {
-            Err(Error::SeveralInstances { names: names.iter().map(ToString::to_string).collect() })
-        }
-        Match::Taken { instance, by } => {
-            Err(Error::Diagnosed(Box::new(name_taken_diagnostic(&instance, &by, identity))))
-        }
+        Match::Several(names) => Err(Error::SeveralInstances {
+            names: names.iter().map(ToString::to_string).collect(),
+        }),
+        Match::Taken { instance, by } => Err(Error::Diagnosed(Box::new(name_taken_diagnostic(
+            &instance, &by, identity,
+        )))),
         Match::MayBeRenamed(lost) => {
             let [(instance, before)] = lost.as_slice() else {
                 return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
             };
             let document = identity.path.clone();
-            match frontend.is_renamed(&Renamed { document, instance: instance.clone(), before: before.clone() }) {
+            match frontend.is_renamed(&Renamed {
+                document,
+                instance: instance.clone(),
+                before: before.clone(),
+            }) {
                 None => Err(Error::Unanswered(Box::new(moved(&lost, identity)))),
                 Some(true) => Ok(instance.clone()),
-                Some(false) if *instance == identity.derived => {
-                    Err(Error::Diagnosed(Box::new(name_taken_diagnostic(instance, before, identity))))
-                }
+                Some(false) if *instance == identity.derived => Err(Error::Diagnosed(Box::new(
+                    name_taken_diagnostic(instance, before, identity),
+                ))),
                 Some(false) => {
                     run.notice(Notice::NewInstance(identity.derived.clone()), frontend);
                     Ok(identity.derived.clone())
@@ -340,13 +449,18 @@ fn moved(lost: &[(InstanceName, String)], identity: &Identity) -> Diagnostic {
     let names: Vec<String> = lost.iter().map(|(name, _)| format!("`{name}`")).collect();
     let message = match names.as_slice() {
         [one] => format!("`{path}` has no instance, and the document of {one} is gone"),
-        many => format!("`{path}` has no instance, and the documents of {} are gone", many.join(", ")),
+        many => format!(
+            "`{path}` has no instance, and the documents of {} are gone",
+            many.join(", ")
+        ),
     };
     let mut diagnostic = crate::codes::DOCUMENT_MOVED.new(message);
     for (name, document) in lost {
         diagnostic = diagnostic
             .note(format!("`{name}` was deployed from `{document}`"))
-            .help(format!("say `-i {name}` to go on with it: `{path}` is its document from then on"));
+            .help(format!(
+                "say `-i {name}` to go on with it: `{path}` is its document from then on"
+            ));
     }
     if lost.iter().any(|(name, _)| name == derived) {
         return diagnostic.help("say `-i` with another name for a new instance");
@@ -362,7 +476,8 @@ fn unknown_instance(instance: &InstanceName, all: &[InstanceInfo], session: &Ses
         Some(hint) => diagnostic.help(hint),
         None => diagnostic,
     };
-    let diagnostic = diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
+    let diagnostic =
+        diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
     Error::Diagnosed(Box::new(diagnostic))
 }
 
@@ -390,7 +505,11 @@ mod tests {
 
     fn identity(path: &str, stated: Option<&str>, derived: &str) -> Identity {
         let name = InstanceName::from_free_text;
-        Identity { path: path.to_owned(), stated: stated.map(name), derived: name(derived) }
+        Identity {
+            path: path.to_owned(),
+            stated: stated.map(name),
+            derived: name(derived),
+        }
     }
 
     fn name(text: &str) -> InstanceName {
@@ -403,40 +522,68 @@ mod tests {
         let find = |all: &[InstanceInfo]| shop.find(all, |_| true);
         assert_eq!(find(&[]), Match::Instance(name("shop")), "a new one");
         assert_eq!(
-            find(&[instance("shop", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
+            find(&[
+                instance("shop", "shop.yaml", 1),
+                instance("b", "shop.yaml", 1)
+            ]),
             Match::Instance(name("shop"))
         );
-        assert_eq!(find(&[instance("old", "shop.yaml", 1), instance("b", "b.yaml", 1)]), Match::Instance(name("old")));
+        assert_eq!(
+            find(&[instance("old", "shop.yaml", 1), instance("b", "b.yaml", 1)]),
+            Match::Instance(name("old"))
+        );
         assert_eq!(
             find(&[instance("a", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
             Match::Several(vec![name("a"), name("b")])
         );
         assert_eq!(
             find(&[instance("shop", "other.yaml", 1)]),
-            Match::Taken { instance: name("shop"), by: "other.yaml".to_owned() }
+            Match::Taken {
+                instance: name("shop"),
+                by: "other.yaml".to_owned()
+            }
         );
-        assert_eq!(find(&[instance("shop", "other.yaml", 0)]), Match::Instance(name("shop")), "nothing is left of it");
+        assert_eq!(
+            find(&[instance("shop", "other.yaml", 0)]),
+            Match::Instance(name("shop")),
+            "nothing is left of it"
+        );
     }
 
     #[test]
     fn instance_with_missing_document_may_be_renamed() {
         let store = identity("store.yaml", None, "store");
         let find = |all: &[InstanceInfo]| store.find(all, |document| document.starts_with("there"));
-        let lost = |name: &str, document: &str| (InstanceName::from_free_text(name), document.to_owned());
-        assert_eq!(find(&[instance("there", "there.yaml", 1)]), Match::Instance(name("store")));
+        let lost =
+            |name: &str, document: &str| (InstanceName::from_free_text(name), document.to_owned());
         assert_eq!(
-            find(&[instance("there", "there.yaml", 1), instance("shop", "shop.yaml", 1)]),
+            find(&[instance("there", "there.yaml", 1)]),
+            Match::Instance(name("store"))
+        );
+        assert_eq!(
+            find(&[
+                instance("there", "there.yaml", 1),
+                instance("shop", "shop.yaml", 1)
+            ]),
             Match::MayBeRenamed(vec![lost("shop", "shop.yaml")])
         );
         assert_eq!(
-            find(&[instance("a", "a.yaml", 1), instance("b", "b.yaml", 1), instance("c", "c.yaml", 0)]),
+            find(&[
+                instance("a", "a.yaml", 1),
+                instance("b", "b.yaml", 1),
+                instance("c", "c.yaml", 0)
+            ]),
             Match::MayBeRenamed(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
         );
         assert_eq!(
             find(&[instance("store", "old/store.yaml", 1)]),
             Match::MayBeRenamed(vec![lost("store", "old/store.yaml")])
         );
-        assert_eq!(find(&[instance("input", "-", 1)]), Match::Instance(name("store")), "standard input has no path");
+        assert_eq!(
+            find(&[instance("input", "-", 1)]),
+            Match::Instance(name("store")),
+            "standard input has no path"
+        );
     }
 
     #[test]
@@ -444,6 +591,12 @@ mod tests {
         let stated = identity("new.yaml", Some("shop"), "new");
         let all = [instance("shop", "shop.yaml", 1)];
         assert_eq!(stated.find(&all, |_| false), Match::Instance(name("shop")));
-        assert_eq!(stated.find(&all, |_| true), Match::Taken { instance: name("shop"), by: "shop.yaml".to_owned() });
+        assert_eq!(
+            stated.find(&all, |_| true),
+            Match::Taken {
+                instance: name("shop"),
+                by: "shop.yaml".to_owned()
+            }
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! JSON output, format 1: one value for a read-only command, one object per line for an operation.
 //!
-//! Lines and columns count from 1, in characters; byte offsets are given as well. Samples are in `tests/samples`.
+//! Lines and columns count from 1, in characters; byte offsets are given as well. Samples are in
+//! `tests/samples`.
 
 mod codes;
 mod drift;
@@ -42,19 +43,28 @@ pub const FORMAT: u32 = 1;
 
 /// A diagnostic.
 pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
-    let labels: Vec<Json> =
-        diagnostic.labels.iter().map(|label| json!({"place": place(label.span, files), "text": label.text})).collect();
+    let labels: Vec<Json> = diagnostic
+        .labels
+        .iter()
+        .map(|label| json!({"place": place(label.span, files), "text": label.text}))
+        .collect();
     let fixes: Vec<Json> = diagnostic
         .fixes
         .iter()
         .map(|fix| {
-            let edits: Vec<Json> =
-                fix.edits.iter().map(|(span, text)| json!({"place": place(*span, files), "text": text})).collect();
+            let edits: Vec<Json> = fix
+                .edits
+                .iter()
+                .map(|(span, text)| json!({"place": place(*span, files), "text": text}))
+                .collect();
             json!({"text": fix.text, "safe": fix.safe, "edits": edits})
         })
         .collect();
-    let trail: Vec<Json> =
-        diagnostic.trail.iter().map(|step| json!({"place": place(step.span, files), "text": step.text})).collect();
+    let trail: Vec<Json> = diagnostic
+        .trail
+        .iter()
+        .map(|step| json!({"place": place(step.span, files), "text": step.text}))
+        .collect();
     let mut json = json!({
         "code": diagnostic.code.name,
         "severity": diagnostic.severity.word(),
@@ -73,7 +83,8 @@ pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
     json
 }
 
-/// An error that is no diagnostic, in the form of a diagnostic without a code. `help` is its advice.
+/// An error that is no diagnostic, in the form of a diagnostic without a code. `help` is its
+/// advice.
 pub fn error(error: &Error, help: &[String]) -> Json {
     json!({
         "code": null,
@@ -89,7 +100,9 @@ pub fn error(error: &Error, help: &[String]) -> Json {
 }
 
 fn place(span: Span, files: &Files) -> Json {
-    let Some(file) = files.get(span.file) else { return Json::Null };
+    let Some(file) = files.get(span.file) else {
+        return Json::Null;
+    };
     let point = |offset: u32| {
         let position = file.position(offset);
         json!({"line": position.line, "column": position.column, "byte": offset})

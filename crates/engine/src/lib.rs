@@ -1,4 +1,5 @@
-//! The engine as one crate: it makes a plan from a document and inputs, and running resources from a plan.
+//! The engine as one crate: it makes a plan from a document and inputs, and running resources from
+//! a plan.
 //!
 //! ```text
 //! text ──read──> Blueprint ──check──> Checked ──plan──> Staged { Plan, .. } ──operate──> entries, events, state
@@ -6,7 +7,8 @@
 //!                                        └ editors stop here
 //! ```
 //!
-//! A program installs its providers, stores and sources once ([`Installed`]), opens a [`Session`], and makes requests:
+//! A program installs its providers, stores and sources once ([`Installed`]), opens a [`Session`],
+//! and makes requests:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,13 +34,15 @@
 //! # }
 //! ```
 //!
-//! [`Session::stage`], in this file, is the pipeline with one call per step. The phases behind the steps are separate
-//! crates: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
+//! [`Session::stage`], in this file, is the pipeline with one call per step. The phases behind the
+//! steps are separate crates: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
 //!
-//! This crate does not print, end the process or listen to signals. Results are values ([`inspect`], [`validate`],
-//! [`transfer`]) with JSON forms ([`json`]); a session reports diagnostics and events to a [`Frontend`].
+//! This crate does not print, end the process or listen to signals. Results are values
+//! ([`inspect`], [`validate`], [`transfer`]) with JSON forms ([`json`]); a session reports
+//! diagnostics and events to a [`Frontend`].
 //!
-//! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
+//! Not here: any provider, store or source (the program installs them); arguments, views, exit
+//! codes (`cli`).
 
 mod catalog_files;
 pub mod codes;
@@ -108,27 +112,63 @@ use stage::Basis;
 impl Session {
     /// Plans a document: the pipeline from a text and inputs to a plan.
     ///
-    /// Each step reports its diagnostics to the front end before the next step begins. `Error::Reported` means that
-    /// these diagnostics are the reason why there is no plan.
-    pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
-        let StageRequest { source, instance, inputs, keep_inputs, options, extra_check: examine } = request;
+    /// Each step reports its diagnostics to the front end before the next step begins.
+    /// `Error::Reported` means that these diagnostics are the reason why there is no plan.
+    pub async fn stage(
+        &self,
+        request: StageRequest,
+        frontend: &mut dyn Frontend,
+    ) -> Result<StagedDocument, Error> {
+        let StageRequest {
+            source,
+            instance,
+            inputs,
+            keep_inputs,
+            options,
+            extra_check: examine,
+        } = request;
         let mut run = self.new_run();
-        // Parse and lower the text, then report all mistakes that can be found in the documents alone.
-        let mut document = self.read_and_check(source, &inputs, keep_inputs, frontend).await?;
+        // Parse and lower the text, then report all mistakes that can be found in the documents
+        // alone.
+        let mut document = self
+            .read_and_check(source, &inputs, keep_inputs, frontend)
+            .await?;
         // Find the instance of the document, and load its state.
-        let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
+        let instance = self
+            .instance_of(instance.as_ref(), &document, &mut run, frontend)
+            .await?;
         let snapshot = self.load_state(&instance, frontend).await?;
         // Collect the inputs, then read the children whose paths depend on them.
         let keep = keep_inputs.then_some(&instance);
-        let given = self.collect_inputs(&mut document, &inputs, keep, examine, frontend).await?;
-        let documents = self.complete_document(&mut document, &given, &snapshot, frontend).await?;
-        // Read the existing objects, evaluate each element, decide the action of each resource with its reason.
+        let given = self
+            .collect_inputs(&mut document, &inputs, keep, examine, frontend)
+            .await?;
+        let documents = self
+            .complete_document(&mut document, &given, &snapshot, frontend)
+            .await?;
+        // Read the existing objects, evaluate each element, decide the action of each resource with
+        // its reason.
         let document_of = Some((documents, document.pinned(&self.place)));
-        let basis =
-            Basis { document: document_of, given, options: self.plan_options(options), snapshot, answers: None };
+        let basis = Basis {
+            document: document_of,
+            given,
+            options: self.plan_options(options),
+            snapshot,
+            answers: None,
+        };
         let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
-        let staged = self.plan(basis, &mut shell, &document.files, &mut run, frontend).await?;
-        Ok(StagedDocument { document, planned: PlannedOperation { instance, staged, shell, run } })
+        let staged = self
+            .plan(basis, &mut shell, &document.files, &mut run, frontend)
+            .await?;
+        Ok(StagedDocument {
+            document,
+            planned: PlannedOperation {
+                instance,
+                staged,
+                shell,
+                run,
+            },
+        })
     }
 }
 
@@ -153,7 +193,12 @@ mod tests {
     #[test]
     fn requests_are_futures_that_threads_may_share() {
         fn is_send<T: Send>(_: T) {}
-        fn requests(session: &Session, frontend: &mut dyn Frontend, request: StageRequest, operate: OperateRequest) {
+        fn requests(
+            session: &Session,
+            frontend: &mut dyn Frontend,
+            request: StageRequest,
+            operate: OperateRequest,
+        ) {
             is_send(session.stage(request, frontend));
             is_send(session.operate(operate, frontend));
         }

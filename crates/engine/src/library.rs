@@ -14,7 +14,8 @@ use crate::installed::{Installed, Simulation};
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
 
-/// The selection of the user: simulated or real providers, further catalogues, limits, settings of dialects.
+/// The selection of the user: simulated or real providers, further catalogues, limits, settings of
+/// dialects.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Whether a simulation replaces every provider.
@@ -34,18 +35,27 @@ pub struct Selection {
 impl Selection {
     /// Whether a catalogue of the user has types of this namespace.
     fn extends(&self, namespace: &str) -> bool {
-        self.catalogs.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == namespace))
+        self.catalogs.iter().any(|catalog| {
+            catalog
+                .namespaces
+                .iter()
+                .any(|own| own.as_ref() == namespace)
+        })
     }
 
     /// Whether resources of this namespace are managed or simulated, now or in a later version.
     pub fn knows(&self, installed: &Installed, namespace: &str) -> bool {
         installed.has(namespace)
-            || self.plugins.iter().any(|plugin| plugin.package.name.as_ref() == namespace)
+            || self
+                .plugins
+                .iter()
+                .any(|plugin| plugin.package.name.as_ref() == namespace)
             || self.simulated && self.extends(namespace)
     }
 }
 
-/// Closes the sessions of providers. Plugin processes that the sessions have started run as long as it exists.
+/// Closes the sessions of providers. Plugin processes that the sessions have started run as long as
+/// it exists.
 #[derive(Clone, Debug)]
 pub struct Closer {
     providers: Providers,
@@ -79,7 +89,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Creates the library of a selection. Reads only catalogues with functions and catalogues that the user extends.
+    /// Creates the library of a selection. Reads only catalogues with functions and catalogues that
+    /// the user extends.
     pub fn new(installed: Arc<Installed>, selection: Selection) -> Library {
         let mut real = Providers::new();
         for provider in &installed.providers {
@@ -94,13 +105,13 @@ impl Library {
         let entries = lazy_catalogs(&installed, &selection, &real);
         let namespaces = entries.iter().flat_map(|entry| &entry.namespaces);
         let for_tests = |namespace: &Name| {
-            installed
-                .catalogs
-                .iter()
-                .any(|catalog| catalog.for_tests && catalog.namespaces.contains(&namespace.as_ref()))
+            installed.catalogs.iter().any(|catalog| {
+                catalog.for_tests && catalog.namespaces.contains(&namespace.as_ref())
+            })
         };
-        let namespaces: Vec<(Name, bool)> =
-            namespaces.map(|namespace| (namespace.clone(), for_tests(namespace))).collect();
+        let namespaces: Vec<(Name, bool)> = namespaces
+            .map(|namespace| (namespace.clone(), for_tests(namespace)))
+            .collect();
         let (catalogs, twice) = Catalogs::lazy(entries);
         debug_assert!(twice.is_empty(), "{twice:?}");
         let catalogs = Arc::new(catalogs);
@@ -115,26 +126,36 @@ impl Library {
             real,
             namespaces,
         };
-        let (in_memory, world) = (library.installed.simulate.in_memory.clone(), OnceLock::new());
-        library.providers = library.providers_in(Arc::new(move || world.get_or_init(|| in_memory()).clone()));
+        let (in_memory, world) = (
+            library.installed.simulate.in_memory.clone(),
+            OnceLock::new(),
+        );
+        library.providers =
+            library.providers_in(Arc::new(move || world.get_or_init(|| in_memory()).clone()));
         library
     }
 
-    /// Returns a closer for the sessions of its providers, which also works after the library is dropped. Simulated
-    /// providers have nothing to close.
+    /// Returns a closer for the sessions of its providers, which also works after the library is
+    /// dropped. Simulated providers have nothing to close.
     pub fn closer(&self) -> Closer {
-        Closer { providers: self.real.clone() }
+        Closer {
+            providers: self.real.clone(),
+        }
     }
 
     /// Returns a lookup for dialects: whether a resource type exists.
     pub fn types(&self) -> dialect::TypeLookup {
         let catalogs = self.catalogs.clone();
         dialect::TypeLookup(Arc::new(move |name| {
-            matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))
+            matches!(
+                catalogs.resource_type(&TypeId::parse(name)),
+                TypeRef::Known(_)
+            )
         }))
     }
 
-    /// Opens the catalogues of all types in a state, so that their rate limits apply to calls about its resources.
+    /// Opens the catalogues of all types in a state, so that their rate limits apply to calls about
+    /// its resources.
     pub fn open_recorded(&self, snapshot: &Snapshot) {
         let records = snapshot.records.values().map(|record| &record.type_name);
         let open = snapshot.open.values().map(|open| &open.intent.type_name);
@@ -147,19 +168,30 @@ impl Library {
         }
     }
 
-    /// Opens all listed catalogues, so that their rate limits apply to calls about any of their types.
+    /// Opens all listed catalogues, so that their rate limits apply to calls about any of their
+    /// types.
     pub(crate) fn open_all(&self) {
         for catalog in self.catalogs.iter() {
             debug_assert!(!catalog.namespaces.is_empty());
         }
     }
 
-    /// Returns the providers for a plan. Simulated ones keep their resources in the simulated world of the state.
+    /// Returns the providers for a plan. Simulated ones keep their resources in the simulated world
+    /// of the state.
     pub fn providers_at(&self, place: &StatePlace) -> Result<Providers, Error> {
-        let Some(file) = place.simulation_file() else { return Ok(self.providers.clone()) };
-        let mut opened = self.catalogs.opened().flat_map(|catalog| &catalog.namespaces);
+        let Some(file) = place.simulation_file() else {
+            return Ok(self.providers.clone());
+        };
+        let mut opened = self
+            .catalogs
+            .opened()
+            .flat_map(|catalog| &catalog.namespaces);
         let is_simulated = |namespace: &Name| {
-            self.selection.simulated || self.namespaces.iter().any(|(own, always)| own == namespace && *always)
+            self.selection.simulated
+                || self
+                    .namespaces
+                    .iter()
+                    .any(|(own, always)| own == namespace && *always)
         };
         if !opened.any(is_simulated) {
             return Ok(self.providers.clone());
@@ -172,7 +204,8 @@ impl Library {
         let mut providers = Providers::new();
         for (namespace, for_tests) in &self.namespaces {
             if self.selection.simulated || *for_tests {
-                let (catalogs, real, world) = (self.catalogs.clone(), self.real.clone(), world.clone());
+                let (catalogs, real, world) =
+                    (self.catalogs.clone(), self.real.clone(), world.clone());
                 let name = namespace.clone();
                 providers.insert([namespace.clone()], move || {
                     let catalog = catalogs.of(&name).cloned().unwrap_or_default();
@@ -190,36 +223,72 @@ impl Library {
 type OpenWorld = Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>;
 
 /// Returns the catalogues in display order. Reads those that the user extends.
-fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers) -> Vec<LazyCatalog> {
+fn lazy_catalogs(
+    installed: &Installed,
+    selection: &Selection,
+    real: &Providers,
+) -> Vec<LazyCatalog> {
     let mut lazy: Vec<LazyCatalog> = Vec::new();
     for provider in &installed.providers {
         let (real, namespace) = (real.clone(), provider.namespace);
-        let open = move || real.get(namespace).map(|provider| provider.catalog().clone()).unwrap_or_default();
-        lazy.push(LazyCatalog { namespaces: vec![namespace.into()], hosted: None, listed: true, open: Arc::new(open) });
+        let open = move || {
+            real.get(namespace)
+                .map(|provider| provider.catalog().clone())
+                .unwrap_or_default()
+        };
+        lazy.push(LazyCatalog {
+            namespaces: vec![namespace.into()],
+            hosted: None,
+            listed: true,
+            open: Arc::new(open),
+        });
     }
     for catalog in &installed.catalogs {
-        let namespaces = catalog.namespaces.iter().map(|name| Name::from(*name)).collect();
+        let namespaces = catalog
+            .namespaces
+            .iter()
+            .map(|name| Name::from(*name))
+            .collect();
         let listed = !catalog.for_tests || selection.lists_all;
-        lazy.push(LazyCatalog { namespaces, hosted: None, listed, open: catalog.read.clone() });
+        lazy.push(LazyCatalog {
+            namespaces,
+            hosted: None,
+            listed,
+            open: catalog.read.clone(),
+        });
     }
     for plugin in &selection.plugins {
         let (real, name) = (real.clone(), plugin.package.name.clone());
         let namespaces = vec![name.clone()];
-        let open = move || real.get(&name).map(|provider| provider.catalog().clone()).unwrap_or_default();
+        let open = move || {
+            real.get(&name)
+                .map(|provider| provider.catalog().clone())
+                .unwrap_or_default()
+        };
         let listed = selection.lists_all;
-        lazy.push(LazyCatalog { namespaces, hosted: Some(hosted(plugin)), listed, open: Arc::new(open) });
+        lazy.push(LazyCatalog {
+            namespaces,
+            hosted: Some(hosted(plugin)),
+            listed,
+            open: Arc::new(open),
+        });
     }
     if !selection.catalogs.is_empty() {
         lazy = extended(lazy, &selection.catalogs);
     }
     for entry in &mut lazy {
-        let limits: Vec<Limits> =
-            entry.namespaces.iter().filter_map(|namespace| selection.limits.get(namespace).cloned()).collect();
+        let limits: Vec<Limits> = entry
+            .namespaces
+            .iter()
+            .filter_map(|namespace| selection.limits.get(namespace).cloned())
+            .collect();
         if !limits.is_empty() {
             let open = entry.open.clone();
             entry.open = Arc::new(move || {
                 let mut catalog = open();
-                limits.iter().for_each(|limits| limits.apply_to(Arc::make_mut(&mut catalog)));
+                limits
+                    .iter()
+                    .for_each(|limits| limits.apply_to(Arc::make_mut(&mut catalog)));
                 catalog
             });
         }
@@ -227,31 +296,54 @@ fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers)
     lazy
 }
 
-/// Merges the catalogues of the user into the others. Reads only catalogues that share a namespace with one of the
-/// user's.
+/// Merges the catalogues of the user into the others. Reads only catalogues that share a namespace
+/// with one of the user's.
 fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
     let shares = |entry: &LazyCatalog| {
-        own.iter().any(|catalog| catalog.namespaces.iter().any(|name| entry.namespaces.contains(name)))
+        own.iter().any(|catalog| {
+            catalog
+                .namespaces
+                .iter()
+                .any(|name| entry.namespaces.contains(name))
+        })
     };
     let below: Vec<Arc<Catalog>> = lazy
         .iter()
         .map(|entry| match shares(entry) {
             true => (entry.open)(),
             // A placeholder: the catalogue is not changed.
-            false => Arc::new(Catalog { namespaces: entry.namespaces.clone(), ..Catalog::default() }),
+            false => Arc::new(Catalog {
+                namespaces: entry.namespaces.clone(),
+                ..Catalog::default()
+            }),
         })
         .collect();
-    let merged = provider::overlay(below.iter().cloned(), own).into_iter().map(|catalog| {
-        let unchanged = below.iter().position(|below| Arc::ptr_eq(below, &catalog));
-        unchanged.map_or_else(|| LazyCatalog::from(catalog), |at| lazy[at].clone())
-    });
+    let merged = provider::overlay(below.iter().cloned(), own)
+        .into_iter()
+        .map(|catalog| {
+            let unchanged = below.iter().position(|below| Arc::ptr_eq(below, &catalog));
+            unchanged.map_or_else(|| LazyCatalog::from(catalog), |at| lazy[at].clone())
+        });
     merged.collect()
 }
 
-fn functions(installed: &Arc<Installed>, selection: &Selection, catalogs: &Arc<Catalogs>) -> FunctionTable {
-    let with_functions = installed.providers.iter().filter(|provider| provider.has_functions);
-    let eager = with_functions.map(|provider| provider.namespace).collect::<Vec<&str>>();
-    let own = selection.catalogs.iter().flat_map(|catalog| catalog.namespaces.first()).map(AsRef::as_ref);
+fn functions(
+    installed: &Arc<Installed>,
+    selection: &Selection,
+    catalogs: &Arc<Catalogs>,
+) -> FunctionTable {
+    let with_functions = installed
+        .providers
+        .iter()
+        .filter(|provider| provider.has_functions);
+    let eager = with_functions
+        .map(|provider| provider.namespace)
+        .collect::<Vec<&str>>();
+    let own = selection
+        .catalogs
+        .iter()
+        .flat_map(|catalog| catalog.namespaces.first())
+        .map(AsRef::as_ref);
     let mut read: Vec<Arc<Catalog>> = Vec::new();
     for namespace in eager.into_iter().chain(own) {
         if let Some(catalog) = catalogs.of(namespace)
@@ -262,23 +354,40 @@ fn functions(installed: &Arc<Installed>, selection: &Selection, catalogs: &Arc<C
     }
     let (_, mut functions, wrong) = provider::combine(read);
     debug_assert!(wrong.is_empty(), "{wrong:?}");
-    installed.dialects.insert_functions(&mut functions, &selection.dialects);
+    installed
+        .dialects
+        .insert_functions(&mut functions, &selection.dialects);
     let for_tests: Vec<&str> = installed
         .catalogs
         .iter()
-        .filter(|catalog| catalog.for_tests && !catalog.namespaces.iter().any(|name| selection.extends(name)))
+        .filter(|catalog| {
+            catalog.for_tests
+                && !catalog
+                    .namespaces
+                    .iter()
+                    .any(|name| selection.extends(name))
+        })
         .flat_map(|catalog| catalog.namespaces.first().copied())
         .collect();
     if selection.lists_all {
-        for function in for_tests.iter().filter_map(|name| catalogs.of(name)).flat_map(|catalog| &catalog.functions) {
+        for function in for_tests
+            .iter()
+            .filter_map(|name| catalogs.of(name))
+            .flat_map(|catalog| &catalog.functions)
+        {
             // `insert` keeps an existing function of the same name.
             let _ = functions.insert(function.clone());
         }
     } else {
-        let (catalogs, names) = (catalogs.clone(), for_tests.into_iter().map(Name::from).collect::<Vec<_>>());
+        let (catalogs, names) = (
+            catalogs.clone(),
+            for_tests.into_iter().map(Name::from).collect::<Vec<_>>(),
+        );
         functions.insert_unlisted(move || {
             let found = names.iter().filter_map(|name| catalogs.of(name));
-            found.flat_map(|catalog| catalog.functions.iter().cloned()).collect()
+            found
+                .flat_map(|catalog| catalog.functions.iter().cloned())
+                .collect()
         });
     }
     functions

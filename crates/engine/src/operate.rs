@@ -16,7 +16,8 @@ use crate::stage::PlannedOperation;
 pub struct OperateRequest {
     /// The plan.
     pub planned: PlannedOperation,
-    /// Whether the inputs of the plan are compared with the current ones first, because the plan may be out of date.
+    /// Whether the inputs of the plan are compared with the current ones first, because the plan
+    /// may be out of date.
     pub recheck_inputs: bool,
     /// The settings of the operation.
     pub settings: ApplySettings,
@@ -27,7 +28,8 @@ pub struct OperateRequest {
 }
 
 impl OperateRequest {
-    /// Returns a request for a plan that was just made, with the default settings and without stop requests.
+    /// Returns a request for a plan that was just made, with the default settings and without stop
+    /// requests.
     pub fn of(planned: PlannedOperation, who: &str) -> OperateRequest {
         // The sender is dropped, so no stop request can arrive.
         let (_, interrupts) = mpsc::unbounded_channel();
@@ -43,7 +45,11 @@ impl OperateRequest {
 
 impl Session {
     /// Returns the settings of an operation. The arguments override the configuration.
-    pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> ApplySettings {
+    pub fn run_settings(
+        &self,
+        parallelism: Option<u16>,
+        on_failure: Option<OnFailure>,
+    ) -> ApplySettings {
         let mut settings = ApplySettings::default();
         if let Some(parallelism) = parallelism.or(self.config.parallelism) {
             settings.parallelism = usize::from(parallelism);
@@ -58,8 +64,19 @@ impl Session {
 
     /// Applies a plan under a lease. Events go to the front end; diagnostics are in the result.
     pub async fn operate(&self, request: OperateRequest, frontend: &mut dyn Frontend) -> Operated {
-        let OperateRequest { planned, recheck_inputs: looks_again, settings, who, interrupts } = request;
-        let PlannedOperation { instance, staged, shell, mut run } = planned;
+        let OperateRequest {
+            planned,
+            recheck_inputs: looks_again,
+            settings,
+            who,
+            interrupts,
+        } = request;
+        let PlannedOperation {
+            instance,
+            staged,
+            shell,
+            mut run,
+        } = planned;
         let store = self.writing();
         let id = run.id().clone();
         let operated = {
@@ -81,10 +98,21 @@ impl Session {
             operate(request, emit).await
         };
         if succeeded(&operated)
-            && let Err(error) =
-                retention::prune_after_operation(store.as_ref(), &instance, &who, self.config.history.keep).await
+            && let Err(error) = retention::prune_after_operation(
+                store.as_ref(),
+                &instance,
+                &who,
+                self.config.history.keep,
+            )
+            .await
         {
-            run.notice(Notice::NotPruned { instance: instance.clone(), why: error.to_string() }, frontend);
+            run.notice(
+                Notice::NotPruned {
+                    instance: instance.clone(),
+                    why: error.to_string(),
+                },
+                frontend,
+            );
         }
         for notice in store.notices() {
             run.notice(Notice::Store(notice), frontend);
@@ -99,7 +127,9 @@ fn succeeded(operated: &Operated) -> bool {
         Operated::Nothing => true,
         Operated::Done(outcome) => match outcome.outcome {
             Some(OperationOutcome::Ready | OperationOutcome::Gone) => true,
-            Some(OperationOutcome::Interrupted) => !outcome.stops.is_empty() || !outcome.waiting.is_empty(),
+            Some(OperationOutcome::Interrupted) => {
+                !outcome.stops.is_empty() || !outcome.waiting.is_empty()
+            }
             _ => false,
         },
         _ => false,

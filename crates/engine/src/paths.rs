@@ -10,7 +10,10 @@ pub const STATE_FOLDER: &str = ".cyan";
 /// Refuses a path that begins with `~`: only a shell expands it.
 pub fn refuse_tilde(path: &Path) -> Result<(), Error> {
     match path.to_str().and_then(blueprint::home_mistake) {
-        Some(message) => Err(Error::Usage { message, help: Some("`$HOME/..` is filled in by the shell".to_owned()) }),
+        Some(message) => Err(Error::Usage {
+            message,
+            help: Some("`$HOME/..` is filled in by the shell".to_owned()),
+        }),
         None => Ok(()),
     }
 }
@@ -18,12 +21,19 @@ pub fn refuse_tilde(path: &Path) -> Result<(), Error> {
 /// Returns the absolute path. Symbolic links and dots are resolved as far as the path exists.
 pub fn absolute(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let path = if path.as_os_str().is_empty() { std::env::current_dir().unwrap_or_default() } else { path };
+    let path = if path.as_os_str().is_empty() {
+        std::env::current_dir().unwrap_or_default()
+    } else {
+        path
+    };
     let mut missing = Vec::new();
     let mut existing = path.as_path();
     loop {
         if let Ok(found) = existing.canonicalize() {
-            return missing.iter().rev().fold(found, |whole, part| whole.join(part));
+            return missing
+                .iter()
+                .rev()
+                .fold(found, |whole, part| whole.join(part));
         }
         match (existing.parent(), existing.file_name()) {
             (Some(parent), Some(name)) => {
@@ -44,7 +54,9 @@ pub fn relative(base: &Path, path: &Path) -> String {
         return path.to_string_lossy().into_owned();
     }
     let up = std::iter::repeat_n("..".to_owned(), from.len() - common);
-    let down = to[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let down = to[common..]
+        .iter()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
@@ -53,8 +65,13 @@ pub fn folder_of(path: &Path) -> PathBuf {
     absolute(path.parent().unwrap_or(Path::new("")))
 }
 
-/// The nearest folder with a state, from the current folder upward; the current folder if there is none.
+/// The nearest folder with a state, from the current folder upward; the current folder if there is
+/// none.
 pub fn nearest_folder() -> PathBuf {
     let start = absolute(Path::new(""));
-    start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned()
+    start
+        .ancestors()
+        .find(|folder| folder.join(STATE_FOLDER).is_dir())
+        .unwrap_or(&start)
+        .to_owned()
 }

@@ -1,11 +1,12 @@
-//! The items of the phases `understand`, `evaluate`, `plan`, `apply` and `run` that front ends and sessions use.
+//! The items of the phases `understand`, `evaluate`, `plan`, `apply` and `run` that front ends and
+//! sessions use.
 
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{ApplyInput, Asking, Effect};
 pub use ::plan::drift::{Drift, DriftScan, Drifted, drift, retain_addresses};
 pub use ::plan::model::{
-    Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange, LinkEffectChange, PinnedDocument,
-    PlannedStop, Purpose, Reason, Step, StepLinks,
+    Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange,
+    LinkEffectChange, PinnedDocument, PlannedStop, Purpose, Reason, Step, StepLinks,
 };
 pub use ::plan::offline::check_offline;
 pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, StateEdit};
@@ -19,7 +20,8 @@ pub use evaluate::children::{ReadingContext, documents};
 pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Search};
 pub use evaluate::event::Event;
 pub use evaluate::question::{
-    ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry, SourceError, Subject,
+    ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,
+    SourceError, Subject,
 };
 pub use evaluate::resolve::inputs::{Given, validate_inputs};
 pub use evaluate::transform::{transform, transform_documents};

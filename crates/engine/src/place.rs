@@ -20,12 +20,17 @@ pub struct StatePlace {
 }
 
 impl StatePlace {
-    /// The folder that paths in the state are relative to: the folder of the file, or the folder that contains `.cyan`.
+    /// The folder that paths in the state are relative to: the folder of the file, or the folder
+    /// that contains `.cyan`.
     pub fn base(&self) -> PathBuf {
-        let Some(file) = &self.file else { return absolute(Path::new("")) };
+        let Some(file) = &self.file else {
+            return absolute(Path::new(""));
+        };
         let folder = absolute(file.parent().unwrap_or(Path::new("")));
         match folder.file_name() {
-            Some(name) if name == STATE_FOLDER => folder.parent().map(Path::to_owned).unwrap_or(folder),
+            Some(name) if name == STATE_FOLDER => {
+                folder.parent().map(Path::to_owned).unwrap_or(folder)
+            }
             _ => folder,
         }
     }
@@ -35,34 +40,51 @@ impl StatePlace {
         self.file.as_ref().map(|file| file.with_extension("world"))
     }
 
-    /// Returns this place for real state, or its sibling for simulated state. The two are never mixed.
+    /// Returns this place for real state, or its sibling for simulated state. The two are never
+    /// mixed.
     pub fn select_simulated(self, simulated: bool) -> Result<StatePlace, Error> {
-        let Some(file) = &self.file else { return Ok(self) };
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Some(file) = &self.file else {
+            return Ok(self);
+        };
+        let name = file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let is_simulated = name.ends_with(SIMULATED_STATE);
         if is_simulated && !simulated {
             return Err(Error::Usage {
                 message: format!("`{}` is the state of a rehearsal", file.display()),
-                help: Some("say `--simulate`, or name another place with `--state sqlite:PATH`".to_owned()),
+                help: Some(
+                    "say `--simulate`, or name another place with `--state sqlite:PATH`".to_owned(),
+                ),
             });
         }
         if is_simulated || !simulated {
             return Ok(self);
         }
         let stem = name.strip_suffix(".db").unwrap_or(&name);
-        Ok(StatePlace { file: Some(file.with_file_name(format!("{stem}{SIMULATED_STATE}"))), ..self })
+        Ok(StatePlace {
+            file: Some(file.with_file_name(format!("{stem}{SIMULATED_STATE}"))),
+            ..self
+        })
     }
 
-    /// Advice for the case that no instance was found: look in the simulated state, or rehearse first.
+    /// Advice for the case that no instance was found: look in the simulated state, or rehearse
+    /// first.
     pub fn hint(&self) -> Option<&'static str> {
         let file = self.file.as_ref()?;
         let name = file.file_name()?.to_str()?;
         if name.ends_with(SIMULATED_STATE) {
             return Some("rehearse something first, with `cyan deploy --simulate`");
         }
-        let simulated_file =
-            file.with_file_name(format!("{}{SIMULATED_STATE}", name.strip_suffix(".db").unwrap_or(name)));
-        simulated_file.exists().then_some("what was rehearsed is shown with `--simulate`")
+        let simulated_file = file.with_file_name(format!(
+            "{}{SIMULATED_STATE}",
+            name.strip_suffix(".db").unwrap_or(name)
+        ));
+        simulated_file
+            .exists()
+            .then_some("what was rehearsed is shown with `--simulate`")
     }
 
     /// The place in messages.

@@ -1,6 +1,7 @@
 //! The tables `[plugins.NAME]` of `cyan.toml`, which describe hosted packages.
 //!
-//! Not here: their settings, which work as for any provider (`config`); opening a package (`hosting`).
+//! Not here: their settings, which work as for any provider (`config`); opening a package
+//! (`hosting`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ pub(crate) struct PluginTable {
     env: Option<Vec<String>>,
     memory: Option<Spanned<String>>,
     start_within: Option<Spanned<String>>,
-    /// Settings of the provider; [`Config`](crate::config::Config) moves them to the settings of providers.
+    /// Settings of the provider; [`Config`](crate::config::Config) moves them to the settings of
+    /// providers.
     pub(crate) settings: Option<Spanned<toml::Table>>,
 }
 
@@ -47,7 +49,9 @@ pub struct ConfiguredPackage {
 /// Leaves out the environment, which may contain secrets.
 impl fmt::Debug for ConfiguredPackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfiguredPackage").field("name", &self.package.name).finish_non_exhaustive()
+        f.debug_struct("ConfiguredPackage")
+            .field("name", &self.package.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -61,7 +65,11 @@ pub(crate) struct Mistake {
 
 impl Mistake {
     fn new(at: usize, what: impl Into<String>, help: impl Into<String>) -> Mistake {
-        Mistake { at, what: what.into(), help: Some(help.into()) }
+        Mistake {
+            at,
+            what: what.into(),
+            help: Some(help.into()),
+        }
     }
 }
 
@@ -78,7 +86,11 @@ impl PluginTable {
         let name = name.as_ref();
         if !is_package_name(name) {
             let what = format!("`{name}` cannot be the name of a package");
-            return Err(Mistake::new(at, what, "use letters, digits, `-`, `_` and `.`, with a letter first"));
+            return Err(Mistake::new(
+                at,
+                what,
+                "use letters, digits, `-`, `_` and `.`, with a letter first",
+            ));
         }
         if installed.has(name) {
             let prefix = match host.family {
@@ -86,8 +98,13 @@ impl PluginTable {
                 PackageFamily::Pulumi => "pulumi",
                 PackageFamily::Kubernetes | PackageFamily::BuiltIn => "k8s",
             };
-            let what = format!("the namespace `{name}` is built in, a hosted package cannot have it");
-            return Err(Mistake::new(at, what, format!("give the package another name, such as `{prefix}-{name}`")));
+            let what =
+                format!("the namespace `{name}` is built in, a hosted package cannot have it");
+            return Err(Mistake::new(
+                at,
+                what,
+                format!("give the package another name, such as `{prefix}-{name}`"),
+            ));
         }
         let package = HostedPackage {
             name: Name::from(name.as_str()),
@@ -110,60 +127,107 @@ impl PluginTable {
             return Ok(host.clone());
         }
         let at = self.kind.span().start;
-        let kinds: Vec<String> = installed.hosts.iter().map(|host| format!("`{}`", host.kind)).collect();
-        let hosts = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
-        let is_family = PackageFamily::of_word(kind).is_some_and(|family| family != PackageFamily::BuiltIn);
+        let kinds: Vec<String> = installed
+            .hosts
+            .iter()
+            .map(|host| format!("`{}`", host.kind))
+            .collect();
+        let hosts = if kinds.is_empty() {
+            "none".to_owned()
+        } else {
+            kinds.join(", ")
+        };
+        let is_family =
+            PackageFamily::of_word(kind).is_some_and(|family| family != PackageFamily::BuiltIn);
         let what = if is_family {
             format!("this build of the program cannot host plugins of the kind `{kind}`")
         } else {
             format!("there is no kind of plugins `{kind}`")
         };
-        let near = diag::nearest(kind, installed.hosts.iter().map(|host| host.kind)).filter(|_| !is_family);
-        let help =
-            near.map_or_else(|| format!("the kinds of this build: {hosts}"), |near| format!("did you mean `{near}`?"));
+        let near = diag::nearest(kind, installed.hosts.iter().map(|host| host.kind))
+            .filter(|_| !is_family);
+        let help = near.map_or_else(
+            || format!("the kinds of this build: {hosts}"),
+            |near| format!("did you mean `{near}`?"),
+        );
         Err(Mistake::new(at, what, help))
     }
 
     /// Returns the path of the program as written.
     fn program(&self, at: usize) -> Result<&Path, Mistake> {
         let registry = [("source", &self.source), ("version", &self.version)];
-        if let Some((key, value)) = registry.iter().find_map(|(key, value)| Some((key, value.as_ref()?))) {
+        if let Some((key, value)) = registry
+            .iter()
+            .find_map(|(key, value)| Some((key, value.as_ref()?)))
+        {
             let what = format!("`{key}` is not available yet: plugins cannot be downloaded");
-            return Err(Mistake::new(value.span().start, what, "give the `path` of the program"));
+            return Err(Mistake::new(
+                value.span().start,
+                what,
+                "give the `path` of the program",
+            ));
         }
         let Some(path) = &self.path else {
-            return Err(Mistake::new(at, "the `path` of the program is missing", "add `path = \"./bin/PROGRAM\"`"));
+            return Err(Mistake::new(
+                at,
+                "the `path` of the program is missing",
+                "add `path = \"./bin/PROGRAM\"`",
+            ));
         };
         let at = path.span().start;
         if path.as_ref().as_os_str().is_empty() {
-            return Err(Mistake::new(at, "the `path` of the program is empty", "give the `path` of the program"));
+            return Err(Mistake::new(
+                at,
+                "the `path` of the program is empty",
+                "give the `path` of the program",
+            ));
         }
         if let Some(what) = path.as_ref().to_str().and_then(blueprint::home_mistake) {
-            return Err(Mistake { at, what, help: None });
+            return Err(Mistake {
+                at,
+                what,
+                help: None,
+            });
         }
         Ok(path.as_ref())
     }
 
     fn memory(&self) -> Result<Option<u64>, Mistake> {
-        let Some(memory) = &self.memory else { return Ok(None) };
+        let Some(memory) = &self.memory else {
+            return Ok(None);
+        };
         parse_bytes(memory.as_ref()).map(Some).ok_or_else(|| {
             let what = "`memory` is not an amount of memory";
-            Mistake::new(memory.span().start, what, "write a number with a unit, such as \"512 MiB\" or \"2 GiB\"")
+            Mistake::new(
+                memory.span().start,
+                what,
+                "write a number with a unit, such as \"512 MiB\" or \"2 GiB\"",
+            )
         })
     }
 
     fn start_within(&self) -> Result<Duration, Mistake> {
-        let Some(limit) = &self.start_within else { return Ok(START_WITHIN) };
-        parse_duration(limit.as_ref()).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| {
-            let what = "`start-within` is not a length of time";
-            Mistake::new(limit.span().start, what, "write a number with a unit, such as \"30s\" or \"2m\"")
-        })
+        let Some(limit) = &self.start_within else {
+            return Ok(START_WITHIN);
+        };
+        parse_duration(limit.as_ref())
+            .ok()
+            .filter(|limit| !limit.is_zero())
+            .ok_or_else(|| {
+                let what = "`start-within` is not a length of time";
+                Mistake::new(
+                    limit.span().start,
+                    what,
+                    "write a number with a unit, such as \"30s\" or \"2m\"",
+                )
+            })
     }
 }
 
 /// Whether a name is valid before the `/` of a type.
 fn is_package_name(name: &str) -> bool {
-    let is_inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let is_inner =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_inner)
 }
 
@@ -181,7 +245,11 @@ fn parse_bytes(text: &str) -> Option<u64> {
         "GiB" => 1 << 30,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+    number
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(factor)
+        .filter(|bytes| *bytes > 0)
 }
 
 #[cfg(test)]
@@ -192,16 +260,32 @@ mod tests {
     fn an_amount_of_memory_has_a_unit() {
         assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
         assert_eq!(parse_bytes(" 2GB "), Some(2_000_000_000));
-        for wrong in
-            ["", "512", "MiB", "0 MiB", "1.5 GiB", "-1 MiB", "1 mib", "99999999999999999999 B", "99999999999999999 GiB"]
-        {
+        for wrong in [
+            "",
+            "512",
+            "MiB",
+            "0 MiB",
+            "1.5 GiB",
+            "-1 MiB",
+            "1 mib",
+            "99999999999999999999 B",
+            "99999999999999999 GiB",
+        ] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn a_package_name_can_stand_in_a_type() {
-        assert!(["cloud", "tf-random", "a.b_c2"].into_iter().all(is_package_name));
-        assert!(!["", "a/b", "2x", "a b", "ä", "a::b"].into_iter().any(is_package_name));
+        assert!(
+            ["cloud", "tf-random", "a.b_c2"]
+                .into_iter()
+                .all(is_package_name)
+        );
+        assert!(
+            !["", "a/b", "2x", "a b", "ä", "a::b"]
+                .into_iter()
+                .any(is_package_name)
+        );
     }
 }

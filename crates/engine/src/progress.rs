@@ -1,5 +1,5 @@
-//! The progress of an operation through the steps of its plan: step numbers for events, and the steps that were not
-//! done.
+//! The progress of an operation through the steps of its plan: step numbers for events, and the
+//! steps that were not done.
 //!
 //! Not here: output.
 
@@ -29,8 +29,14 @@ pub struct UnfinishedStep {
 impl RunProgress {
     /// Returns the progress before any step has begun.
     pub fn of(plan: &Plan) -> RunProgress {
-        let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
-        RunProgress { steps: steps.collect(), ..RunProgress::default() }
+        let steps = plan
+            .steps
+            .iter()
+            .map(|step| (step.address.clone(), (step.id, step.action)));
+        RunProgress {
+            steps: steps.collect(),
+            ..RunProgress::default()
+        }
     }
 
     /// Records an event.
@@ -47,7 +53,8 @@ impl RunProgress {
         self.has_begun
     }
 
-    /// The number of the step of an event. The plan of a rollback was not shown, so its steps have no number.
+    /// The number of the step of an event. The plan of a rollback was not shown, so its steps have
+    /// no number.
     pub fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,
@@ -69,7 +76,11 @@ impl RunProgress {
     pub fn not_done(&self, addresses: &[Address]) -> Vec<UnfinishedStep> {
         let step = |address: &Address| {
             let (step, action) = *self.steps.get(address)?;
-            (action != Action::None).then(|| UnfinishedStep { step, address: address.clone(), action })
+            (action != Action::None).then(|| UnfinishedStep {
+                step,
+                address: address.clone(),
+                action,
+            })
         };
         let mut steps: Vec<UnfinishedStep> = addresses.iter().filter_map(step).collect();
         steps.sort_by_key(|one| one.step);

@@ -1,6 +1,7 @@
 //! Prunes the history of an instance: `cyan state prune`, and `[history]` in `cyan.toml`.
 //!
-//! Not here: the rule which operations must stay (`state::first_kept`), the deletion of their rows (the store).
+//! Not here: the rule which operations must stay (`state::first_kept`), the deletion of their rows
+//! (the store).
 
 use std::time::Duration;
 
@@ -20,19 +21,32 @@ pub struct Removal {
     pub kept_count: usize,
 }
 
-/// Returns the operations to remove so that at least the newest `keep` generations stay; `None` if there are none. More
-/// stay if the current state or a rollback needs them ([`first_kept`]).
-pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> Result<Option<Removal>, StoreError> {
-    let Some(info) = store.info(instance).await? else { return Ok(None) };
+/// Returns the operations to remove so that at least the newest `keep` generations stay; `None` if
+/// there are none. More stay if the current state or a rollback needs them ([`first_kept`]).
+pub async fn removal(
+    store: &dyn Store,
+    instance: &InstanceName,
+    keep: u64,
+) -> Result<Option<Removal>, StoreError> {
+    let Some(info) = store.info(instance).await? else {
+        return Ok(None);
+    };
     let mut history = store.history(instance, usize::MAX).await?;
-    let Some(oldest_kept) = first_kept(&history, keep, info.needed.as_deref()).map(|operation| operation.id.clone())
+    let Some(oldest_kept) =
+        first_kept(&history, keep, info.needed.as_deref()).map(|operation| operation.id.clone())
     else {
         return Ok(None);
     };
-    let position = history.iter().position(|past| past.operation.id == oldest_kept);
+    let position = history
+        .iter()
+        .position(|past| past.operation.id == oldest_kept);
     let kept_count = position.map_or(history.len(), |at| at + 1);
     let removed = history.split_off(kept_count);
-    Ok(Some(Removal { oldest_kept, removed, kept_count }))
+    Ok(Some(Removal {
+        oldest_kept,
+        removed,
+        kept_count,
+    }))
 }
 
 /// Removes operations, under a lease of its own.
@@ -52,8 +66,8 @@ pub async fn remove(
     released.map(|()| pruned)
 }
 
-/// Prunes to the setting `keep` of `[history]`; called after a successful operation. Removes nothing while another
-/// process holds a lease on the instance: a later operation prunes.
+/// Prunes to the setting `keep` of `[history]`; called after a successful operation. Removes
+/// nothing while another process holds a lease on the instance: a later operation prunes.
 pub async fn prune_after_operation(
     store: &dyn Store,
     instance: &InstanceName,
@@ -61,7 +75,9 @@ pub async fn prune_after_operation(
     keep: Option<u64>,
 ) -> Result<(), StoreError> {
     let Some(keep) = keep else { return Ok(()) };
-    let Some(removal) = removal(store, instance, keep).await? else { return Ok(()) };
+    let Some(removal) = removal(store, instance, keep).await? else {
+        return Ok(());
+    };
     match remove(store, instance, who, &removal).await {
         Ok(_) | Err(StoreError::Busy { .. }) => Ok(()),
         Err(error) => Err(error),

@@ -1,5 +1,5 @@
-//! Rollbacks: makes a plan that brings an instance back to an earlier generation, on request or after an operation has
-//! failed.
+//! Rollbacks: makes a plan that brings an instance back to an earlier generation, on request or
+//! after an operation has failed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -38,8 +38,9 @@ struct RollbackRequest<'a> {
 }
 
 impl Session {
-    /// Plans a rollback to a generation. `None` is the generation of the last successful operation, or no resources if
-    /// there is none. Without `refresh`, or with `no_refresh` in the configuration, the recorded objects are not read.
+    /// Plans a rollback to a generation. `None` is the generation of the last successful operation,
+    /// or no resources if there is none. Without `refresh`, or with `no_refresh` in the
+    /// configuration, the recorded objects are not read.
     pub async fn rollback(
         &self,
         instance: InstanceName,
@@ -65,13 +66,28 @@ impl Session {
         }
         let refresh = refresh && !self.config.no_refresh;
         let mut found = Diagnostics::new();
-        let request = RollbackRequest { target, instance: &instance, snapshot, refresh };
-        let plan = self.plan_rollback(request, &mut found, &mut |event| run.emit(event, frontend)).await?;
+        let request = RollbackRequest {
+            target,
+            instance: &instance,
+            snapshot,
+            refresh,
+        };
+        let plan = self
+            .plan_rollback(request, &mut found, &mut |event| run.emit(event, frontend))
+            .await?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &plan.files);
         let planned = plan.staged.filter(|_| !found.has_errors()).zip(plan.shell);
         let (staged, shell) = planned.ok_or(Error::Reported)?;
-        Ok((PlannedOperation { instance, staged, shell, run }, plan.files))
+        Ok((
+            PlannedOperation {
+                instance,
+                staged,
+                shell,
+                run,
+            },
+            plan.files,
+        ))
     }
 
     async fn plan_rollback(
@@ -80,10 +96,26 @@ impl Session {
         found: &mut Diagnostics,
         emit: &mut (dyn FnMut(SessionEvent) + Send),
     ) -> Result<RollbackPlan, Error> {
-        let RollbackRequest { target: goal, instance, snapshot, refresh } = request;
-        let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
+        let RollbackRequest {
+            target: goal,
+            instance,
+            snapshot,
+            refresh,
+        } = request;
+        let options = Options {
+            rollback: true,
+            refresh,
+            simulated: self.is_simulated(),
+            ..Options::default()
+        };
         let (files, root, document, given, answers) = match goal {
-            RollbackTarget::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
+            RollbackTarget::Nothing => (
+                Files::new(),
+                self.root_of(&snapshot),
+                None,
+                Given::default(),
+                None,
+            ),
             RollbackTarget::Generation(saved) => {
                 let source = DocumentSource::pinned(&saved.document, &self.place);
                 let folder = source.folder.clone();
@@ -97,17 +129,37 @@ impl Session {
                 }
                 found.append(document.found);
                 let Some(documents) = document.documents.filter(|_| !found.has_errors()) else {
-                    return Ok(RollbackPlan { files: document.files, shell: None, staged: None });
+                    return Ok(RollbackPlan {
+                        files: document.files,
+                        shell: None,
+                        staged: None,
+                    });
                 };
                 let planned = Some((documents, saved.document));
-                (document.files, folder, planned, saved.given, Some(saved.answers))
+                (
+                    document.files,
+                    folder,
+                    planned,
+                    saved.given,
+                    Some(saved.answers),
+                )
             }
         };
         self.library.open_recorded(&snapshot);
         let mut shell = self.shell(instance, &root)?;
-        let basis = Basis { document, given, options, snapshot, answers };
+        let basis = Basis {
+            document,
+            given,
+            options,
+            snapshot,
+            answers,
+        };
         let staged = self.plan_quietly(basis, &mut shell, found, emit).await;
-        Ok(RollbackPlan { files, shell: Some(shell), staged })
+        Ok(RollbackPlan {
+            files,
+            shell: Some(shell),
+            staged,
+        })
     }
 }
 
@@ -127,17 +179,33 @@ impl<'a> SessionRollbackPlanner<'a> {
         instance: &'a InstanceName,
         run: &'a SharedRun<'a>,
     ) -> SessionRollbackPlanner<'a> {
-        SessionRollbackPlanner { session, instance, run, files: Mutex::default() }
+        SessionRollbackPlanner {
+            session,
+            instance,
+            run,
+            files: Mutex::default(),
+        }
     }
 }
 
 impl RollbackPlanner for SessionRollbackPlanner<'_> {
-    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+    fn stage<'a>(
+        &'a self,
+        goal: RollbackTarget,
+        found: &'a mut Diagnostics,
+    ) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let plan = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;
-                let request = RollbackRequest { target: goal, instance: self.instance, snapshot, refresh: true };
-                self.session.plan_rollback(request, found, &mut |event| self.run.emit(event)).await
+                let request = RollbackRequest {
+                    target: goal,
+                    instance: self.instance,
+                    snapshot,
+                    refresh: true,
+                };
+                self.session
+                    .plan_rollback(request, found, &mut |event| self.run.emit(event))
+                    .await
             };
             match plan.await {
                 Ok(plan) => {
@@ -156,7 +224,8 @@ impl RollbackPlanner for SessionRollbackPlanner<'_> {
         })
     }
 
-    // The front end does not have the documents of the target generation, so it cannot show labels in them.
+    // The front end does not have the documents of the target generation, so it cannot show labels
+    // in them.
     fn flatten_places(&self, mut found: Diagnostics) -> Diagnostics {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for diagnostic in found.iter_mut() {
@@ -164,7 +233,9 @@ impl RollbackPlanner for SessionRollbackPlanner<'_> {
                 && let Some(file) = files.get(label.span.file)
             {
                 let place = file.position(label.span.start);
-                diagnostic.notes.push(format!("{}:{}:{}", file.name(), place.line, place.column));
+                diagnostic
+                    .notes
+                    .push(format!("{}:{}:{}", file.name(), place.line, place.column));
             }
             diagnostic.labels.clear();
             diagnostic.fixes.clear();

@@ -1,5 +1,5 @@
-//! A parsed and lowered root document with its environment files. Repeated checks start from it, so the text is parsed
-//! only once.
+//! A parsed and lowered root document with its environment files. Repeated checks start from it, so
+//! the text is parsed only once.
 
 use std::sync::Arc;
 
@@ -34,16 +34,34 @@ impl Root {
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
-        let root_context = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
-        let (context, environment) = load_environments(source, &ids, &library.dialects, root_context, &mut found);
+        let root_context = LoadContext {
+            settings,
+            types: Some(library.types()),
+            ..roots.context.clone()
+        };
+        let (context, environment) =
+            load_environments(source, &ids, &library.dialects, root_context, &mut found);
         let mut loaded = {
             let packages = library.catalogs.packages();
-            crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &context, &mut found)
+            crate::phases::load(
+                &files,
+                ids.root,
+                &library.dialects,
+                &library.functions,
+                packages,
+                &context,
+                &mut found,
+            )
         };
         if let (Some(change), Some(blueprint)) = (&roots.change, &mut loaded.blueprint) {
             change(Arc::make_mut(blueprint));
         }
-        Root { loaded, context, environment, found }
+        Root {
+            loaded,
+            context,
+            environment,
+            found,
+        }
     }
 
     /// Returns the texts for another check, and their diagnostics.
@@ -63,9 +81,13 @@ struct TextIds {
 fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
     let root = files.add(source.shown.clone(), source.text.clone());
     // Environment files contain values of inputs, which may be secret.
-    let add =
-        |file: &crate::document_source::EnvironmentFile| files.add_withheld(file.shown.clone(), file.text.clone());
-    TextIds { root, environments: source.environments.iter().map(add).collect() }
+    let add = |file: &crate::document_source::EnvironmentFile| {
+        files.add_withheld(file.shown.clone(), file.text.clone())
+    };
+    TextIds {
+        root,
+        environments: source.environments.iter().map(add).collect(),
+    }
 }
 
 /// Returns the load context of a document with environment files, and the inputs from these files.
@@ -81,25 +103,54 @@ fn load_environments(
     }
     let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
     let (tree, _) = syntax::parse(ids.root, &source.text, syntax::Format::of_name(name));
-    let document = dialect::Document { file: ids.root, name, text: &source.text, tree: &tree, context: &context };
+    let document = dialect::Document {
+        file: ids.root,
+        name,
+        text: &source.text,
+        tree: &tree,
+        context: &context,
+    };
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {
-        let (tree, broken) = syntax::parse(*file, &environment.text, syntax::Format::of_name(&environment.shown));
+        let (tree, broken) = syntax::parse(
+            *file,
+            &environment.text,
+            syntax::Format::of_name(&environment.shown),
+        );
         if broken.has_errors() {
             broken_files.push((*file, &environment.text));
         }
-        found.append(broken.into_iter().map(|one| unquoted(one, &environment.text)).collect());
+        found.append(
+            broken
+                .into_iter()
+                .map(|one| unquoted(one, &environment.text))
+                .collect(),
+        );
         // Paths in an environment file are relative to its own folder.
         let folder = folder_of(&environment.path);
-        let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
+        let folder = if folder == source.folder {
+            String::new()
+        } else {
+            folder.to_string_lossy().into_owned()
+        };
         trees.push((*file, &environment.shown, folder, tree));
     }
-    let companions: Vec<Companion<'_>> =
-        trees.iter().map(|(file, name, folder, tree)| Companion { file: *file, name, folder, tree }).collect();
+    let companions: Vec<Companion<'_>> = trees
+        .iter()
+        .map(|(file, name, folder, tree)| Companion {
+            file: *file,
+            name,
+            folder,
+            tree,
+        })
+        .collect();
     let companions_read = dialects.read_companions(&document, &companions);
     // In a broken text, a value may look like a key.
-    let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
+    let clean = |one: Diagnostic| match broken_files
+        .iter()
+        .find(|(file, _)| *file == one.span().file)
+    {
         Some((_, text)) => unquoted(one, text),
         None => one,
     };

@@ -37,35 +37,61 @@ struct RecheckedDocument {
 impl SavedPlan {
     /// The folder of its document; `None` for a plan without a document.
     pub fn folder(&self, place: &StatePlace) -> Option<PathBuf> {
-        self.made_from.document.as_ref().map(|pinned| DocumentSource::pinned(pinned, place).folder)
+        self.made_from
+            .document
+            .as_ref()
+            .map(|pinned| DocumentSource::pinned(pinned, place).folder)
     }
 }
 
 impl Session {
     /// Reads a plan file. `named` is the instance that the request names.
-    pub fn read_plan(&self, source: &DocumentSource, named: Option<&InstanceName>) -> Result<SavedPlan, Error> {
-        let (file, made_from) =
-            plan_file::read(&source.text, self.sealer()).map_err(|error| unusable(&source.shown, error))?;
-        let instance: InstanceName =
-            file.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
+    pub fn read_plan(
+        &self,
+        source: &DocumentSource,
+        named: Option<&InstanceName>,
+    ) -> Result<SavedPlan, Error> {
+        let (file, made_from) = plan_file::read(&source.text, self.sealer())
+            .map_err(|error| unusable(&source.shown, error))?;
+        let instance: InstanceName = file
+            .instance
+            .parse()
+            .map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
         if named.is_some_and(|named| *named != instance) {
             return Err(Error::usage(format!("the plan is for `{instance}`")));
         }
         if file.options.simulated != self.is_simulated() {
             let (what, help) = match file.options.simulated {
-                true => ("is a plan of a rehearsal", "say `--simulate` to rehearse it, or stage again without"),
-                false => {
-                    ("is a real plan, not one of a rehearsal", "deploy it without `--simulate`, or stage again with it")
-                }
+                true => (
+                    "is a plan of a rehearsal",
+                    "say `--simulate` to rehearse it, or stage again without",
+                ),
+                false => (
+                    "is a real plan, not one of a rehearsal",
+                    "deploy it without `--simulate`, or stage again with it",
+                ),
             };
             let (name, what) = (source.shown.clone(), what.to_owned());
-            return Err(Error::Unfit { name, what, help: Some(help.to_owned()) });
+            return Err(Error::Unfit {
+                name,
+                what,
+                help: Some(help.to_owned()),
+            });
         }
-        Ok(SavedPlan { instance, file, made_from })
+        Ok(SavedPlan {
+            instance,
+            file,
+            made_from,
+        })
     }
 
-    /// Refuses a saved plan if an operation holds its instance, or if the state has changed since the plan was made.
-    pub async fn refuse_stale(&self, plan: &SavedPlan, frontend: &mut dyn Frontend) -> Result<(), Error> {
+    /// Refuses a saved plan if an operation holds its instance, or if the state has changed since
+    /// the plan was made.
+    pub async fn refuse_stale(
+        &self,
+        plan: &SavedPlan,
+        frontend: &mut dyn Frontend,
+    ) -> Result<(), Error> {
         self.refuse_held(&plan.instance, frontend).await?;
         let head = self.reading().head(&plan.instance).await?;
         if head == plan.file.revision {
@@ -73,7 +99,10 @@ impl Session {
         }
         let (made, found) = (plan.file.revision.0, head.0);
         let message = format!("the plan was made at revision {made}, the state is at {found}");
-        Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend))
+        Err(refuse(
+            codes::PLAN_STALE.new(message).help("stage again"),
+            frontend,
+        ))
     }
 
     /// Makes a saved plan again from its recorded inputs, and refuses it if the result differs.
@@ -83,37 +112,79 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
-        let SavedPlan { instance, file, made_from } = plan;
+        let SavedPlan {
+            instance,
+            file,
+            made_from,
+        } = plan;
         let mut differs = Diagnostics::new();
         if let Some(pinned) = &made_from.document {
             document_differs(pinned, &self.place, &mut differs);
         }
         let snapshot = self.reading().load(&instance).await?;
         let given = made_from.given();
-        let RecheckedDocument { files, document, root } =
-            self.recheck_document(&made_from, &given, &snapshot, frontend).await?;
+        let RecheckedDocument {
+            files,
+            document,
+            root,
+        } = self
+            .recheck_document(&made_from, &given, &snapshot, frontend)
+            .await?;
         self.library.open_recorded(&snapshot);
         let mut shell = self.shell(&instance, &root)?;
         let answers = Some(made_from.answers);
-        let basis = Basis { document, given, options: file.options.clone(), snapshot, answers };
-        let staged = self.plan(basis, &mut shell, &files, &mut run, frontend).await?;
+        let basis = Basis {
+            document,
+            given,
+            options: file.options.clone(),
+            snapshot,
+            answers,
+        };
+        let staged = self
+            .plan(basis, &mut shell, &files, &mut run, frontend)
+            .await?;
         // Report all differences, not only those of the document.
         if differs.has_errors() {
-            crate::phases::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
+            crate::phases::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs)
+                .await;
             frontend.found(&differs, &Files::new());
             return Err(Error::Reported);
         }
-        if file.format < 2 && staged.plan.answers.preflights.values().any(|looked| !looked.sources.is_empty()) {
+        if file.format < 2
+            && staged
+                .plan
+                .answers
+                .preflights
+                .values()
+                .any(|looked| !looked.sources.is_empty())
+        {
             let format = file.format;
-            let message =
-                format!("the plan has format {format}, which does not record the digests of the files that it reads");
-            return Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend));
+            let message = format!(
+                "the plan has format {format}, which does not record the digests of the files that it reads"
+            );
+            return Err(refuse(
+                codes::PLAN_STALE.new(message).help("stage again"),
+                frontend,
+            ));
         }
         if !is_same(&file, &staged.plan) {
             let stale = codes::PLAN_STALE.new("planning again gives a different plan");
-            return Err(refuse(stale.note("this version of cyan makes another plan").help("stage again"), frontend));
+            return Err(refuse(
+                stale
+                    .note("this version of cyan makes another plan")
+                    .help("stage again"),
+                frontend,
+            ));
         }
-        Ok((PlannedOperation { instance, staged, shell, run }, files))
+        Ok((
+            PlannedOperation {
+                instance,
+                staged,
+                shell,
+                run,
+            },
+            files,
+        ))
     }
 
     async fn recheck_document(
@@ -124,17 +195,33 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<RecheckedDocument, Error> {
         let Some(pinned) = &made_from.document else {
-            return Ok(RecheckedDocument { files: Files::new(), document: None, root: self.root_of(snapshot) });
+            return Ok(RecheckedDocument {
+                files: Files::new(),
+                document: None,
+                root: self.root_of(snapshot),
+            });
         };
         let source = DocumentSource::pinned(pinned, &self.place);
         let root = source.folder.clone();
-        let document = self.check(source, ReadingFacts::saved(given, &made_from.answers.pinned(), snapshot)).await;
+        let document = self
+            .check(
+                source,
+                ReadingFacts::saved(given, &made_from.answers.pinned(), snapshot),
+            )
+            .await;
         frontend.found(&document.found, &document.files);
         if document.has_transforms() {
             self.library.open_all();
         }
-        let documents = document.documents.filter(|_| !document.found.has_errors()).ok_or(Error::Reported)?;
-        Ok(RecheckedDocument { files: document.files, document: Some((documents, pinned.clone())), root })
+        let documents = document
+            .documents
+            .filter(|_| !document.found.has_errors())
+            .ok_or(Error::Reported)?;
+        Ok(RecheckedDocument {
+            files: document.files,
+            document: Some((documents, pinned.clone())),
+            root,
+        })
     }
 }
 
@@ -146,7 +233,11 @@ fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
 /// Adds to `differs` the files of a document that differ from the plan.
 fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
     if pinned.path.as_ref() != "-" {
-        differs.extend(file_differs(&place.base().join(pinned.path.as_ref()), &pinned.path, &pinned.text));
+        differs.extend(file_differs(
+            &place.base().join(pinned.path.as_ref()),
+            &pinned.path,
+            &pinned.text,
+        ));
     }
     for (path, text) in &pinned.companions {
         differs.extend(file_differs(&place.base().join(path.as_ref()), path, text));
@@ -157,7 +248,10 @@ fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> 
     let what = match read_text(path) {
         Ok(text) if *text == *recorded => return None,
         Ok(_) => "has changed since the plan was made".to_owned(),
-        Err(_) => format!("is not there any more, as seen from `{}`", path.parent().unwrap_or(path).display()),
+        Err(_) => format!(
+            "is not there any more, as seen from `{}`",
+            path.parent().unwrap_or(path).display()
+        ),
     };
     Some(
         codes::INPUT_CHANGED
@@ -166,11 +260,15 @@ fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> 
     )
 }
 
-/// Whether the steps equal those of the file. Compares the serialised forms, because that is what was reviewed.
+/// Whether the steps equal those of the file. Compares the serialised forms, because that is what
+/// was reviewed.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
     let written = |mut steps: Vec<crate::phases::Step>| {
         // Format 1 has no `not_observed`.
-        steps.iter_mut().filter(|_| file.format < 2).for_each(|step| step.not_observed = false);
+        steps
+            .iter_mut()
+            .filter(|_| file.format < 2)
+            .for_each(|step| step.not_observed = false);
         serde_json::to_value(steps).ok()
     };
     written(file.steps.clone()) == written(plan.steps.iter().map(hidden_step).collect())
@@ -178,9 +276,21 @@ fn is_same(file: &PlanFile, plan: &Plan) -> bool {
 
 fn unusable(name: &str, error: PlanFileError) -> Error {
     match error {
-        PlanFileError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
-        PlanFileError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
-        PlanFileError::Sealed { source: SealError::KeyMissing, .. } => Error::State(StoreError::KeyMissing),
-        source => Error::Plan { name: name.to_owned(), source },
+        PlanFileError::Sealed {
+            source: SealError::NoKey,
+            ..
+        } => Error::State(StoreError::NoKey),
+        PlanFileError::Sealed {
+            source: SealError::WrongKey,
+            ..
+        } => Error::State(StoreError::WrongKey),
+        PlanFileError::Sealed {
+            source: SealError::KeyMissing,
+            ..
+        } => Error::State(StoreError::KeyMissing),
+        source => Error::Plan {
+            name: name.to_owned(),
+            source,
+        },
     }
 }

@@ -44,9 +44,18 @@ impl SessionOptions {
     /// Returns the providers, catalogues and settings that the options and a configuration select.
     pub fn selection(&self, config: &Config, installed: &Installed) -> Result<Selection, Error> {
         let simulated = self.simulate.unwrap_or(config.simulate);
-        let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
+        let named = if self.catalogs.is_empty() {
+            &config.catalog
+        } else {
+            &self.catalogs
+        };
         let catalogs = catalog_files::read_all(named, simulated, config, installed)?;
-        let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
+        let mut selection = Selection {
+            simulated,
+            catalogs,
+            lists_all: self.lists_all,
+            ..Selection::default()
+        };
         selection.plugins = config.plugins(installed)?;
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
@@ -84,8 +93,8 @@ impl Session {
         Session::with_library(installed, config, library, options, folder)
     }
 
-    /// Opens a session with an existing library. The selection of the library takes precedence over that of the
-    /// options.
+    /// Opens a session with an existing library. The selection of the library takes precedence over
+    /// that of the options.
     pub fn with_library(
         installed: Arc<Installed>,
         config: Config,
@@ -101,7 +110,15 @@ impl Session {
         let place = place.select_simulated(library.selection.simulated)?;
         let strict = options.strict || config.strict;
         let sealer = key::sealer()?;
-        Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
+        Ok(Session {
+            installed,
+            config,
+            library,
+            place,
+            strict,
+            sealer,
+            reader: Mutex::default(),
+        })
     }
 
     /// Opens a session that only checks documents. It has no key, and its state is not used.
@@ -112,9 +129,20 @@ impl Session {
         folder: &Path,
     ) -> Result<Session, Error> {
         let selection = options.selection(&config, &installed)?;
-        let (place, strict) = (state_url::default_place(folder, &installed), options.strict || config.strict);
+        let (place, strict) = (
+            state_url::default_place(folder, &installed),
+            options.strict || config.strict,
+        );
         let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
-        Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
+        Ok(Session {
+            installed,
+            config,
+            library,
+            place,
+            strict,
+            sealer,
+            reader: Mutex::default(),
+        })
     }
 
     /// Creates a run with a new id and the clock of the program.
@@ -135,7 +163,11 @@ impl Session {
 
     /// Opens the state with a new store.
     pub(crate) fn open(&self, access: Access) -> Box<dyn Store> {
-        let store = self.installed.stores.iter().find(|store| store.scheme == self.place.scheme);
+        let store = self
+            .installed
+            .stores
+            .iter()
+            .find(|store| store.scheme == self.place.scheme);
         // `state_url` makes places only for installed stores.
         let store = store.expect("a place has the scheme of an installed store");
         (store.open)(&self.place, self.sealer.clone(), access)
@@ -144,7 +176,9 @@ impl Session {
     /// The state, for reading.
     pub fn reading(&self) -> Arc<dyn Store> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.get_or_insert_with(|| self.open(Access::Read).into()).clone()
+        reader
+            .get_or_insert_with(|| self.open(Access::Read).into())
+            .clone()
     }
 
     /// Opens the state for writing. Drops the store that was opened for reading.
@@ -163,39 +197,59 @@ impl Session {
         (self.sealer, self.reader) = (sealer, Mutex::default());
     }
 
-    /// Returns the providers with their settings, for documents in the folder `root`. Fails if a plugin that was looked
-    /// up cannot be used.
+    /// Returns the providers with their settings, for documents in the folder `root`. Fails if a
+    /// plugin that was looked up cannot be used.
     pub fn shell(&self, instance: &InstanceName, root: &Path) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
         let providers = self.library.providers_at(&self.place)?;
-        let settings = self.config.settings(instance, &self.library.catalogs, knows)?;
-        let shell = self.installed.shell(providers, self.library.catalogs.clone(), root);
-        settings.values().for_each(|settings| shell.secrets.add_secrets_of(settings));
+        let settings = self
+            .config
+            .settings(instance, &self.library.catalogs, knows)?;
+        let shell = self
+            .installed
+            .shell(providers, self.library.catalogs.clone(), root);
+        settings
+            .values()
+            .for_each(|settings| shell.secrets.add_secrets_of(settings));
         let (places, of) = (self.config.places(), instance.clone());
         let places: SettingsPlaces =
             Arc::new(move |namespace, path| places.setting(&of, namespace, path).map(Name::from));
-        Ok(Shell { settings, places: Some(places), instance: instance.name().clone(), ..shell })
+        Ok(Shell {
+            settings,
+            places: Some(places),
+            instance: instance.name().clone(),
+            ..shell
+        })
     }
 
     /// Fails if the plugin of an opened catalogue cannot be used.
     fn refuse_unavailable(&self) -> Result<(), Error> {
-        let missing = self.library.catalogs.opened().filter_map(|catalog| catalog.unavailable.as_ref());
+        let missing = self
+            .library
+            .catalogs
+            .opened()
+            .filter_map(|catalog| catalog.unavailable.as_ref());
         let diagnostics: Diagnostics = missing.map(|why| why.diagnostic()).collect();
         if diagnostics.is_empty() {
             Ok(())
         } else {
-            Err(Error::Catalogs(Findings { diagnostics, files: Files::new() }))
+            Err(Error::Catalogs(Findings {
+                diagnostics,
+                files: Files::new(),
+            }))
         }
     }
 
-    /// Closes the sessions of all providers, so that the processes of plugins end. The next use opens a session again.
-    /// Plans, operations and rollbacks of this session, and the documents that it read, share the sessions.
+    /// Closes the sessions of all providers, so that the processes of plugins end. The next use
+    /// opens a session again. Plans, operations and rollbacks of this session, and the documents
+    /// that it read, share the sessions.
     pub async fn close(&self) {
         self.closer().close().await;
     }
 
-    /// Returns a closer for the sessions of all providers, which also works after this session is dropped.
+    /// Returns a closer for the sessions of all providers, which also works after this session is
+    /// dropped.
     pub fn closer(&self) -> Closer {
         self.library.closer()
     }
@@ -205,7 +259,10 @@ impl Session {
         let base = self.place.base();
         match snapshot.document.as_ref() {
             "" | "-" => base,
-            document => absolute(&base.join(document)).parent().map(Path::to_owned).unwrap_or(base),
+            document => absolute(&base.join(document))
+                .parent()
+                .map(Path::to_owned)
+                .unwrap_or(base),
         }
     }
 }

@@ -87,8 +87,9 @@ pub(crate) struct Basis {
 }
 
 impl Session {
-    /// Reads a document and checks it with the inputs of the request, because dialects check some values. With
-    /// `keep_inputs` it is checked without inputs: the instance, which has the kept ones, is not known yet.
+    /// Reads a document and checks it with the inputs of the request, because dialects check some
+    /// values. With `keep_inputs` it is checked without inputs: the instance, which has the kept
+    /// ones, is not known yet.
     pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
@@ -98,8 +99,18 @@ impl Session {
     ) -> Result<Document, Error> {
         let source = source.with(&inputs.environments)?;
         let mut document = Document::read(source, &self.library, self.installed.clone());
-        let given = if keep_inputs { None } else { self.given_so_far(&document, inputs) };
-        document.check_again(given.as_ref().map_or_else(ReadingFacts::default, ReadingFacts::of)).await;
+        let given = if keep_inputs {
+            None
+        } else {
+            self.given_so_far(&document, inputs)
+        };
+        document
+            .check_again(
+                given
+                    .as_ref()
+                    .map_or_else(ReadingFacts::default, ReadingFacts::of),
+            )
+            .await;
         raise_warnings(self.strict, &mut document.found);
         if document.found.has_errors() {
             return Err(self.refuse(document, inputs, frontend).await);
@@ -129,22 +140,33 @@ impl Session {
     }
 
     /// Fails if an operation holds an instance, and reports its holder.
-    pub(crate) async fn refuse_held(&self, instance: &InstanceName, frontend: &mut dyn Frontend) -> Result<(), Error> {
+    pub(crate) async fn refuse_held(
+        &self,
+        instance: &InstanceName,
+        frontend: &mut dyn Frontend,
+    ) -> Result<(), Error> {
         let now = self.installed.runtime.clock.now();
         let info = self.reading().info(instance).await?;
-        let Some(holder) = info.and_then(|info| info.holder).filter(LeaseHolder::is_active) else { return Ok(()) };
+        let Some(holder) = info
+            .and_then(|info| info.holder)
+            .filter(LeaseHolder::is_active)
+        else {
+            return Ok(());
+        };
         let found = std::iter::once(busy(instance, Some(&holder), now)).collect();
         frontend.found(&found, &Files::new());
         Err(Error::Held)
     }
 
-    /// Fails if a simulated state has a type that no catalogue describes: its catalogue is not given in this request.
+    /// Fails if a simulated state has a type that no catalogue describes: its catalogue is not
+    /// given in this request.
     pub(crate) fn refuse_missing_catalogs(&self, snapshot: &Snapshot) -> Result<(), Error> {
         let selection = &self.library.selection;
         let records = snapshot.records.values().map(|record| &record.type_name);
         let mut all = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
-        let unknown =
-            |name: &&blueprint::TypeId| selection.simulated && !selection.knows(&self.installed, name.package_name());
+        let unknown = |name: &&blueprint::TypeId| {
+            selection.simulated && !selection.knows(&self.installed, name.package_name())
+        };
         match all.find(unknown) {
             None => Ok(()),
             Some(name) => Err(Error::Usage {
@@ -166,7 +188,9 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<Given, Error> {
         let checked = document.checked.clone().ok_or(Error::Reported)?;
-        let mut found = extra_check.map(|examine| examine(document)).unwrap_or_default();
+        let mut found = extra_check
+            .map(|examine| examine(document))
+            .unwrap_or_default();
         let mut given = self.gather(&checked, document, inputs, &mut found)?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &document.files);
@@ -174,7 +198,13 @@ impl Session {
             return Err(Error::Reported);
         }
         if let Some(instance) = keep {
-            inputs::keep_previous_inputs(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+            inputs::keep_previous_inputs(
+                &checked.blueprint,
+                &mut given,
+                self.reading().as_ref(),
+                instance,
+            )
+            .await?;
         }
         frontend.inputs(&checked, &mut given)?;
         let mut wrong = Diagnostics::new();
@@ -185,13 +215,21 @@ impl Session {
         }
     }
 
-    /// Returns the values of the request, before questions to the user; `None` if they cannot be read, which is
-    /// reported later.
+    /// Returns the values of the request, before questions to the user; `None` if they cannot be
+    /// read, which is reported later.
     fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
         let (mut files, mut found) = (Files::new(), Diagnostics::new());
         let (environment, defaults) = (&document.environment, &self.config.vars);
         let blueprint = document.blueprint()?;
-        inputs::gather(blueprint, environment, defaults, &inputs.written, &mut files, &mut found).ok()
+        inputs::gather(
+            blueprint,
+            environment,
+            defaults,
+            &inputs.written,
+            &mut files,
+            &mut found,
+        )
+        .ok()
     }
 
     /// Collects the given values. Adds mistakes in files of inputs to `found`.
@@ -204,7 +242,14 @@ impl Session {
     ) -> Result<Given, Error> {
         let defaults = &self.config.vars;
         let environment = &document.environment;
-        inputs::gather(&checked.blueprint, environment, defaults, &inputs.written, &mut document.files, found)
+        inputs::gather(
+            &checked.blueprint,
+            environment,
+            defaults,
+            &inputs.written,
+            &mut document.files,
+            found,
+        )
     }
 
     /// Returns the documents. Checks them again if the paths of children depend on inputs.
@@ -218,16 +263,25 @@ impl Session {
         document.complete(given, snapshot).await;
         raise_warnings(self.strict, &mut document.found);
         frontend.found(&document.found, &document.files);
-        document.documents.clone().filter(|_| !document.found.has_errors()).ok_or(Error::Reported)
+        document
+            .documents
+            .clone()
+            .filter(|_| !document.found.has_errors())
+            .ok_or(Error::Reported)
     }
 
     /// Returns the options of a plan, from the request and the configuration.
     pub(crate) fn plan_options(&self, options: Options) -> Options {
         let refresh = options.refresh && !self.config.no_refresh;
-        Options { refresh, simulated: self.is_simulated(), ..options }
+        Options {
+            refresh,
+            simulated: self.is_simulated(),
+            ..options
+        }
     }
 
-    /// Returns the providers for the plan of a document, with the rate limits of all types that may occur in it.
+    /// Returns the providers for the plan of a document, with the rate limits of all types that may
+    /// occur in it.
     pub(crate) fn shell_for(
         &self,
         document: &Document,
@@ -242,7 +296,8 @@ impl Session {
         self.shell(instance, &document.source.folder)
     }
 
-    /// Makes a plan and reports its diagnostics. If only reads failed, the plan can be shown but not applied.
+    /// Makes a plan and reports its diagnostics. If only reads failed, the plan can be shown but
+    /// not applied.
     pub(crate) async fn plan(
         &self,
         basis: Basis,
@@ -255,13 +310,20 @@ impl Session {
             && basis.answers.is_none()
             && !self.is_simulated()
         {
-            documents.distinct().for_each(|checked| announce(checked, run, frontend));
+            documents
+                .distinct()
+                .for_each(|checked| announce(checked, run, frontend));
         }
         let mut found = Diagnostics::new();
-        let staged = self.plan_quietly(basis, shell, &mut found, &mut |event| run.emit(event, frontend)).await;
+        let staged = self
+            .plan_quietly(basis, shell, &mut found, &mut |event| {
+                run.emit(event, frontend)
+            })
+            .await;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, files);
-        let usable = |staged: &Staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty();
+        let usable =
+            |staged: &Staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty();
         staged.filter(usable).ok_or(Error::Reported)
     }
 
@@ -279,7 +341,13 @@ impl Session {
             let _ = sender.send(event);
         }));
         let others = self.reading();
-        let Basis { document, given, options, snapshot, answers } = basis;
+        let Basis {
+            document,
+            given,
+            options,
+            snapshot,
+            answers,
+        } = basis;
         let request = Request {
             instance: shell.instance.clone(),
             document,
@@ -310,7 +378,12 @@ impl Session {
     }
 
     /// Reports all mistakes in a document and its inputs together. Nothing was reported before.
-    async fn refuse(&self, mut document: Document, inputs: &Inputs, frontend: &mut dyn Frontend) -> Error {
+    async fn refuse(
+        &self,
+        mut document: Document,
+        inputs: &Inputs,
+        frontend: &mut dyn Frontend,
+    ) -> Error {
         let mut given = Given::default();
         if let Some(checked) = document.checked.clone() {
             let mut found = Diagnostics::new();
@@ -332,14 +405,22 @@ impl Session {
         Error::Reported
     }
 
-    /// Reports mistakes in the inputs, and mistakes in the document that depend on them. Its other mistakes are already
-    /// reported.
-    async fn refuse_inputs(&self, document: &mut Document, given: &Given, frontend: &mut dyn Frontend) -> Error {
+    /// Reports mistakes in the inputs, and mistakes in the document that depend on them. Its other
+    /// mistakes are already reported.
+    async fn refuse_inputs(
+        &self,
+        document: &mut Document,
+        given: &Given,
+        frontend: &mut dyn Frontend,
+    ) -> Error {
         let reported: Vec<Diagnostic> = document.found.iter().cloned().collect();
         document.check_with(given, true).await;
         raise_warnings(self.strict, &mut document.found);
-        let is_reported =
-            |one: &Diagnostic| reported.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());
+        let is_reported = |one: &Diagnostic| {
+            reported
+                .iter()
+                .any(|it| it.code.name == one.code.name && it.span() == one.span())
+        };
         document.found.retain(|one| !is_reported(one));
         frontend.found(&document.found, &document.files);
         Error::Reported
@@ -348,11 +429,20 @@ impl Session {
 
 /// Announces the data sources that run a command or send a request, before they are read.
 fn announce(checked: &Checked, run: &mut FrontendRun, frontend: &mut dyn Frontend) {
-    let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
+    let types = checked
+        .data_source_types
+        .iter()
+        .zip(&checked.blueprint.data_sources);
     for (ty, (name, source)) in types {
         if ty.as_ref().is_some_and(|ty| ty.acts) {
             let type_name = source.type_name.item.name().clone();
-            run.notice(Notice::DataSourceHasEffects { name: name.clone(), type_name }, frontend);
+            run.notice(
+                Notice::DataSourceHasEffects {
+                    name: name.clone(),
+                    type_name,
+                },
+                frontend,
+            );
         }
     }
 }
@@ -360,17 +450,25 @@ fn announce(checked: &Checked, run: &mut FrontendRun, frontend: &mut dyn Fronten
 fn planning_event(event: PlanningEvent) -> SessionEvent {
     match event {
         PlanningEvent::Reading(address) => SessionEvent::Reading(address),
-        PlanningEvent::AskedAgain { what, pause, why } => SessionEvent::ProviderRetry { what, pause, why },
+        PlanningEvent::AskedAgain { what, pause, why } => {
+            SessionEvent::ProviderRetry { what, pause, why }
+        }
     }
 }
 
 impl PlannedOperation {
-    /// Returns the reasons why the plan cannot be applied: each namespace without a provider, and each type that its
-    /// provider only describes. A simulation has a provider for every type.
+    /// Returns the reasons why the plan cannot be applied: each namespace without a provider, and
+    /// each type that its provider only describes. A simulation has a provider for every type.
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();
         let mut found = Diagnostics::new();
-        for step in self.staged.plan.steps.iter().filter(|step| step.action != crate::phases::Action::None) {
+        for step in self
+            .staged
+            .plan
+            .steps
+            .iter()
+            .filter(|step| step.action != crate::phases::Action::None)
+        {
             let namespace = step.type_name.package_name();
             let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
                 provider::TypeRef::Known(ty) => ty.capabilities.described_only,
@@ -384,9 +482,13 @@ impl PlannedOperation {
             if reported.insert(what, ()).is_some() {
                 continue;
             }
-            let diagnostic = crate::codes::NO_PROVIDER.new(format!("there is no provider for `{what}` here yet"));
+            let diagnostic = crate::codes::NO_PROVIDER
+                .new(format!("there is no provider for `{what}` here yet"));
             let diagnostic = match step.span.is_some() {
-                true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
+                true => diagnostic.label(
+                    step.span,
+                    format!("`{}` cannot be made without one", step.address),
+                ),
                 false => diagnostic.note(format!("`{}` needs it", step.address)),
             };
             found.push(diagnostic.help("run it with `--simulate`, which simulates every provider"));

@@ -10,7 +10,10 @@ use crate::place::StatePlace;
 /// Parses the URL of a state. Paths are relative to `base`.
 pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<StatePlace, Error> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
-    let store = installed.stores.iter().find(|store| store.scheme == scheme && store.is_file != rest.is_empty());
+    let store = installed
+        .stores
+        .iter()
+        .find(|store| store.scheme == scheme && store.is_file != rest.is_empty());
     let Some(store) = store.filter(|_| url.contains(':')) else {
         let forms = installed.stores.iter().map(|store| match store.is_file {
             true => format!("`{}:PATH`", store.scheme),
@@ -22,18 +25,30 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
         });
     };
     if !store.is_file {
-        return Ok(StatePlace { scheme: store.scheme, file: None });
+        return Ok(StatePlace {
+            scheme: store.scheme,
+            file: None,
+        });
     }
     // A URL may have slashes in front of the path: `sqlite:///var/state.db`.
     let path = rest.strip_prefix("//").unwrap_or(rest);
     refuse_tilde(Path::new(path))?;
-    Ok(StatePlace { scheme: store.scheme, file: Some(base.join(path)) })
+    Ok(StatePlace {
+        scheme: store.scheme,
+        file: Some(base.join(path)),
+    })
 }
 
 /// Returns the default place of the state of documents in a folder.
 pub(crate) fn default_place(folder: &Path, installed: &Installed) -> StatePlace {
     match installed.stores.iter().find(|store| store.is_file) {
-        Some(store) => StatePlace { scheme: store.scheme, file: Some(folder.join(STATE_FOLDER).join("state.db")) },
-        None => StatePlace { scheme: installed.stores.first().map_or("", |store| store.scheme), file: None },
+        Some(store) => StatePlace {
+            scheme: store.scheme,
+            file: Some(folder.join(STATE_FOLDER).join("state.db")),
+        },
+        None => StatePlace {
+            scheme: installed.stores.first().map_or("", |store| store.scheme),
+            file: None,
+        },
     }
 }

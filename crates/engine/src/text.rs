@@ -8,10 +8,17 @@ use crate::error::Error;
 /// Reads the text of a file. A file that is too large is refused before it is read.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let name = path.display().to_string();
-    let unreadable = |source| Error::Unreadable { name: name.clone(), source };
+    let unreadable = |source| Error::Unreadable {
+        name: name.clone(),
+        source,
+    };
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if about.is_dir() {
-        return Err(Error::Unfit { name, what: "is a folder".to_owned(), help: None });
+        return Err(Error::Unfit {
+            name,
+            what: "is a folder".to_owned(),
+            help: None,
+        });
     }
     if about.len() > syntax::MAX_BYTES as u64 {
         return Err(too_large(name, Some(about.len())));
@@ -21,22 +28,39 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 }
 
 fn too_large(name: String, length: Option<u64>) -> Error {
-    let has = length.map_or_else(|| "has more".to_owned(), |length| format!("has {length} bytes"));
-    Error::Unfit { name, what: format!("is too large: a document may have 32 MiB of text, this one {has}"), help: None }
+    let has = length.map_or_else(
+        || "has more".to_owned(),
+        |length| format!("has {length} bytes"),
+    );
+    Error::Unfit {
+        name,
+        what: format!("is too large: a document may have 32 MiB of text, this one {has}"),
+        help: None,
+    }
 }
 
-/// Reads a text. `about` is the expected number of bytes; `name` is the name of the source in errors.
+/// Reads a text. `about` is the expected number of bytes; `name` is the name of the source in
+/// errors.
 pub fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, Error> {
-    // Reserve one byte more than expected, so that the read that detects the end of the file has room.
+    // Reserve one byte more than expected, so that the read that detects the end of the file has
+    // room.
     let mut bytes = Vec::with_capacity(about + 1);
     let most = syntax::MAX_BYTES as u64 + 1;
-    from.take(most).read_to_end(&mut bytes).map_err(|source| Error::Unreadable { name: name.clone(), source })?;
+    from.take(most)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::Unreadable {
+            name: name.clone(),
+            source,
+        })?;
     if bytes.len() as u64 == most {
         return Err(too_large(name, None));
     }
     String::from_utf8(bytes).map_err(|error| Error::Unfit {
         name,
-        what: format!("is no UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1),
+        what: format!(
+            "is no UTF-8 text: byte {} cannot be read",
+            error.utf8_error().valid_up_to() + 1
+        ),
         help: Some("save it as UTF-8".to_owned()),
     })
 }

@@ -1,6 +1,7 @@
 //! Export and import of whole states with their history.
 //!
-//! Not here: the format of an export (`state::Exported`) and the formats of other tools (`foreign`); writing files.
+//! Not here: the format of an export (`state::Exported`) and the formats of other tools
+//! (`foreign`); writing files.
 
 use std::sync::Arc;
 
@@ -9,7 +10,10 @@ use crate::phases::shell::rollback_target;
 use crate::phases::{Options, StateEdit};
 use blueprint::Address;
 use state::seal::{SealError, Sealer};
-use state::{Exported, ExportedError, InstanceName, InstanceNameError, PrunedBase, Revision, Since, Store, StoreError};
+use state::{
+    Exported, ExportedError, InstanceName, InstanceNameError, PrunedBase, Revision, Since, Store,
+    StoreError,
+};
 
 use crate::error::Error;
 use crate::foreign::{ExportInput, ForeignExport, Form};
@@ -42,15 +46,22 @@ pub enum HistoryRestored {
         /// The number of operations.
         operations: usize,
     },
-    /// The store has the same history under another name, and an operation cannot be in two histories. Nothing was
-    /// changed.
+    /// The store has the same history under another name, and an operation cannot be in two
+    /// histories. Nothing was changed.
     KnownElsewhere,
 }
 
 /// Reads an exported state and the instance that it names. `name` is the file in messages.
-pub fn read_exported(text: &str, name: &str, sealer: &Sealer) -> Result<(Exported, InstanceName), Error> {
+pub fn read_exported(
+    text: &str,
+    name: &str,
+    sealer: &Sealer,
+) -> Result<(Exported, InstanceName), Error> {
     let exported = Exported::read(text, sealer).map_err(|error| unusable(name, error))?;
-    let instance = exported.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
+    let instance = exported
+        .instance
+        .parse()
+        .map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
     Ok((exported, instance))
 }
 
@@ -62,10 +73,22 @@ pub fn is_exported(text: &str) -> bool {
 /// Returns the error for an export that cannot be read or written.
 pub fn unusable(name: &str, error: ExportedError) -> Error {
     match error {
-        ExportedError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
-        ExportedError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
-        ExportedError::Sealed { source: SealError::KeyMissing, .. } => Error::State(StoreError::KeyMissing),
-        source => Error::Exported { name: name.to_owned(), source },
+        ExportedError::Sealed {
+            source: SealError::NoKey,
+            ..
+        } => Error::State(StoreError::NoKey),
+        ExportedError::Sealed {
+            source: SealError::WrongKey,
+            ..
+        } => Error::State(StoreError::WrongKey),
+        ExportedError::Sealed {
+            source: SealError::KeyMissing,
+            ..
+        } => Error::State(StoreError::KeyMissing),
+        source => Error::Exported {
+            name: name.to_owned(),
+            source,
+        },
     }
 }
 
@@ -73,9 +96,14 @@ impl Session {
     /// Exports the state of an instance with its history.
     pub async fn export(&self, instance: &InstanceName) -> Result<StateExport, Error> {
         let journal = self.reading().read(instance, Since::Entry(0)).await?;
-        let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
+        let journal = journal.ok_or_else(|| StoreError::Unknown {
+            instance: instance.clone(),
+        })?;
         let unsettled = journal.clone().snapshot().open.keys().next().cloned();
-        Ok(StateExport { exported: Exported::whole(instance, journal), unsettled })
+        Ok(StateExport {
+            exported: Exported::whole(instance, journal),
+            unsettled,
+        })
     }
 
     /// Exports an instance in the format of another tool.
@@ -92,7 +120,13 @@ impl Session {
             _ => None,
         };
         let dialects = &self.installed.dialects;
-        let whole = |kept| ExportInput { instance, snapshot: &snapshot, kept, dialects, reveal };
+        let whole = |kept| ExportInput {
+            instance,
+            snapshot: &snapshot,
+            kept,
+            dialects,
+            reveal,
+        };
         kept.as_deref().and_then(|kept| form.write(&whole(kept))).ok_or_else(|| {
             Error::usage(format!(
                 "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",
@@ -110,8 +144,15 @@ impl Session {
     ) -> Result<StateImport, Error> {
         let exported = Arc::new(exported);
         let state_edit = Some(StateEdit::Load(exported.clone()));
-        let options = Options { refresh: false, state_edit, ..Options::default() };
-        let import = StateImport { planned: self.stage_state(instance, options, frontend).await?, exported };
+        let options = Options {
+            refresh: false,
+            state_edit,
+            ..Options::default()
+        };
+        let import = StateImport {
+            planned: self.stage_state(instance, options, frontend).await?,
+            exported,
+        };
         if import.has_history() && import.exported.has_secret() && !self.sealer().can_seal() {
             return Err(Error::State(StoreError::NoKey));
         }
@@ -120,8 +161,8 @@ impl Session {
 }
 
 impl StateImport {
-    /// Whether the history can be imported too: the export has one, and the instance has no commits. Otherwise only the
-    /// plan can be applied.
+    /// Whether the history can be imported too: the export has one, and the instance has no
+    /// commits. Otherwise only the plan can be applied.
     pub fn has_history(&self) -> bool {
         !self.exported.journal.is_empty() && self.planned.staged.snapshot.revision == Revision(0)
     }
@@ -131,7 +172,15 @@ impl StateImport {
         let base = self.exported.pruned.as_ref().map(PrunedBase::checkpoint);
         let operations = self.exported.operations();
         let count = operations.len();
-        match store.restore(&self.planned.instance, self.exported.revision, base, operations).await {
+        match store
+            .restore(
+                &self.planned.instance,
+                self.exported.revision,
+                base,
+                operations,
+            )
+            .await
+        {
             Ok(()) => Ok(HistoryRestored::Whole { operations: count }),
             Err(StoreError::OperationExists { .. }) => Ok(HistoryRestored::KnownElsewhere),
             Err(error) => Err(error),

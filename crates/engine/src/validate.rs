@@ -69,21 +69,29 @@ pub struct Verdicts {
 }
 
 impl NamedDocument {
-    /// Returns the documents at paths: files, and all documents in folders. Without paths, returns the document in the
-    /// current folder. A folder without documents is an error.
+    /// Returns the documents at paths: files, and all documents in folders. Without paths, returns
+    /// the document in the current folder. A folder without documents is an error.
     pub fn of_paths(paths: &[PathBuf], dialects: &Dialects) -> Result<Vec<NamedDocument>, Error> {
         let mut named = Vec::new();
         for path in paths {
             if !path.is_dir() {
-                named.push(NamedDocument { path: Some(path.clone()), folder: None });
+                named.push(NamedDocument {
+                    path: Some(path.clone()),
+                    folder: None,
+                });
                 continue;
             }
             let below = documents_below(path, dialects)?;
             if below.is_empty() {
-                return Err(Error::NoDocument { folder: path.clone() });
+                return Err(Error::NoDocument {
+                    folder: path.clone(),
+                });
             }
             let folder = Some(path.clone());
-            named.extend(below.into_iter().map(|path| NamedDocument { path: Some(path), folder: folder.clone() }));
+            named.extend(below.into_iter().map(|path| NamedDocument {
+                path: Some(path),
+                folder: folder.clone(),
+            }));
         }
         if paths.is_empty() {
             named.push(NamedDocument::default());
@@ -91,12 +99,23 @@ impl NamedDocument {
         Ok(named)
     }
 
-    /// Loads the configuration of the document: `given`, or the one in its folder `beside`. For a document in a named
-    /// folder, searches upward as far as that folder.
+    /// Loads the configuration of the document: `given`, or the one in its folder `beside`. For a
+    /// document in a named folder, searches upward as far as that folder.
     pub fn config(&self, given: Option<&Path>, beside: &Path) -> Result<Config, Error> {
         let config = Config::load(given, beside)?;
-        let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_default()) else { return Ok(config) };
-        for folder in beside.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)) {
+        let Some(top) = self
+            .folder
+            .as_deref()
+            .map(absolute)
+            .filter(|_| config.is_default())
+        else {
+            return Ok(config);
+        };
+        for folder in beside
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(&top))
+        {
             let above = Config::load(given, folder)?;
             if !above.is_default() {
                 return Ok(above);
@@ -109,12 +128,24 @@ impl NamedDocument {
 impl DocumentVerdict {
     /// Returns the verdict on a document that could not be checked.
     pub fn unreadable(named: &NamedDocument, error: &Error) -> DocumentVerdict {
-        let file = named.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+        let file = named
+            .path
+            .as_deref()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
         let why = match error {
             Error::Reported | Error::Catalogs(_) => "not checked".to_owned(),
-            _ => error.to_string().trim_start_matches(&format!("`{file}` ")).to_owned(),
+            _ => error
+                .to_string()
+                .trim_start_matches(&format!("`{file}` "))
+                .to_owned(),
         };
-        DocumentVerdict { file, errors: 1, why: vec![why], ..DocumentVerdict::default() }
+        DocumentVerdict {
+            file,
+            errors: 1,
+            why: vec![why],
+            ..DocumentVerdict::default()
+        }
     }
 
     /// Whether the document has no error.
@@ -190,8 +221,8 @@ impl Frontend for DiagnosticCounter<'_> {
 }
 
 impl Session {
-    /// Checks a document with the given inputs. Mistakes in files of inputs are reported; all others are in `found` of
-    /// the document.
+    /// Checks a document with the given inputs. Mistakes in files of inputs are reported; all
+    /// others are in `found` of the document.
     pub async fn check_given(
         &self,
         source: DocumentSource,
@@ -200,7 +231,9 @@ impl Session {
     ) -> Result<(Document, Given), Error> {
         let none = Given::default();
         let mut document = self.check(source, ReadingFacts::of(&none)).await;
-        let Some(checked) = document.checked.clone() else { return Ok((document, none)) };
+        let Some(checked) = document.checked.clone() else {
+            return Ok((document, none));
+        };
         let mut found = Diagnostics::new();
         let given = self.gather(&checked, &mut document, inputs, &mut found);
         raise_warnings(self.strict, &mut found);
@@ -210,8 +243,8 @@ impl Session {
         Ok((document, given))
     }
 
-    /// Checks a document with the given inputs. Also finds the diagnostics of a plan that need no question to the
-    /// world.
+    /// Checks a document with the given inputs. Also finds the diagnostics of a plan that need no
+    /// question to the world.
     pub async fn validate(
         &self,
         source: DocumentSource,
@@ -231,11 +264,17 @@ impl Session {
         inputs: &Inputs,
         frontend: &mut dyn Frontend,
     ) -> Result<(DocumentVerdict, Document), Error> {
-        let mut counting = DiagnosticCounter { frontend, errors: 0, warnings: 0 };
+        let mut counting = DiagnosticCounter {
+            frontend,
+            errors: 0,
+            warnings: 0,
+        };
         let (mut document, given) = self.check_given(source, inputs, &mut counting).await?;
         if named.folder.is_some() {
             // The inputs are meant for those documents of the folder that declare them.
-            document.found.retain(|one| one.code.name != dialect::codes::UNDECLARED_VARIABLE.name);
+            document
+                .found
+                .retain(|one| one.code.name != dialect::codes::UNDECLARED_VARIABLE.name);
         }
         document.check_offline(&given).await;
         raise_warnings(self.strict, &mut document.found);
@@ -247,9 +286,23 @@ impl Session {
             }
         }
         let source = &document.source;
-        let file = source.path.as_deref().map_or_else(|| source.shown.clone(), |path| path.display().to_string());
+        let file = source
+            .path
+            .as_deref()
+            .map_or_else(|| source.shown.clone(), |path| path.display().to_string());
         let declares = document.checked.as_deref().map(DeclaredNames::of);
-        let DiagnosticCounter { errors, warnings, .. } = counting;
-        Ok((DocumentVerdict { file, errors, warnings, why, declares }, document))
+        let DiagnosticCounter {
+            errors, warnings, ..
+        } = counting;
+        Ok((
+            DocumentVerdict {
+                file,
+                errors,
+                warnings,
+                why,
+                declares,
+            },
+            document,
+        ))
     }
 }

@@ -14,8 +14,15 @@ pub(crate) fn unquoted(mut diagnostic: Diagnostic, file: &str) -> Diagnostic {
         *text = parts.collect::<Vec<_>>().join("`");
     };
     clean(&mut diagnostic.message);
-    diagnostic.labels.iter_mut().for_each(|label| clean(&mut label.text));
-    diagnostic.notes.iter_mut().chain(&mut diagnostic.help).for_each(clean);
+    diagnostic
+        .labels
+        .iter_mut()
+        .for_each(|label| clean(&mut label.text));
+    diagnostic
+        .notes
+        .iter_mut()
+        .chain(&mut diagnostic.help)
+        .for_each(clean);
     diagnostic.fixes.clear();
     diagnostic
 }

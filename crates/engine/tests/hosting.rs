@@ -1,5 +1,5 @@
-//! Tests of hosted packages, from the configuration to a session. The host runs in process; its packages keep objects
-//! in memory.
+//! Tests of hosted packages, from the configuration to a session. The host runs in process; its
+//! packages keep objects in memory.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -12,12 +12,13 @@ use diag::{Diagnostic, Diagnostics, Files};
 use engine::installed::InstalledHost;
 use engine::shell::Operated;
 use engine::{
-    Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector, OperateRequest,
-    Options, Session, SessionOptions, StageRequest, StagedDocument,
+    Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector,
+    OperateRequest, Options, Session, SessionOptions, StageRequest, StagedDocument,
 };
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Observed,
-    Operation, Provider, ProviderError, ReadOutcome, ReadRequest, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind,
+    HostedPackage, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    configured,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -68,8 +69,15 @@ impl Host {
             let host = host.clone();
             Box::pin(async move { host.open(package) })
         };
-        let hosts = vec![InstalledHost { kind: "pulumi", family: PackageFamily::Pulumi, open: Arc::new(open) }];
-        Arc::new(Installed { hosts, ..Installed::clone(&testkit::installed()) })
+        let hosts = vec![InstalledHost {
+            kind: "pulumi",
+            family: PackageFamily::Pulumi,
+            open: Arc::new(open),
+        }];
+        Arc::new(Installed {
+            hosts,
+            ..Installed::clone(&testkit::installed())
+        })
     }
 
     /// Opens a package and starts a task, as a real host starts and watches a process.
@@ -88,7 +96,12 @@ impl Host {
             }
         });
         let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
-        Ok(Arc::new(Sky { catalog, objects: self.objects.clone(), process, counts: self.counts.clone() }))
+        Ok(Arc::new(Sky {
+            catalog,
+            objects: self.objects.clone(),
+            process,
+            counts: self.counts.clone(),
+        }))
     }
 }
 
@@ -120,7 +133,10 @@ impl Provider for Sky {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move {
             self.counts.configured.fetch_add(1, Ordering::SeqCst);
             let (call, answer) = oneshot::channel();
@@ -128,7 +144,11 @@ impl Provider for Sky {
             self.process.send(call).map_err(|_| lost(()))?;
             answer.await.map_err(|_| lost(()))?;
             if with.settings.get("region").and_then(Value::as_text) == Some("nowhere") {
-                let token = with.settings.get("token").map(|token| token.revealed()).unwrap_or_default();
+                let token = with
+                    .settings
+                    .get("token")
+                    .map(|token| token.revealed())
+                    .unwrap_or_default();
                 let token = token.as_text().unwrap_or_default().to_owned();
                 let message = format!("there is no region `nowhere` for `{token}`");
                 return Err(ProviderError::new(ErrorKind::Document, message).at("region"));
@@ -139,15 +159,35 @@ impl Provider for Sky {
 }
 
 impl provider::Session for Sky {
-    fn read<'a>(&'a self, _: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         let objects = self.objects.lock().unwrap();
-        let there = request.id.and_then(|id| Some((Name::from(id), objects.get(id)?.clone())));
-        let seen = there.map(|(id, fields)| Observed { id, fields, ..Observed::default() });
-        Box::pin(std::future::ready(Ok(seen.map_or(ReadOutcome::Absent, ReadOutcome::Present))))
+        let there = request
+            .id
+            .and_then(|id| Some((Name::from(id), objects.get(id)?.clone())));
+        let seen = there.map(|(id, fields)| Observed {
+            id,
+            fields,
+            ..Observed::default()
+        });
+        Box::pin(std::future::ready(Ok(
+            seen.map_or(ReadOutcome::Absent, ReadOutcome::Present)
+        )))
     }
 
-    fn apply<'a>(&'a self, _: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        assert_eq!(request.operation, Operation::Create, "the tests create only");
+    fn apply<'a>(
+        &'a self,
+        _: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        assert_eq!(
+            request.operation,
+            Operation::Create,
+            "the tests create only"
+        );
         let mut objects = self.objects.lock().unwrap();
         let id = Name::from(format!("kite-{}", objects.len()));
         let mut fields = request.desired.as_map().cloned().unwrap_or_default();
@@ -178,7 +218,10 @@ impl Frontend for Watcher {
 impl Watcher {
     /// The code, message and notes of each diagnostic.
     fn said(&self) -> Vec<(&'static str, &str, &[String])> {
-        self.0.iter().map(|one| (one.code.name, one.message.as_str(), one.notes.as_slice())).collect()
+        self.0
+            .iter()
+            .map(|one| (one.code.name, one.message.as_str(), one.notes.as_slice()))
+            .collect()
     }
 }
 
@@ -189,25 +232,48 @@ fn config(folder: &Path, text: &str) -> Result<Config, Error> {
 }
 
 fn session(host: &Host, folder: &Path, text: &str) -> Result<Session, Error> {
-    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    let options = SessionOptions {
+        state: Some("memory:".to_owned()),
+        ..SessionOptions::default()
+    };
     Session::new(host.installed(), config(folder, text)?, &options, folder)
 }
 
 async fn staged(session: &Session, watcher: &mut Watcher) -> Result<StagedDocument, Error> {
-    session.stage(StageRequest::new(DocumentSource::of_text("kites.yaml", KITES)), watcher).await
+    session
+        .stage(
+            StageRequest::new(DocumentSource::of_text("kites.yaml", KITES)),
+            watcher,
+        )
+        .await
 }
 
 #[tokio::test]
 async fn a_package_is_opened_configured_and_closed_once() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     let session = session(&host, folder.path(), PLUGIN).unwrap();
     assert_eq!(host.counts.all(), [0, 0, 0], "nothing needs it yet");
     let planned = staged(&session, &mut watcher).await.unwrap().planned;
     assert_eq!(planned.staged.plan.steps.len(), 3, "{:?}", watcher.0);
     let instance = planned.instance.clone();
-    let operated = session.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    let operated = session
+        .operate(OperateRequest::of(planned, "me@here"), &mut watcher)
+        .await;
     assert!(matches!(operated, Operated::Done(_)), "{:?}", watcher.0);
-    assert_eq!(session.reading().load(&instance).await.unwrap().records.len(), 3);
+    assert_eq!(
+        session
+            .reading()
+            .load(&instance)
+            .await
+            .unwrap()
+            .records
+            .len(),
+        3
+    );
     let again = staged(&session, &mut watcher).await.unwrap();
     assert!(again.planned.staged.plan.is_empty());
     assert_eq!(host.counts.all(), [1, 1, 0]);
@@ -215,107 +281,224 @@ async fn a_package_is_opened_configured_and_closed_once() {
     session.close().await;
     session.close().await;
     assert_eq!(host.counts.all(), [1, 1, 1]);
-    assert_eq!(host.counts.tasks.load(Ordering::SeqCst), 1, "what the host started runs as long as the session");
+    assert_eq!(
+        host.counts.tasks.load(Ordering::SeqCst),
+        1,
+        "what the host started runs as long as the session"
+    );
     drop((again, session));
     closer.close().await;
     drop(closer);
-    assert_eq!(host.counts.tasks.load(Ordering::SeqCst), 0, "it has ended with the session");
+    assert_eq!(
+        host.counts.tasks.load(Ordering::SeqCst),
+        0,
+        "it has ended with the session"
+    );
     assert_eq!(host.counts.all(), [1, 1, 1]);
 }
 
 #[tokio::test]
 async fn host_receives_the_fields_of_the_plugin_table() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     let text = "[plugins.sky]\nkind = \"pulumi\"\npath = \"./bin/sky\"\narguments = [\"--fast\"]\nenv = [\"SKY_*\"]\n\
                 memory = \"512 MiB\"\nstart-within = \"5s\"\n";
-    staged(&session(&host, folder.path(), text).unwrap(), &mut watcher).await.unwrap();
+    staged(&session(&host, folder.path(), text).unwrap(), &mut watcher)
+        .await
+        .unwrap();
     let packages = host.packages.lock().unwrap();
-    let [package] = packages.as_slice() else { panic!("{packages:?}") };
+    let [package] = packages.as_slice() else {
+        panic!("{packages:?}")
+    };
     assert_eq!(package.program, folder.path().join("./bin/sky"));
-    assert_eq!((package.name.as_ref(), package.arguments.as_slice()), ("sky", ["--fast".to_owned()].as_slice()));
-    assert_eq!((package.inherits.clone(), package.memory), (Some(vec!["SKY_*".to_owned()]), Some(512 << 20)));
-    assert_eq!((package.start_within.as_secs(), package.folder.as_path()), (5, folder.path()));
+    assert_eq!(
+        (package.name.as_ref(), package.arguments.as_slice()),
+        ("sky", ["--fast".to_owned()].as_slice())
+    );
+    assert_eq!(
+        (package.inherits.clone(), package.memory),
+        (Some(vec!["SKY_*".to_owned()]), Some(512 << 20))
+    );
+    assert_eq!(
+        (package.start_within.as_secs(), package.folder.as_path()),
+        (5, folder.path())
+    );
 }
 
 #[tokio::test]
 async fn a_plugin_that_cannot_be_used_is_one_mistake_of_a_document() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     *host.broken.lock().unwrap() = Some("the program does not exist".to_owned());
     let session = session(&host, folder.path(), PLUGIN).unwrap();
-    assert!(matches!(staged(&session, &mut watcher).await, Err(Error::Reported)));
-    let notes = ["the program does not exist".to_owned(), "it is configured at cyan.toml:1:10".to_owned()];
-    assert_eq!(watcher.said(), [("plugin-unavailable", "the plugin of `sky` cannot be used", notes.as_slice())]);
+    assert!(matches!(
+        staged(&session, &mut watcher).await,
+        Err(Error::Reported)
+    ));
+    let notes = [
+        "the program does not exist".to_owned(),
+        "it is configured at cyan.toml:1:10".to_owned(),
+    ];
+    assert_eq!(
+        watcher.said(),
+        [(
+            "plugin-unavailable",
+            "the plugin of `sky` cannot be used",
+            notes.as_slice()
+        )]
+    );
     assert_eq!(&KITES[watcher.0[0].span().range()], "sky/kite");
     assert_eq!(host.counts.all(), [1, 0, 0], "it was tried once");
 }
 
 #[tokio::test]
 async fn a_plugin_that_cannot_be_used_is_one_mistake_of_a_state() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     let installed = host.installed();
-    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
-    let session = || Session::new(installed.clone(), config(folder.path(), PLUGIN).unwrap(), &options, folder.path());
+    let options = SessionOptions {
+        state: Some("memory:".to_owned()),
+        ..SessionOptions::default()
+    };
+    let session = || {
+        Session::new(
+            installed.clone(),
+            config(folder.path(), PLUGIN).unwrap(),
+            &options,
+            folder.path(),
+        )
+    };
     let first = session().unwrap();
     let planned = staged(&first, &mut watcher).await.unwrap().planned;
-    first.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    first
+        .operate(OperateRequest::of(planned, "me@here"), &mut watcher)
+        .await;
     *host.broken.lock().unwrap() = Some("the program does not exist".to_owned());
     let second = session().unwrap();
     let mut run = FrontendRun::new(&installed.runtime.ids, &installed.runtime.clock);
-    let instance = second.existing_instance(&InstanceSelector::default(), &mut run, &mut watcher).await.unwrap();
+    let instance = second
+        .existing_instance(&InstanceSelector::default(), &mut run, &mut watcher)
+        .await
+        .unwrap();
     let destroy = Options::default();
-    match second.stage_state(instance.clone(), destroy, &mut watcher).await {
+    match second
+        .stage_state(instance.clone(), destroy, &mut watcher)
+        .await
+    {
         Err(Error::Catalogs(found)) => {
             let said: Vec<&str> = found.diagnostics.iter().map(|one| one.code.name).collect();
             assert_eq!(said, ["plugin-unavailable"]);
         }
         other => panic!("{:?} {:?}", other.err(), watcher.0),
     }
-    assert!(matches!(second.drift(&instance, &[]).await, Err(Error::Catalogs(_))));
+    assert!(matches!(
+        second.drift(&instance, &[]).await,
+        Err(Error::Catalogs(_))
+    ));
 }
 
 #[tokio::test]
 async fn refused_settings_are_reported_once_with_their_place() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     let text = format!("{PLUGIN}[providers.sky]\ntoken = \"hunter2\"\nregion = \"nowhere\"\n");
     let session = session(&host, folder.path(), &text).unwrap();
-    assert!(matches!(staged(&session, &mut watcher).await, Err(Error::Reported)));
-    let [only] = watcher.0.as_slice() else { panic!("{:?}", watcher.0) };
+    assert!(matches!(
+        staged(&session, &mut watcher).await,
+        Err(Error::Reported)
+    ));
+    let [only] = watcher.0.as_slice() else {
+        panic!("{:?}", watcher.0)
+    };
     assert_eq!(
         (only.code.name, only.message.as_str()),
-        ("provider-settings", "the provider `sky` does not accept its settings")
+        (
+            "provider-settings",
+            "the provider `sky` does not accept its settings"
+        )
     );
     assert_eq!(only.notes[1], "its settings are at cyan.toml:6:1");
     assert!(
-        only.notes[0].starts_with("there is no region `nowhere`") && !only.notes[0].contains("hunter2"),
+        only.notes[0].starts_with("there is no region `nowhere`")
+            && !only.notes[0].contains("hunter2"),
         "{only:?}"
     );
-    assert!(KITES[only.span().range()].starts_with('a'), "it is shown at the first resource");
+    assert!(
+        KITES[only.span().range()].starts_with('a'),
+        "it is shown at the first resource"
+    );
     assert_eq!(host.counts.all(), [1, 1, 0], "it was asked once");
 }
 
 #[tokio::test]
 async fn refused_settings_are_reported_once_for_a_state() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
     let installed = host.installed();
-    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
-    let session =
-        |text: &str| Session::new(installed.clone(), config(folder.path(), text).unwrap(), &options, folder.path());
+    let options = SessionOptions {
+        state: Some("memory:".to_owned()),
+        ..SessionOptions::default()
+    };
+    let session = |text: &str| {
+        Session::new(
+            installed.clone(),
+            config(folder.path(), text).unwrap(),
+            &options,
+            folder.path(),
+        )
+    };
     let first = session(PLUGIN).unwrap();
     let planned = staged(&first, &mut watcher).await.unwrap().planned;
     let instance = planned.instance.clone();
-    first.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    first
+        .operate(OperateRequest::of(planned, "me@here"), &mut watcher)
+        .await;
     let second = session(&format!("{PLUGIN}settings = {{ region = \"nowhere\" }}\n")).unwrap();
     let report = second.drift(&instance, &[]).await.unwrap();
-    let said: Vec<(&str, &[String])> =
-        report.found.diagnostics.iter().map(|one| (one.code.name, one.notes.as_slice())).collect();
-    let [("provider-settings", notes)] = said.as_slice() else { panic!("{said:?}") };
-    assert_eq!(notes[1..], ["its settings are at cyan.toml:4:14", "`a` and 2 other resources cannot be read"]);
+    let said: Vec<(&str, &[String])> = report
+        .found
+        .diagnostics
+        .iter()
+        .map(|one| (one.code.name, one.notes.as_slice()))
+        .collect();
+    let [("provider-settings", notes)] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert_eq!(
+        notes[1..],
+        [
+            "its settings are at cyan.toml:4:14",
+            "`a` and 2 other resources cannot be read"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn settings_in_either_table_reach_the_provider() {
-    for settings in ["[providers.sky]\nregion = \"nowhere\"\n", "[plugins.sky.settings]\nregion = \"nowhere\"\n"] {
-        let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    for settings in [
+        "[providers.sky]\nregion = \"nowhere\"\n",
+        "[plugins.sky.settings]\nregion = \"nowhere\"\n",
+    ] {
+        let (host, folder, mut watcher) = (
+            Host::default(),
+            tempfile::tempdir().unwrap(),
+            Watcher::default(),
+        );
         let session = session(&host, folder.path(), &format!("{PLUGIN}{settings}")).unwrap();
         assert!(staged(&session, &mut watcher).await.is_err());
         assert_eq!(watcher.said()[0].2[1], "its settings are at cyan.toml:5:1");
@@ -324,10 +507,20 @@ async fn settings_in_either_table_reach_the_provider() {
 
 #[tokio::test]
 async fn an_unknown_setting_is_reported_at_its_place() {
-    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
-    let session = session(&host, folder.path(), &format!("{PLUGIN}settings = {{ regoin = \"x\" }}\n")).unwrap();
+    let (host, folder, mut watcher) = (
+        Host::default(),
+        tempfile::tempdir().unwrap(),
+        Watcher::default(),
+    );
+    let session = session(
+        &host,
+        folder.path(),
+        &format!("{PLUGIN}settings = {{ regoin = \"x\" }}\n"),
+    )
+    .unwrap();
     let error = staged(&session, &mut watcher).await.err().unwrap();
-    let message = "line 4, column 14: the provider `sky` has no setting `regoin`; it has `region`, `token`";
+    let message =
+        "line 4, column 14: the provider `sky` has no setting `regoin`; it has `region`, `token`";
     assert_eq!(error.causes(), [message]);
 }
 
@@ -381,9 +574,21 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let error = session(&Host::default(), folder.path(), &format!("[plugins.sky]\n{text}\n")).err().unwrap();
-        let Error::Config { help: given, .. } = &error else { panic!("{error}") };
-        assert_eq!((error.causes(), given.as_deref()), (vec![message.to_owned()], Some(help)), "{text}");
+        let error = session(
+            &Host::default(),
+            folder.path(),
+            &format!("[plugins.sky]\n{text}\n"),
+        )
+        .err()
+        .unwrap();
+        let Error::Config { help: given, .. } = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (error.causes(), given.as_deref()),
+            (vec![message.to_owned()], Some(help)),
+            "{text}"
+        );
     }
     for (text, message) in [
         (
@@ -402,11 +607,19 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
             "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\ncolour = 1",
             "line 4, column 1: unknown field `colour`, expected one of `kind`, `path`, `source`, `version`, `arguments`, `env`, `memory`, `start-within`, `settings`",
         ),
-        ("[plugins.sky]\npath = \"x\"", "line 1, column 1: missing field `kind`"),
-        ("[plugins.sky]\nkind = 1", "line 2, column 8: invalid type, expected a string"),
+        (
+            "[plugins.sky]\npath = \"x\"",
+            "line 1, column 1: missing field `kind`",
+        ),
+        (
+            "[plugins.sky]\nkind = 1",
+            "line 2, column 8: invalid type, expected a string",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let error = session(&Host::default(), folder.path(), text).err().unwrap();
+        let error = session(&Host::default(), folder.path(), text)
+            .err()
+            .unwrap();
         assert_eq!(error.causes(), [message], "{text}");
     }
 }

@@ -11,8 +11,9 @@ use engine::shell::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
 use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
 use engine::{
-    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest, Options, RunProgress,
-    Session, SessionEvent, SessionOptions, Silent, StageRequest, StateEdit, json,
+    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest,
+    Options, RunProgress, Session, SessionEvent, SessionOptions, Silent, StageRequest, StateEdit,
+    json,
 };
 use serde_json::json;
 use state::InstanceName;
@@ -32,7 +33,10 @@ fn session() -> Session {
 }
 
 fn session_of(installed: Arc<Installed>) -> Session {
-    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    let options = SessionOptions {
+        state: Some("memory:".to_owned()),
+        ..SessionOptions::default()
+    };
     Session::new(installed, Config::default(), &options, ".".as_ref()).unwrap()
 }
 
@@ -41,17 +45,30 @@ fn name(text: &str) -> InstanceName {
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
 }
 
 /// Deploys a text as an instance.
 async fn deploy(session: &Session, instance: &InstanceName, text: &str) -> Silent {
     let mut frontend = Silent::default();
     let source = DocumentSource::of_text("shop.yaml", text);
-    let request = StageRequest { instance: Some(instance.clone()), ..StageRequest::new(source) };
+    let request = StageRequest {
+        instance: Some(instance.clone()),
+        ..StageRequest::new(source)
+    };
     let staged = session.stage(request, &mut frontend).await.unwrap();
-    let operated = session.operate(OperateRequest::of(staged.planned, "me@here"), &mut frontend).await;
-    assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
+    let operated = session
+        .operate(OperateRequest::of(staged.planned, "me@here"), &mut frontend)
+        .await;
+    assert!(
+        matches!(operated, Operated::Done(_)),
+        "{:?}",
+        frontend.diagnostics
+    );
     frontend
 }
 
@@ -88,14 +105,25 @@ fn exports_and_history_are_values() {
         let (session, shop) = (session(), name("shop"));
         deploy(&session, &shop, SHOP).await;
         let exports = session.exports(&shop).await.unwrap();
-        assert_eq!(json::exports(&exports, false), json!({"instance": "shop", "exports": {"out": 1}}));
-        let Err(Error::Usage { message, help }) = exports.get("ou") else { panic!("it is unknown") };
-        assert_eq!((message.as_str(), help.as_deref()), ("`shop` exports no `ou`", Some("did you mean `out`?")));
+        assert_eq!(
+            json::exports(&exports, false),
+            json!({"instance": "shop", "exports": {"out": 1}})
+        );
+        let Err(Error::Usage { message, help }) = exports.get("ou") else {
+            panic!("it is unknown")
+        };
+        assert_eq!(
+            (message.as_str(), help.as_deref()),
+            ("`shop` exports no `ou`", Some("did you mean `out`?"))
+        );
 
         let history = session.history(&shop, 10).await.unwrap();
         assert!(!history.is_held);
         let operation = &json::history(&history)["operations"][0];
-        assert_eq!((&operation["who"], &operation["finished"]["created"]), (&json!("me@here"), &json!(1)));
+        assert_eq!(
+            (&operation["who"], &operation["finished"]["created"]),
+            (&json!("me@here"), &json!(1))
+        );
     });
 }
 
@@ -104,14 +132,32 @@ fn types_functions_and_codes_are_found_by_name() {
     let session = session();
     let library = &session.library;
     let found = library.types_named(Some("test/data")).unwrap();
-    assert!(matches!(&found, Types::Type(details) if details.resource.is_some()), "{found:?}");
+    assert!(
+        matches!(&found, Types::Type(details) if details.resource.is_some()),
+        "{found:?}"
+    );
     assert_eq!(json::types(&found)["resource"]["name"], "test/data");
     let lists = library.types_named(None).unwrap();
-    assert!(json::types(&lists)["types"].as_array().unwrap().iter().any(|one| one["name"] == "test/data"));
-    assert!(matches!(library.types_named(Some("test/dta")), Err(Error::Usage { .. })));
+    assert!(
+        json::types(&lists)["types"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["name"] == "test/data")
+    );
+    assert!(matches!(
+        library.types_named(Some("test/dta")),
+        Err(Error::Usage { .. })
+    ));
 
-    assert_eq!(json::functions_named(&library.functions_named("len").unwrap())["name"], "len");
-    assert!(matches!(library.functions_named("lenn"), Err(Error::Usage { .. })));
+    assert_eq!(
+        json::functions_named(&library.functions_named("len").unwrap())["name"],
+        "len"
+    );
+    assert!(matches!(
+        library.functions_named("lenn"),
+        Err(Error::Usage { .. })
+    ));
 
     let code = diagnostic_code("plan-stale", &library.dialects).unwrap();
     assert_eq!(json::code(code)["severity"], "error");
@@ -124,33 +170,66 @@ fn documents_of_a_folder_get_verdicts() {
         let folder = tempfile::tempdir().unwrap();
         let good = folder.path().join("a.blueprint.yaml");
         std::fs::write(&good, SHOP).unwrap();
-        std::fs::write(folder.path().join("b.blueprint.yaml"), SHOP.replace("test/data", "test/nothing")).unwrap();
+        std::fs::write(
+            folder.path().join("b.blueprint.yaml"),
+            SHOP.replace("test/data", "test/nothing"),
+        )
+        .unwrap();
         std::fs::write(folder.path().join("cyan.toml"), "strict = true\n").unwrap();
         let session = session();
         let dialects = &session.installed.dialects;
         let named = NamedDocument::of_paths(&[folder.path().to_owned()], dialects).unwrap();
         assert_eq!(named.len(), 2);
-        assert!(named[0].config(None, folder.path()).unwrap().strict, "the folder has a configuration");
+        assert!(
+            named[0].config(None, folder.path()).unwrap().strict,
+            "the folder has a configuration"
+        );
 
-        let mut verdicts = Verdicts { documents: Vec::new(), has_folder: true };
+        let mut verdicts = Verdicts {
+            documents: Vec::new(),
+            has_folder: true,
+        };
         for one in &named {
             let source = DocumentSource::find(one.path.as_deref(), dialects).unwrap();
             let (inputs, mut frontend) = (Inputs::default(), Silent::default());
-            verdicts.documents.push(session.verdict(one, source, &inputs, &mut frontend).await.unwrap().0);
+            verdicts.documents.push(
+                session
+                    .verdict(one, source, &inputs, &mut frontend)
+                    .await
+                    .unwrap()
+                    .0,
+            );
         }
-        let missing = NamedDocument { path: Some("c.yaml".into()), folder: None };
-        verdicts.documents.push(DocumentVerdict::unreadable(&missing, &Error::Reported));
+        let missing = NamedDocument {
+            path: Some("c.yaml".into()),
+            folder: None,
+        };
+        verdicts
+            .documents
+            .push(DocumentVerdict::unreadable(&missing, &Error::Reported));
         let json = json::verdicts(&verdicts);
-        assert_eq!(json["summary"], json!({"documents": 3, "valid": 1, "invalid": 2}));
-        assert_eq!(json["documents"][0]["declares"]["resources"], json!(["till"]));
-        assert_eq!(json["documents"][1]["why"], json!(["unknown-resource-type"]));
+        assert_eq!(
+            json["summary"],
+            json!({"documents": 3, "valid": 1, "invalid": 2})
+        );
+        assert_eq!(
+            json["documents"][0]["declares"]["resources"],
+            json!(["till"])
+        );
+        assert_eq!(
+            json["documents"][1]["why"],
+            json!(["unknown-resource-type"])
+        );
         assert_eq!(
             json["documents"][2],
             json!({
                 "file": "c.yaml", "valid": false, "errors": 1, "warnings": 0, "why": ["not checked"], "declares": null,
             })
         );
-        assert!(NamedDocument::of_paths(&[tempfile::tempdir().unwrap().path().to_owned()], dialects).is_err());
+        assert!(
+            NamedDocument::of_paths(&[tempfile::tempdir().unwrap().path().to_owned()], dialects)
+                .is_err()
+        );
     });
 }
 
@@ -159,16 +238,28 @@ fn a_whole_state_moves_with_its_history() {
     run(async {
         let (from, shop) = (session(), name("shop"));
         deploy(&from, &shop, SHOP).await;
-        let text = from.export(&shop).await.unwrap().exported.write(from.sealer()).unwrap();
+        let text = from
+            .export(&shop)
+            .await
+            .unwrap()
+            .exported
+            .write(from.sealer())
+            .unwrap();
         assert!(is_exported(&text) && !is_exported(SHOP));
 
         let to = session();
         let (exported, named) = read_exported(&text, "kept.json", &Sealer::none()).unwrap();
         let (selector, mut frontend) = (InstanceSelector::default(), Silent::default());
         let mut ids = to.new_run();
-        let intended = to.intended_instance(&selector, Some(&named), &mut ids, &mut frontend).await.unwrap();
+        let intended = to
+            .intended_instance(&selector, Some(&named), &mut ids, &mut frontend)
+            .await
+            .unwrap();
         assert_eq!(intended.as_ref(), Some(&shop));
-        let import = to.stage_import_of_state(shop.clone(), exported.clone(), &mut frontend).await.unwrap();
+        let import = to
+            .stage_import_of_state(shop.clone(), exported.clone(), &mut frontend)
+            .await
+            .unwrap();
         assert!(import.has_history());
         let restored = import.restore(to.writing().as_ref()).await.unwrap();
         assert_eq!(restored, HistoryRestored::Whole { operations: 1 });
@@ -177,14 +268,33 @@ fn a_whole_state_moves_with_its_history() {
         // The same history is not imported twice, even if its instance manages nothing any more.
         let state_edit = Some(StateEdit::Remove(vec!["till".parse().unwrap()]));
         let planned = to
-            .stage_state(shop.clone(), Options { state_edit, refresh: false, ..Options::default() }, &mut frontend)
+            .stage_state(
+                shop.clone(),
+                Options {
+                    state_edit,
+                    refresh: false,
+                    ..Options::default()
+                },
+                &mut frontend,
+            )
             .await
             .unwrap();
-        let operated = to.operate(OperateRequest::of(planned, "me@here"), &mut frontend).await;
+        let operated = to
+            .operate(OperateRequest::of(planned, "me@here"), &mut frontend)
+            .await;
         assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
-        let import = to.stage_import_of_state(name("copy"), exported, &mut frontend).await.unwrap();
-        assert_eq!(import.restore(to.writing().as_ref()).await.unwrap(), HistoryRestored::KnownElsewhere);
-        let again = to.stage_import_of_state(shop, import.exported.as_ref().clone(), &mut frontend).await.unwrap();
+        let import = to
+            .stage_import_of_state(name("copy"), exported, &mut frontend)
+            .await
+            .unwrap();
+        assert_eq!(
+            import.restore(to.writing().as_ref()).await.unwrap(),
+            HistoryRestored::KnownElsewhere
+        );
+        let again = to
+            .stage_import_of_state(shop, import.exported.as_ref().clone(), &mut frontend)
+            .await
+            .unwrap();
         assert!(!again.has_history(), "the instance exists");
     });
 }
@@ -196,12 +306,18 @@ fn expressions_and_names_of_a_document_are_for_every_front_end() {
         let source = DocumentSource::of_text("shop.yaml", SHOP);
         let mut document = session.check(source, engine::ReadingFacts::default()).await;
         let names = Names::of(&document);
-        assert_eq!(names.complete("variables.s", 11), (10, vec!["size".to_owned()]));
+        assert_eq!(
+            names.complete("variables.s", 11),
+            (10, vec!["size".to_owned()])
+        );
         let sections: Vec<&str> = names.sections().map(|(section, _)| section).collect();
         assert_eq!(sections, ["variables", "resources"]);
         assert!(!document.parse_expression("len(\"abc\")").1.has_errors());
         let (_, found) = document.parse_expression("variables.sise");
-        assert_eq!(found.iter().map(|one| one.code.name).collect::<Vec<_>>(), ["unknown-variable"]);
+        assert_eq!(
+            found.iter().map(|one| one.code.name).collect::<Vec<_>>(),
+            ["unknown-variable"]
+        );
     });
 }
 
@@ -216,16 +332,41 @@ fn an_editor_learns_what_the_names_of_a_file_resolve_to() {
         std::fs::write(folder.path().join("child.yaml"), child).unwrap();
         std::fs::write(folder.path().join("root.yaml"), root).unwrap();
         let session = session();
-        let source = DocumentSource::find(Some(&folder.path().join("root.yaml")), &session.installed.dialects).unwrap();
+        let source = DocumentSource::find(
+            Some(&folder.path().join("root.yaml")),
+            &session.installed.dialects,
+        )
+        .unwrap();
         let document = session.check(source, engine::ReadingFacts::default()).await;
-        let files: Vec<_> = document.documents.as_ref().unwrap().units().iter().map(|unit| unit.file).collect();
+        let files: Vec<_> = document
+            .documents
+            .as_ref()
+            .unwrap()
+            .units()
+            .iter()
+            .map(|unit| unit.file)
+            .collect();
         let at = |unit: usize, name: &str| {
             let text = document.files.get(files[unit]).unwrap().text();
             let resolutions = document.resolutions(files[unit]).unwrap();
-            let found = resolutions.at(files[unit], text.find(name).unwrap() as u32).unwrap();
+            let found = resolutions
+                .at(files[unit], text.find(name).unwrap() as u32)
+                .unwrap();
             let definition = found.definition.unwrap();
-            let line = document.files.get(definition.file).unwrap().position(definition.start).line;
-            (found.ty.to_string(), files.iter().position(|file| *file == definition.file).unwrap(), line)
+            let line = document
+                .files
+                .get(definition.file)
+                .unwrap()
+                .position(definition.start)
+                .line;
+            (
+                found.ty.to_string(),
+                files
+                    .iter()
+                    .position(|file| *file == definition.file)
+                    .unwrap(),
+                line,
+            )
         };
         assert_eq!(at(0, ".size}"), ("integer".to_owned(), 1, 5));
         assert_eq!(at(1, "values.v"), ("integer".to_owned(), 1, 3));
@@ -236,7 +377,10 @@ fn an_editor_learns_what_the_names_of_a_file_resolve_to() {
 #[test]
 fn a_document_is_formatted_without_being_written() {
     let source = DocumentSource::of_text("shop.yaml", "version:   2023-04-20\n");
-    assert_eq!(formatted(&source).text.as_deref(), Some("version: 2023-04-20\n"));
+    assert_eq!(
+        formatted(&source).text.as_deref(),
+        Some("version: 2023-04-20\n")
+    );
     let broken = formatted(&DocumentSource::of_text("shop.yaml", "a: [1\n"));
     assert!(broken.text.is_none() && broken.found.has_errors());
 }
@@ -254,10 +398,23 @@ fn events_have_the_id_of_the_operation_numbers_and_times_of_the_installed_clock(
         let history = session.history(&shop, 1).await.unwrap();
         let id = &history.operations[0].operation.id;
         assert!(events.iter().all(|one| one.operation == *id), "{events:?}");
-        assert!(events.iter().map(|one| one.sequence).eq(1..=events.len() as u64), "{events:?}");
-        assert!(events.iter().all(|one| (0..60_000).contains(&(one.at_ms - NOON * 1000))), "{events:?}");
+        assert!(
+            events
+                .iter()
+                .map(|one| one.sequence)
+                .eq(1..=events.len() as u64),
+            "{events:?}"
+        );
+        assert!(
+            events
+                .iter()
+                .all(|one| (0..60_000).contains(&(one.at_ms - NOON * 1000))),
+            "{events:?}"
+        );
 
-        let started = events.iter().find(|one| matches!(&one.event, SessionEvent::Operation(Event::Started { .. })));
+        let started = events
+            .iter()
+            .find(|one| matches!(&one.event, SessionEvent::Operation(Event::Started { .. })));
         let (started, at) = (started.unwrap(), json::time(started.unwrap().at_ms));
         assert!(at.starts_with("2023-11-14T22:13:2"), "{at}");
         assert_eq!(
@@ -273,28 +430,55 @@ fn events_have_the_id_of_the_operation_numbers_and_times_of_the_installed_clock(
 #[test]
 fn the_plan_of_an_automatic_rollback_reports_its_events() {
     run(async {
-        let fault = serde_json::from_value(json!({"on": "create", "at": "extra", "kind": "permanent"})).unwrap();
-        let (session, shop) = (session_of(testkit::installed_with(vec![fault])), name("shop"));
+        let fault =
+            serde_json::from_value(json!({"on": "create", "at": "extra", "kind": "permanent"}))
+                .unwrap();
+        let (session, shop) = (
+            session_of(testkit::installed_with(vec![fault])),
+            name("shop"),
+        );
         deploy(&session, &shop, SHOP).await;
-        let text = SHOP.replace("exports:", "  extra: {type: test/data, spec: {input: 2}}\nexports:");
-        let (source, mut frontend) = (DocumentSource::of_text("shop.yaml", text), Silent::default());
-        let request = StageRequest { instance: Some(shop.clone()), ..StageRequest::new(source) };
+        let text = SHOP.replace(
+            "exports:",
+            "  extra: {type: test/data, spec: {input: 2}}\nexports:",
+        );
+        let (source, mut frontend) = (
+            DocumentSource::of_text("shop.yaml", text),
+            Silent::default(),
+        );
+        let request = StageRequest {
+            instance: Some(shop.clone()),
+            ..StageRequest::new(source)
+        };
         let staged = session.stage(request, &mut frontend).await.unwrap();
         let mut progress = RunProgress::of(&staged.planned.staged.plan);
         let mut request = OperateRequest::of(staged.planned, "me@here");
         request.settings.on_failure = OnFailure::Rollback;
         let operated = session.operate(request, &mut frontend).await;
-        assert!(matches!(&operated, Operated::Done(outcome) if outcome.rolled_back.is_some()), "{operated:?}");
+        assert!(
+            matches!(&operated, Operated::Done(outcome) if outcome.rolled_back.is_some()),
+            "{operated:?}"
+        );
 
         let events = &frontend.events;
-        let is_rollback = |event: &SessionEvent| matches!(event, SessionEvent::Operation(Event::RollingBack { .. }));
-        let begins = events.iter().position(|one| is_rollback(&one.event)).unwrap();
-        let read = events[begins..].iter().find(|one| matches!(&one.event, SessionEvent::Reading(_))).unwrap();
+        let is_rollback = |event: &SessionEvent| {
+            matches!(event, SessionEvent::Operation(Event::RollingBack { .. }))
+        };
+        let begins = events
+            .iter()
+            .position(|one| is_rollback(&one.event))
+            .unwrap();
+        let read = events[begins..]
+            .iter()
+            .find(|one| matches!(&one.event, SessionEvent::Reading(_)))
+            .unwrap();
         assert_eq!(json::envelope(read, None)["address"], "till");
         // The plan of the rollback was not shown, so its steps have no numbers.
         let mut steps = Vec::new();
         for one in events {
-            let SessionEvent::Operation(event) = &one.event else { continue };
+            let SessionEvent::Operation(event) = &one.event else {
+                continue;
+            };
             progress.follow(event);
             if matches!(event, Event::Failed { .. } | Event::Done { .. }) {
                 steps.push(progress.step_of(event).is_some());
@@ -307,7 +491,18 @@ fn the_plan_of_an_automatic_rollback_reports_its_events() {
             not_done.iter().map(json::not_done).collect::<Vec<_>>(),
             [json!({"step": not_done[0].step, "address": "extra", "action": "create"}),]
         );
-        assert!(events.iter().all(|one| one.operation == events[0].operation), "{events:?}");
-        assert!(events.iter().map(|one| one.sequence).eq(1..=events.len() as u64), "{events:?}");
+        assert!(
+            events
+                .iter()
+                .all(|one| one.operation == events[0].operation),
+            "{events:?}"
+        );
+        assert!(
+            events
+                .iter()
+                .map(|one| one.sequence)
+                .eq(1..=events.len() as u64),
+            "{events:?}"
+        );
     });
 }

@@ -1,4 +1,5 @@
-//! The world's answers while a plan was made. A plan keeps them, so that applying a saved plan asks nothing again.
+//! The world's answers while a plan was made. A plan keeps them, so that applying a saved plan asks
+//! nothing again.
 
 use std::sync::Arc;
 
@@ -27,12 +28,12 @@ pub struct Answers {
     /// Exported fields of data sources, by name.
     #[serde(default)]
     pub data_sources: IndexMap<Name, PinnedData>,
-    /// Answers of provider functions, by namespace, function and a digest of the arguments. Secret arguments have a
-    /// keyed digest.
+    /// Answers of provider functions, by namespace, function and a digest of the arguments. Secret
+    /// arguments have a keyed digest.
     #[serde(default)]
     pub calls: IndexMap<Name, Value>,
-    /// The key of those digests, generated at first need. A reader without the key cannot test a guess at a secret
-    /// against a digest.
+    /// The key of those digests, generated at first need. A reader without the key cannot test a
+    /// guess at a secret against a digest.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub salt: Name,
     /// Digests of the results of transforms, by the path of includes that leads to each document.
@@ -62,17 +63,22 @@ pub struct Answers {
     /// The results of preflights, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub preflights: IndexMap<Address, PinnedPreflight>,
-    /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are absent.
+    /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are
+    /// absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub settings: IndexMap<Name, Name>,
 }
 
-/// The prefix of the key of a memoised group. The path of includes that leads to the group follows it.
+/// The prefix of the key of a memoised group. The path of includes that leads to the group follows
+/// it.
 pub const GROUP: &str = "group|";
 
 /// Removes from the memory of groups the part that is kept only until the operation has succeeded.
 pub fn drop_unfinished_groups(memoised: &mut IndexMap<Name, Memoised>) {
-    for (_, known) in memoised.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
+    for (_, known) in memoised
+        .iter_mut()
+        .filter(|(key, _)| key.starts_with(GROUP))
+    {
         known.value = without_unfinished(&known.value);
     }
 }
@@ -80,7 +86,9 @@ pub fn drop_unfinished_groups(memoised: &mut IndexMap<Name, Memoised>) {
 fn without_unfinished(memory: &Value) -> Value {
     match memory {
         Value::Map(entries) if entries.get(dialect::UNFINISHED).is_some() => {
-            let kept = entries.iter().filter(|(key, _)| key.as_ref() != dialect::UNFINISHED);
+            let kept = entries
+                .iter()
+                .filter(|(key, _)| key.as_ref() != dialect::UNFINISHED);
             Value::map(kept.map(|(key, value)| (key.clone(), value.clone())))
         }
         other => other.clone(),
@@ -90,18 +98,24 @@ fn without_unfinished(memory: &Value) -> Value {
 /// Whether a group in `now` has another value than in `before`. Unfinished parts do not count.
 pub fn groups_differ(before: &IndexMap<Name, Memoised>, now: &IndexMap<Name, Memoised>) -> bool {
     let mut groups = now.iter().filter(|(key, _)| key.starts_with(GROUP));
-    groups.any(|(key, known)| before.get(key).is_none_or(|before| before.value != without_unfinished(&known.value)))
+    groups.any(|(key, known)| {
+        before
+            .get(key)
+            .is_none_or(|before| before.value != without_unfinished(&known.value))
+    })
 }
 
 /// The memoised values of groups, without the values of call sites.
 pub fn groups_of(memoised: &IndexMap<Name, Memoised>) -> IndexMap<Name, Value> {
-    let of_group = |(key, known): (&Name, &Memoised)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
+    let of_group = |(key, known): (&Name, &Memoised)| {
+        Some((key.strip_prefix(GROUP)?.into(), known.value.clone()))
+    };
     memoised.iter().filter_map(of_group).collect()
 }
 
 impl Answers {
-    /// The seed for generated names of a resource. The preview and the execution of a plan have the same seed. The new
-    /// object of a replacement has another one, and so has every other plan.
+    /// The seed for generated names of a resource. The preview and the execution of a plan have the
+    /// same seed. The new object of a replacement has another one, and so has every other plan.
     pub fn seed_of(&self, address: &Address, mode: PlanMode) -> Name {
         let replaces = mode == PlanMode::Replace;
         keyed_digest(&self.salt, format!("{address}\0{replaces}").as_bytes())
@@ -145,7 +159,8 @@ pub struct PinnedPreflight {
     /// The folder of the declaring document, relative to that of the root document.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Name,
-    /// Whether the plan creates or changes something that the resource uses. A command may then write the sources.
+    /// Whether the plan creates or changes something that the resource uses. A command may then
+    /// write the sources.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows: bool,
 }
@@ -153,7 +168,10 @@ pub struct PinnedPreflight {
 impl PinnedPreflight {
     /// Whether any part of the preflight is secret.
     pub fn has_secret(&self) -> bool {
-        let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
+        let digests = self
+            .sources
+            .iter()
+            .filter_map(|source| source.digest.as_ref());
         digests.chain([&self.standing]).any(Value::has_secret)
     }
 }
@@ -165,7 +183,8 @@ pub struct PinnedSource {
     pub field: Name,
     /// The name of the source in messages.
     pub name: Name,
-    /// The digest of the source; `None` if the plan creates or changes the source before it is read.
+    /// The digest of the source; `None` if the plan creates or changes the source before it is
+    /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Value>,
 }
@@ -231,16 +250,40 @@ pub struct ProviderOpinion {
 
 impl From<Planned> for ProviderOpinion {
     fn from(planned: Planned) -> ProviderOpinion {
-        let Planned { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private, .. } =
-            planned;
-        ProviderOpinion { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private }
+        let Planned {
+            verdict,
+            inputs,
+            outputs,
+            inexact,
+            replaces,
+            changes,
+            only_recorded,
+            adopts,
+            private,
+            ..
+        } = planned;
+        ProviderOpinion {
+            verdict,
+            inputs,
+            outputs,
+            inexact,
+            replaces,
+            changes,
+            only_recorded,
+            adopts,
+            private,
+        }
     }
 }
 
 impl ProviderOpinion {
     /// Whether any part of the plan is secret.
     pub fn has_secret(&self) -> bool {
-        let values = [self.inputs.as_ref(), self.outputs.as_ref(), Some(&self.private)];
+        let values = [
+            self.inputs.as_ref(),
+            self.outputs.as_ref(),
+            Some(&self.private),
+        ];
         values.into_iter().flatten().any(Value::has_secret)
     }
 }
@@ -266,15 +309,26 @@ pub fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
         *to = from;
     }
     let padded = |pad: u8| block.map(|byte| byte ^ pad);
-    let inner = sha2::Sha256::new().chain_update(padded(0x36)).chain_update(bytes).finalize();
-    let hash = sha2::Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
+    let inner = sha2::Sha256::new()
+        .chain_update(padded(0x36))
+        .chain_update(bytes)
+        .finalize();
+    let hash = sha2::Sha256::new()
+        .chain_update(padded(0x5c))
+        .chain_update(inner)
+        .finalize();
     data_encoding::HEXLOWER.encode(&hash).into()
 }
 
 impl PinnedBytes {
     /// Bytes with their digest. `path` may be a URL.
     pub fn new(folder: &str, path: &str, bytes: Arc<[u8]>) -> PinnedBytes {
-        PinnedBytes { digest: digest(&bytes), folder: folder.into(), path: path.into(), value: Value::Bytes(bytes) }
+        PinnedBytes {
+            digest: digest(&bytes),
+            folder: folder.into(),
+            path: path.into(),
+            value: Value::Bytes(bytes),
+        }
     }
 }
 
@@ -285,6 +339,9 @@ mod tests {
     #[test]
     fn keyed_digest_matches_rfc_4231() {
         let digest = keyed_digest("Jefe", b"what do ya want for nothing?");
-        assert_eq!(digest.as_ref(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(
+            digest.as_ref(),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
     }
 }

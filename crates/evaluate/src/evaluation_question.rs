@@ -1,18 +1,21 @@
-//! The questions of an evaluation to the world: files, generated values, provider functions, data sources, and plans of
-//! providers for resources.
+//! The questions of an evaluation to the world: files, generated values, provider functions, data
+//! sources, and plans of providers for resources.
 //!
-//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its state machine and have it answered
-//! elsewhere. Its key identifies the answer. [`ask_world`] answers it with questions to a [`World`], which borrow their
-//! data and are not kept ([`crate::question::Question`]). A generated value needs no question.
+//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its state machine and
+//! have it answered elsewhere. Its key identifies the answer. [`ask_world`] answers it with
+//! questions to a [`World`], which borrow their data and are not kept
+//! ([`crate::question::Question`]). A generated value needs no question.
 
 use std::sync::Arc;
 
-use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value};
+use blueprint::{
+    Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value,
+};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
 use provider::{
-    Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned,
-    ProviderDiagnostic, ProviderError, ProviderSeverity, TypeRef,
+    Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase,
+    PlanRequest, Planned, ProviderDiagnostic, ProviderError, ProviderSeverity, TypeRef,
 };
 use state::Memoised;
 
@@ -128,7 +131,10 @@ impl EvaluationQuestion {
         match self {
             EvaluationQuestion::Fetch(_, search) => Some(search.ty.name.package_name()),
             EvaluationQuestion::Plan(again) => Some(again.type_name.package_name()),
-            EvaluationQuestion::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
+            EvaluationQuestion::Ask {
+                ask: Ask::Provider { namespace, .. },
+                ..
+            } => Some(namespace),
             EvaluationQuestion::Ask { .. } => None,
         }
     }
@@ -140,7 +146,9 @@ impl EvaluationReply {
         match self {
             EvaluationReply::TemporaryError(error)
             | EvaluationReply::Fetched(Err(error))
-            | EvaluationReply::Planned(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
+            | EvaluationReply::Planned(Err(error)) => {
+                Some(error).filter(|it| it.kind.is_retryable())
+            }
             _ => None,
         }
     }
@@ -164,8 +172,14 @@ pub struct Search {
 impl Search {
     async fn fetch(&self, world: &dyn World) -> Result<Fetched, ProviderError> {
         let type_name = &self.ty.name;
-        let request = FetchRequest { type_name, filters: &self.filters, annotations: &self.annotations };
-        world.fetch(type_name, self.instance.as_ref(), &self.folder, request).await
+        let request = FetchRequest {
+            type_name,
+            filters: &self.filters,
+            annotations: &self.annotations,
+        };
+        world
+            .fetch(type_name, self.instance.as_ref(), &self.folder, request)
+            .await
     }
 }
 
@@ -179,7 +193,10 @@ pub struct Round {
 impl Round {
     /// A round that answers `needs`.
     pub fn new(evaluation: &Evaluation, needs: Vec<Need>) -> Round {
-        let mut round = Round { asks: IndexMap::default(), waiting: IndexSet::default() };
+        let mut round = Round {
+            asks: IndexMap::default(),
+            waiting: IndexSet::default(),
+        };
         for need in needs {
             round.add(evaluation, need);
         }
@@ -241,11 +258,17 @@ impl Round {
             }
         }
         for (key, (unit, ask)) in std::mem::take(&mut self.asks) {
-            questions.push(EvaluationQuestion::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
+            questions.push(EvaluationQuestion::Ask {
+                key,
+                unit,
+                folder: documents.unit(unit).folder.clone(),
+                ask,
+            });
         }
         if questions.is_empty() {
             // These data sources depend on each other, which is already reported.
-            next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
+            next.iter()
+                .for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
             next.clear();
         }
         self.waiting = next;
@@ -253,8 +276,8 @@ impl Round {
     }
 }
 
-/// Stores the world's answer, so that the caller can repeat the evaluation. A refusal is stored as an answer too, so
-/// that the diagnostic appears at the call.
+/// Stores the world's answer, so that the caller can repeat the evaluation. A refusal is stored as
+/// an answer too, so that the diagnostic appears at the call.
 pub fn store_reply(
     evaluation: &mut Evaluation,
     question: EvaluationQuestion,
@@ -262,9 +285,12 @@ pub fn store_reply(
     found: &mut Diagnostics,
 ) {
     match (question, reply) {
-        (EvaluationQuestion::Ask { key, unit, ask, .. }, reply) => store_answer(evaluation, key, unit, ask, reply),
+        (EvaluationQuestion::Ask { key, unit, ask, .. }, reply) => {
+            store_answer(evaluation, key, unit, ask, reply)
+        }
         (EvaluationQuestion::Fetch(index, search), EvaluationReply::Fetched(fetched)) => {
-            evaluation.data[index as usize] = settle_data_source(evaluation, index, &search, fetched, found);
+            evaluation.data[index as usize] =
+                settle_data_source(evaluation, index, &search, fetched, found);
         }
         (EvaluationQuestion::Fetch(index, search), EvaluationReply::Nothing) => {
             found.extend(missing_provider(evaluation, index, &search));
@@ -272,27 +298,43 @@ pub fn store_reply(
         }
         (EvaluationQuestion::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(planned))) => {
-            let refusals = planned.diagnostics.iter().filter(|one| one.severity == ProviderSeverity::Error);
+            let refusals = planned
+                .diagnostics
+                .iter()
+                .filter(|one| one.severity == ProviderSeverity::Error);
             let notes: Vec<String> = refusals.map(ProviderDiagnostic::text).collect();
             if notes.is_empty() {
-                evaluation.answers.opinions.insert(again.address, planned.into());
+                evaluation
+                    .answers
+                    .opinions
+                    .insert(again.address, planned.into());
                 return;
             }
             let message = format!("the provider does not accept `{}`", again.address);
-            let failure = AskFailure { code: &understand::check::codes::REJECTED_BY_PROVIDER, message, notes };
-            evaluation.refused.insert(plan_key(&again.address).into(), failure);
+            let failure = AskFailure {
+                code: &understand::check::codes::REJECTED_BY_PROVIDER,
+                message,
+                notes,
+            };
+            evaluation
+                .refused
+                .insert(plan_key(&again.address).into(), failure);
         }
         // A provider that only adopts reports the reason when it is called.
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Err(error))) => {
-            let failure = refusal(&error, || format!("the provider cannot plan `{}`", again.address));
-            evaluation.refused.insert(plan_key(&again.address).into(), failure);
+            let failure = refusal(&error, || {
+                format!("the provider cannot plan `{}`", again.address)
+            });
+            evaluation
+                .refused
+                .insert(plan_key(&again.address).into(), failure);
         }
         (EvaluationQuestion::Plan(_), _) => {}
     }
 }
 
-/// Answers needs, and the further needs that their answers require. Asks all possible questions concurrently, and
-/// stores answers in the order of the questions.
+/// Answers needs, and the further needs that their answers require. Asks all possible questions
+/// concurrently, and stores answers in the order of the questions.
 pub async fn answer(
     evaluation: &mut Evaluation,
     needs: Vec<Need>,
@@ -300,7 +342,9 @@ pub async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    std::mem::take(&mut evaluation.unmasked_secrets).iter().for_each(|value| world.environment().mask_secrets(value));
+    std::mem::take(&mut evaluation.unmasked_secrets)
+        .iter()
+        .for_each(|value| world.environment().mask_secrets(value));
     let mut round = Round::new(evaluation, needs);
     loop {
         let mut questions = round.questions(evaluation, catalogs, found);
@@ -308,13 +352,17 @@ pub async fn answer(
             return;
         }
         if evaluation.answers.salt.is_empty() && questions.iter().any(is_about_a_secret) {
-            evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.environment().random()).into();
+            evaluation.answers.salt = data_encoding::HEXLOWER
+                .encode(&world.environment().random())
+                .into();
             rekey(&evaluation.answers.salt, &mut questions);
         }
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
-        let requests: Vec<_> =
-            questions.iter().map(|question| ask_world(question, now, PlanPhase::Preview, &functions, world)).collect();
+        let requests: Vec<_> = questions
+            .iter()
+            .map(|question| ask_world(question, now, PlanPhase::Preview, &functions, world))
+            .collect();
         let replies = futures::future::join_all(requests).await;
         for (question, reply) in questions.into_iter().zip(replies) {
             store_reply(evaluation, question, reply, found);
@@ -325,15 +373,31 @@ pub async fn answer(
 /// Whether a provider function receives a secret.
 fn is_about_a_secret(question: &EvaluationQuestion) -> bool {
     match question {
-        EvaluationQuestion::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
+        EvaluationQuestion::Ask {
+            ask: Ask::Provider { arguments, .. },
+            ..
+        } => arguments.iter().any(Value::has_secret),
         _ => false,
     }
 }
 
 /// Recomputes the keys of questions about secrets with the salt.
 fn rekey(salt: &str, questions: &mut [EvaluationQuestion]) {
-    for question in questions.iter_mut().filter(|question| is_about_a_secret(question)) {
-        if let EvaluationQuestion::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
+    for question in questions
+        .iter_mut()
+        .filter(|question| is_about_a_secret(question))
+    {
+        if let EvaluationQuestion::Ask {
+            key,
+            ask:
+                Ask::Provider {
+                    namespace,
+                    function,
+                    arguments,
+                },
+            ..
+        } = question
+        {
             *key = crate::resolve::scope::call_key(salt, namespace, function, arguments);
         }
     }
@@ -357,9 +421,16 @@ fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String 
         Ask::Http { url } => url.to_string(),
         Ask::Memoised { path, nth, .. } => site_of(owner, path, *nth).to_string(),
         Ask::WorkingDirectory => String::new(),
-        Ask::Provider { namespace, function, arguments } => {
-            crate::resolve::scope::call_key(&evaluation.answers.salt, namespace, function, arguments)
-        }
+        Ask::Provider {
+            namespace,
+            function,
+            arguments,
+        } => crate::resolve::scope::call_key(
+            &evaluation.answers.salt,
+            namespace,
+            function,
+            arguments,
+        ),
     }
 }
 
@@ -371,13 +442,20 @@ pub async fn answer_ask(
     functions: &FunctionTable,
     world: &dyn World,
 ) -> Result<Value, AskFailure> {
-    let question = EvaluationQuestion::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
+    let question = EvaluationQuestion::Ask {
+        key: String::new(),
+        unit: 0,
+        folder: folder.into(),
+        ask: ask.clone(),
+    };
     match ask_world(&question, now, PlanPhase::Preview, functions, world).await {
         EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
         EvaluationReply::Value(value) => Ok(value),
         EvaluationReply::Refused(failure) => Err(failure),
         EvaluationReply::TemporaryError(error) => Err(failed("the function", error)),
-        EvaluationReply::Nothing | EvaluationReply::Fetched(_) | EvaluationReply::Planned(_) => Ok(Value::Null),
+        EvaluationReply::Nothing | EvaluationReply::Fetched(_) | EvaluationReply::Planned(_) => {
+            Ok(Value::Null)
+        }
     }
 }
 
@@ -428,7 +506,11 @@ pub async fn ask_world(
     match ask {
         Ask::File { path, .. } => read(path, world.file(folder, path).await),
         Ask::Http { url } => read(url, world.http(url).await),
-        Ask::Memoised { function, arguments, .. } => {
+        Ask::Memoised {
+            function,
+            arguments,
+            ..
+        } => {
             match expr::new_memoised_value(function, arguments, now, world.environment().random()) {
                 Some(value) => EvaluationReply::Value(value),
                 None => EvaluationReply::Refused(AskFailure {
@@ -440,15 +522,27 @@ pub async fn ask_world(
         }
         // Answered from `Answers` without asking the world.
         Ask::WorkingDirectory => EvaluationReply::Nothing,
-        Ask::Provider { namespace, function, arguments } => {
-            let request = InvokeRequest { function, arguments, preview: phase == PlanPhase::Preview };
+        Ask::Provider {
+            namespace,
+            function,
+            arguments,
+        } => {
+            let request = InvokeRequest {
+                function,
+                arguments,
+                preview: phase == PlanPhase::Preview,
+            };
             let answer = match world.invoke(namespace, request).await {
                 Ok(answer) => as_declared(answer, namespace, function, functions),
-                Err(error) if error.kind.is_retryable() => return EvaluationReply::TemporaryError(error),
+                Err(error) if error.kind.is_retryable() => {
+                    return EvaluationReply::TemporaryError(error);
+                }
                 Err(error) => Err(failed(function, error)),
             };
             match answer {
-                Ok(answer) => EvaluationReply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
+                Ok(answer) => {
+                    EvaluationReply::Value(answer.tainted(arguments.iter().any(Value::has_secret)))
+                }
                 Err(failure) => EvaluationReply::Refused(failure),
             }
         }
@@ -462,17 +556,40 @@ fn failed(function: &str, error: ProviderError) -> AskFailure {
 
 /// An error of a provider as the reason why something has no value.
 fn refusal(error: &ProviderError, what: impl FnOnce() -> String) -> AskFailure {
-    let diag::Diagnostic { code, message, notes, .. } = crate::retry::failure(error, what);
-    AskFailure { code, message, notes }
+    let diag::Diagnostic {
+        code,
+        message,
+        notes,
+        ..
+    } = crate::retry::failure(error, what);
+    AskFailure {
+        code,
+        message,
+        notes,
+    }
 }
 
-/// The answer of a provider's function, if it has the type that the catalogue declares. `none` is always valid.
-fn as_declared(answer: Value, namespace: &str, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
+/// The answer of a provider's function, if it has the type that the catalogue declares. `none` is
+/// always valid.
+fn as_declared(
+    answer: Value,
+    namespace: &str,
+    function: &str,
+    functions: &FunctionTable,
+) -> Result<Value, AskFailure> {
     let declared = functions.iter().find(|it| {
-        let Purity::Provider { namespace: of, name } = &it.purity else { return false };
+        let Purity::Provider {
+            namespace: of,
+            name,
+        } = &it.purity
+        else {
+            return false;
+        };
         (of.as_ref(), name.as_ref()) == (namespace, function)
     });
-    let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else { return Ok(answer) };
+    let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else {
+        return Ok(answer);
+    };
     let is_plain = !answer.has_unknown() && !has_function(&answer);
     match expr::convert(&answer, ty, expr::ValueOrigin::Literal) {
         Ok(answer) if is_plain => Ok(answer),
@@ -495,7 +612,13 @@ fn has_function(value: &Value) -> bool {
     }
 }
 
-fn store_answer(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: EvaluationReply) {
+fn store_answer(
+    evaluation: &mut Evaluation,
+    key: String,
+    unit: u32,
+    ask: Ask,
+    reply: EvaluationReply,
+) {
     let key: Name = key.into();
     let folder = evaluation.documents.unit(unit).folder.clone();
     let answers = &mut evaluation.answers;
@@ -505,13 +628,17 @@ fn store_answer(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, r
             drop(evaluation.refused.insert(key, failed(&function, error)));
         }
         (Ask::File { path, .. }, EvaluationReply::Bytes(bytes)) => {
-            answers.bytes.insert(key, PinnedBytes::new(&folder, &path, bytes));
+            answers
+                .bytes
+                .insert(key, PinnedBytes::new(&folder, &path, bytes));
         }
         (Ask::Http { url }, EvaluationReply::Bytes(bytes)) => {
             answers.bytes.insert(key, PinnedBytes::new("", &url, bytes));
         }
         (Ask::Memoised { fingerprint, .. }, EvaluationReply::Value(value)) => {
-            answers.memoised.insert(key, Memoised { fingerprint, value });
+            answers
+                .memoised
+                .insert(key, Memoised { fingerprint, value });
         }
         (Ask::Provider { .. }, EvaluationReply::Value(value)) => {
             answers.calls.insert(key, value);
@@ -537,13 +664,19 @@ fn search(
     let Some((unit, name, source)) = documents.data_source(index) else {
         return Ok(Searched::Settled(Slot::Failed));
     };
-    if let Some(pinned) = evaluation.answers.data_sources.get(documents.unit(unit).named(name).as_str()) {
+    if let Some(pinned) = evaluation
+        .answers
+        .data_sources
+        .get(documents.unit(unit).named(name).as_str())
+    {
         return Ok(Searched::Settled(Slot::Value(pinned.fields.clone())));
     }
     let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else {
         return Ok(Searched::Settled(Slot::Failed));
     };
-    let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
+    let owner = documents
+        .unit(unit)
+        .named(format_args!("datasources.{name}"));
     let site = ExpressionSite::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
     let (mut unknown, mut waits_for) = (false, Vec::new());
@@ -555,7 +688,11 @@ fn search(
         };
         unknown |= value.has_unknown();
         value.waits_for(&mut waits_for);
-        filters.push((filter.field.item.clone(), filter.operator.item.clone(), value));
+        filters.push((
+            filter.field.item.clone(),
+            filter.operator.item.clone(),
+            value,
+        ));
     }
     let mut annotations = Map::default();
     for (key, expr) in &source.metadata.annotations {
@@ -592,24 +729,50 @@ fn search(
         return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
     }
     let folder = documents.folder_seen_from_root(unit);
-    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), instance, folder }))
+    Ok(Searched::Ask(Search {
+        ty,
+        filters,
+        annotations: Value::Map(Arc::new(annotations)),
+        instance,
+        folder,
+    }))
 }
 
 /// The exports of a data source that can be read only on deploy: all are Unknown (decision 1.6).
-fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[blueprint::Address]) -> Slot {
+fn read_on_deploy(
+    source: &DataSource,
+    ty: &DataSourceType,
+    waits_for: &[blueprint::Address],
+) -> Slot {
     let unknown = |ty: Type, secret: bool| {
-        Value::Unknown(Arc::new(Unknown { ty: Some(ty), waits_for: waits_for.to_vec() })).tainted(secret)
+        Value::Unknown(Arc::new(Unknown {
+            ty: Some(ty),
+            waits_for: waits_for.to_vec(),
+        }))
+        .tainted(secret)
     };
     let mut fields = Map::default();
     if source.export_all.is_some() {
         for (field, definition) in &ty.schema.fields {
-            fields.insert(field.clone(), unknown(definition.ty(), has_sensitive(Some(definition))));
+            fields.insert(
+                field.clone(),
+                unknown(definition.ty(), has_sensitive(Some(definition))),
+            );
         }
     }
     for (exported, export) in &source.exports {
-        let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
+        let field = export
+            .alias_for
+            .as_ref()
+            .map_or(exported, |alias| &alias.item);
         let (definition, sensitive) = definition_of(&ty.schema, field);
-        fields.insert(exported.clone(), unknown(export.ty.item.clone(), sensitive || has_sensitive(definition)));
+        fields.insert(
+            exported.clone(),
+            unknown(
+                export.ty.item.clone(),
+                sensitive || has_sensitive(definition),
+            ),
+        );
     }
     Slot::Partial(Value::Map(Arc::new(fields)))
 }
@@ -638,32 +801,48 @@ fn settle_data_source(
     found: &mut Diagnostics,
 ) -> Slot {
     let documents = evaluation.documents.clone();
-    let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
-    let Some(fields) = select_candidate(name, source, search, fetched, found) else { return Slot::Failed };
+    let Some((unit, name, source)) = documents.data_source(index) else {
+        return Slot::Failed;
+    };
+    let Some(fields) = select_candidate(name, source, search, fetched, found) else {
+        return Slot::Failed;
+    };
     let at = evaluation.answers.now;
     evaluation.answers.data_sources.insert(
         documents.unit(unit).named(name).into(),
-        PinnedData { at, fields: fields.clone(), asked: repeatable_search(search) },
+        PinnedData {
+            at,
+            fields: fields.clone(),
+            asked: repeatable_search(search),
+        },
     );
     Slot::Value(fields)
 }
 
-/// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a request.
+/// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a
+/// request.
 fn repeatable_search(search: &Search) -> Option<Box<PinnedSearch>> {
-    let Search { ty, filters, annotations, instance, folder } = search;
+    let Search {
+        ty,
+        filters,
+        annotations,
+        instance,
+        folder,
+    } = search;
     let again = || PinnedSearch {
         filters: filters.clone(),
         annotations: annotations.clone(),
-        instance: instance
-            .as_ref()
-            .map(|instance| PinnedInstance { address: instance.address.clone(), settings: instance.settings.clone() }),
+        instance: instance.as_ref().map(|instance| PinnedInstance {
+            address: instance.address.clone(),
+            settings: instance.settings.clone(),
+        }),
         folder: folder.clone(),
     };
     (!ty.acts).then(|| Box::new(again()))
 }
 
-/// The exports of a data source, from the first candidate that meets every filter. `None` if there is none or the read
-/// failed, which is reported.
+/// The exports of a data source, from the first candidate that meets every filter. `None` if there
+/// is none or the read failed, which is reported.
 fn select_candidate(
     name: &Name,
     source: &DataSource,
@@ -676,18 +855,28 @@ fn select_candidate(
         Ok(fetched) => fetched,
         Err(error) => {
             found.push(
-                crate::retry::failure(&error, || format!("the data source `{name}` cannot be read"))
-                    .label(source.span, ""),
+                crate::retry::failure(&error, || {
+                    format!("the data source `{name}` cannot be read")
+                })
+                .label(source.span, ""),
             );
             return None;
         }
     };
     for diagnostic in &fetched.diagnostics {
         let field = diagnostic.path.to_string();
-        let filter = source.filters.iter().find(|filter| filter.field.item.as_ref() == field);
+        let filter = source
+            .filters
+            .iter()
+            .find(|filter| filter.field.item.as_ref() == field);
         let mut warning = understand::check::codes::REJECTED_BY_PROVIDER
-            .new(format!("the provider has a remark about the data source `{name}`"))
-            .label(filter.map_or(source.span, |filter| filter.search.span), diagnostic.text());
+            .new(format!(
+                "the provider has a remark about the data source `{name}`"
+            ))
+            .label(
+                filter.map_or(source.span, |filter| filter.search.span),
+                diagnostic.text(),
+            );
         warning.severity = diag::Severity::Warning;
         found.push(warning);
     }
@@ -705,7 +894,10 @@ fn select_candidate(
                     let filter = &source.filters[at];
                     found.push(
                         understand::check::codes::FILTER_KIND_MISMATCH
-                            .new(format!("`{operator}` cannot compare `{field}` with {}", wanted.kind_word()))
+                            .new(format!(
+                                "`{operator}` cannot compare `{field}` with {}",
+                                wanted.kind_word()
+                            ))
                             .label(filter.operator.span, "not for values of these kinds"),
                     );
                     return None;
@@ -737,7 +929,10 @@ fn select_candidate(
     if matching.len() > 1 {
         found.push(
             codes::SEVERAL_MATCHES
-                .new(format!("{} candidates match the data source `{name}`; the first is taken", matching.len()))
+                .new(format!(
+                    "{} candidates match the data source `{name}`; the first is taken",
+                    matching.len()
+                ))
                 .label(source.span, ""),
         );
     }
@@ -745,23 +940,31 @@ fn select_candidate(
     if source.export_all.is_some() {
         for (field, definition) in &ty.schema.fields {
             if let Some(value) = path_of(&first.fields, field) {
-                fields.insert(field.clone(), with_secret_marks_of(&value, None, Some(definition)));
+                fields.insert(
+                    field.clone(),
+                    with_secret_marks_of(&value, None, Some(definition)),
+                );
             }
         }
     }
     for (exported, export) in &source.exports {
-        let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
+        let field = export
+            .alias_for
+            .as_ref()
+            .map_or(exported, |alias| &alias.item);
         if let Some(value) = path_of(&first.fields, field) {
             let (definition, sensitive) = definition_of(&ty.schema, field);
             let value = with_secret_marks_of(&value, None, definition).tainted(sensitive);
-            let value = expr::convert(&value, &export.ty.item, expr::ValueOrigin::Literal).unwrap_or(value);
+            let value =
+                expr::convert(&value, &export.ty.item, expr::ValueOrigin::Literal).unwrap_or(value);
             fields.insert(exported.clone(), value);
         }
     }
     Some(Value::Map(Arc::new(fields)))
 }
 
-/// Reads a data source on its own, with these filters and annotations. `None` after an error, which is reported.
+/// Reads a data source on its own, with these filters and annotations. `None` after an error, which
+/// is reported.
 pub async fn read_alone(
     name: &Name,
     source: &DataSource,
@@ -782,10 +985,13 @@ fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool
     if let Some(field) = schema.fields.get(path) {
         return (Some(field), false);
     }
-    let mut names = path
-        .split('.')
-        .map(|step| step.split_once('[').map_or((step, 0), |(name, rest)| (name, rest.split('[').count())));
-    let Some((name, mut lists)) = names.next() else { return (None, false) };
+    let mut names = path.split('.').map(|step| {
+        step.split_once('[')
+            .map_or((step, 0), |(name, rest)| (name, rest.split('[').count()))
+    });
+    let Some((name, mut lists)) = names.next() else {
+        return (None, false);
+    };
     let mut field = schema.fields.get(name);
     let mut sensitive = false;
     loop {
@@ -793,27 +999,36 @@ fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool
             sensitive |= field.is_some_and(|field| field.sensitive);
             field = item_of(field);
         }
-        let Some((name, more)) = names.next() else { return (field, sensitive) };
-        sensitive |= field
-            .is_some_and(|field| field.sensitive || matches!(field.kind, Kind::Union(_)) && has_sensitive(Some(field)));
+        let Some((name, more)) = names.next() else {
+            return (field, sensitive);
+        };
+        sensitive |= field.is_some_and(|field| {
+            field.sensitive || matches!(field.kind, Kind::Union(_)) && has_sensitive(Some(field))
+        });
         field = entry_of(field, name);
         lists = more;
     }
 }
 
-/// The value at a path of dotted names and positions. A field whose whole name is the path takes precedence. `[]` means
-/// `[0]`.
+/// The value at a path of dotted names and positions. A field whose whole name is the path takes
+/// precedence. `[]` means `[0]`.
 fn path_of(fields: &Value, path: &str) -> Option<Value> {
     if let Some(value) = fields.get(path) {
         return Some(value.clone()).filter(|value| !value.is_null());
     }
     let mut value = fields.clone();
     for step in path.split('.') {
-        let (name, rest) = step.split_once('[').map_or((step, ""), |(name, rest)| (name, rest));
+        let (name, rest) = step
+            .split_once('[')
+            .map_or((step, ""), |(name, rest)| (name, rest));
         value = value.get(name)?.clone();
         for index in rest.split('[').filter(|index| !index.is_empty()) {
             let index = index.trim_end_matches(']');
-            let index: usize = if index.is_empty() { 0 } else { index.parse().ok()? };
+            let index: usize = if index.is_empty() {
+                0
+            } else {
+                index.parse().ok()?
+            };
             value = value.as_list()?.get(index)?.clone();
         }
     }

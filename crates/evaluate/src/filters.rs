@@ -1,12 +1,14 @@
 //! Checks whether a candidate of a data source meets a filter (decision 4.1).
 //!
-//! Not here: whether the operator fits the kinds that the catalogue declares (`check::data_sources`).
+//! Not here: whether the operator fits the kinds that the catalogue declares
+//! (`check::data_sources`).
 
 use std::cmp::Ordering;
 
 use blueprint::Value;
 
-/// Whether a field meets an operator and search value; `None` if the operator is not valid for these kinds.
+/// Whether a field meets an operator and search value; `None` if the operator is not valid for
+/// these kinds.
 ///
 /// A missing field meets only negated operators.
 pub fn holds(operator: &str, field: Option<&Value>, search: &Value) -> Option<bool> {
@@ -18,7 +20,9 @@ pub fn holds(operator: &str, field: Option<&Value>, search: &Value) -> Option<bo
             None => (other, false),
         },
     };
-    let Some(field) = field else { return Some(negated) };
+    let Some(field) = field else {
+        return Some(negated);
+    };
     positive(plain, field.unmarked(), search.unmarked()).map(|holds| holds != negated)
 }
 
@@ -49,12 +53,21 @@ fn positive(operator: &str, field: &Value, search: &Value) -> Option<bool> {
             }
             _ => None,
         },
-        (Value::List(items) | Value::Set(items), Value::List(wanted) | Value::Set(wanted)) => match operator {
-            "=" => Some(items.len() == wanted.len() && items.iter().zip(wanted.iter()).all(|(a, b)| equal(a, b))),
-            _ => None,
-        },
+        (Value::List(items) | Value::Set(items), Value::List(wanted) | Value::Set(wanted)) => {
+            match operator {
+                "=" => Some(
+                    items.len() == wanted.len()
+                        && items.iter().zip(wanted.iter()).all(|(a, b)| equal(a, b)),
+                ),
+                _ => None,
+            }
+        }
         (Value::List(items) | Value::Set(items), _) => match operator {
-            "contains" => Some(items.iter().any(|item| same_kind(item, search) && equal(item, search))),
+            "contains" => Some(
+                items
+                    .iter()
+                    .any(|item| same_kind(item, search) && equal(item, search)),
+            ),
             _ => None,
         },
         (_, Value::List(wanted) | Value::Set(wanted)) => match operator {
@@ -66,9 +79,15 @@ fn positive(operator: &str, field: &Value, search: &Value) -> Option<bool> {
         _ if !same_kind(field, search) => None,
         _ => match (operator, field, search) {
             ("=", ..) => Some(equal(field, search)),
-            ("contains", Value::Text(field), Value::Text(search)) => Some(field.contains(search.as_ref())),
-            ("starts with", Value::Text(field), Value::Text(search)) => Some(field.starts_with(search.as_ref())),
-            ("ends with", Value::Text(field), Value::Text(search)) => Some(field.ends_with(search.as_ref())),
+            ("contains", Value::Text(field), Value::Text(search)) => {
+                Some(field.contains(search.as_ref()))
+            }
+            ("starts with", Value::Text(field), Value::Text(search)) => {
+                Some(field.starts_with(search.as_ref()))
+            }
+            ("ends with", Value::Text(field), Value::Text(search)) => {
+                Some(field.ends_with(search.as_ref()))
+            }
             (">" | ">=" | "<" | "<=", ..) => {
                 let order = match (field, search) {
                     (Value::Text(a), Value::Text(b)) => a.chars().cmp(b.chars()),
@@ -100,14 +119,33 @@ mod tests {
         assert_eq!(holds("=", Some(&text("a")), &text("a")), Some(true));
         assert_eq!(holds("!=", None, &text("a")), Some(true));
         assert_eq!(holds("=", None, &text("a")), Some(false));
-        assert_eq!(holds("in", Some(&text("a")), &list(&["b", "a"])), Some(true));
+        assert_eq!(
+            holds("in", Some(&text("a")), &list(&["b", "a"])),
+            Some(true)
+        );
         assert_eq!(holds("in", Some(&text("a")), &list(&[])), Some(false));
-        assert_eq!(holds("contains", Some(&list(&["a", "b"])), &text("b")), Some(true));
+        assert_eq!(
+            holds("contains", Some(&list(&["a", "b"])), &text("b")),
+            Some(true)
+        );
         assert_eq!(holds("=", Some(&list(&[])), &list(&[])), Some(true));
         assert_eq!(holds("=", Some(&Value::Int(1)), &Value::Float(1.0)), None);
-        assert_eq!(holds("=", Some(&Value::Float(1.0)), &Value::Int(1)), Some(true));
-        assert_eq!(holds("has key", Some(&Value::map([("k", Value::Null)])), &text("k")), Some(true));
+        assert_eq!(
+            holds("=", Some(&Value::Float(1.0)), &Value::Int(1)),
+            Some(true)
+        );
+        assert_eq!(
+            holds(
+                "has key",
+                Some(&Value::map([("k", Value::Null)])),
+                &text("k")
+            ),
+            Some(true)
+        );
         assert_eq!(holds("not has key", None, &text("k")), Some(true));
-        assert_eq!(holds("contains", Some(&Value::Bool(true)), &Value::Bool(true)), None);
+        assert_eq!(
+            holds("contains", Some(&Value::Bool(true)), &Value::Bool(true)),
+            None
+        );
     }
 }

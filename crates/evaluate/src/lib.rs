@@ -1,8 +1,8 @@
-//! Evaluates a checked document with inputs and the world's answers. Results are values, or Unknown until a resource
-//! exists.
+//! Evaluates a checked document with inputs and the world's answers. Results are values, or Unknown
+//! until a resource exists.
 //!
-//! This crate defines the questions to the world ([`world::World`]) and evaluates with the answers: children,
-//! transforms, data sources and expressions.
+//! This crate defines the questions to the world ([`world::World`]) and evaluates with the answers:
+//! children, transforms, data sources and expressions.
 //!
 //! Not here: the comparison with the state and the resulting steps (`plan`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -1,11 +1,13 @@
 //! The questions to a [`World`](crate::world::World), and the replies, as data.
 //!
-//! All questions to providers are one group, [`ProviderQuestion`]. A new call of the provider contract is a new
-//! [`ProviderRequest`] with its [`ProviderReply`], which `run::shell` passes to the provider.
+//! All questions to providers are one group, [`ProviderQuestion`]. A new call of the provider
+//! contract is a new [`ProviderRequest`] with its [`ProviderReply`], which `run::shell` passes to
+//! the provider.
 //!
 //! A [`Question`] borrows its data and lives as long as the caller waits for the reply.
-//! [`EvaluationQuestion`](crate::evaluation_question::EvaluationQuestion) is another type: it owns its data, has a key
-//! for its place among the answers, and stays in the state machine of `apply` until it is answered.
+//! [`EvaluationQuestion`](crate::evaluation_question::EvaluationQuestion) is another type: it owns
+//! its data, has a key for its place among the answers, and stays in the state machine of `apply`
+//! until it is answered.
 //!
 //! Not here: asking (`world`).
 
@@ -16,14 +18,16 @@ use std::time::Duration;
 use blueprint::wire::WireDocument;
 use blueprint::{Address, Name, PROVIDER_TYPE, TypeId, Value};
 use provider::{
-    CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
-    Planned, Preflight, PreflightRequest, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, SettingsChange,
-    TransformError, UpgradeRequest, Upgraded,
+    CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
+    InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, ProviderDiagnostic,
+    ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError, UpgradeRequest,
+    Upgraded,
 };
 use state::{ProviderRef, Snapshot};
 
 /// The message for a reply of another kind than the question, which is a bug of the world.
-pub(crate) const OTHER_KIND: &str = "internal error: the reply is of another kind than the question";
+pub(crate) const OTHER_KIND: &str =
+    "internal error: the reply is of another kind than the question";
 
 /// The error of a failed read of a text or of bytes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -45,8 +49,8 @@ pub enum Question<'a> {
         /// The path, relative to `folder`.
         path: &'a str,
     },
-    /// The bytes at an http or https URL: up to 5 redirects, status 2xx only, 30 s, 16 MiB. The reply is
-    /// [`Reply::Bytes`].
+    /// The bytes at an http or https URL: up to 5 redirects, status 2xx only, 30 s, 16 MiB. The
+    /// reply is [`Reply::Bytes`].
     Http {
         /// The URL.
         url: &'a str,
@@ -60,14 +64,15 @@ pub enum Question<'a> {
         /// The document.
         document: Box<WireDocument>,
     },
-    /// Passes the recorded resources to their providers ([`provider::Provider::set_recorded_objects`]). The reply is
-    /// [`Reply::Done`].
+    /// Passes the recorded resources to their providers
+    /// ([`provider::Provider::set_recorded_objects`]). The reply is [`Reply::Done`].
     Recall(&'a Snapshot),
     /// Waits. A world without time replies at once. The reply is [`Reply::Done`].
     Pause {
         /// The duration of the pause.
         duration: Duration,
-        /// The question that is asked again after the pause, for display; `None` if the pause is not for a retry.
+        /// The question that is asked again after the pause, for display; `None` if the pause is
+        /// not for a retry.
         retry: Option<Retry<'a>>,
     },
 }
@@ -105,7 +110,8 @@ pub struct ProviderQuestion<'a> {
     pub instance: Option<&'a ProviderInstance>,
     /// The subject of the question.
     pub subject: Subject<'a>,
-    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
+    /// The folder of the declaring document, relative to that of the root document; empty for the
+    /// root's own folder.
     pub folder: &'a str,
     /// The request.
     pub request: ProviderRequest<'a>,
@@ -123,13 +129,24 @@ pub struct ProviderInstance {
 }
 
 impl ProviderInstance {
-    /// The configuration as recorded in the state. A deposed object has precedence if the reference has its id. `None`
-    /// if no configuration is recorded.
+    /// The configuration as recorded in the state. A deposed object has precedence if the reference
+    /// has its id. `None` if no configuration is recorded.
     pub fn recorded(of: &ProviderRef, snapshot: &Snapshot) -> Option<ProviderInstance> {
         let record = snapshot.records.get(&of.address)?.as_ref();
-        let deposed = record.deposed_objects().find(|old| old.id == of.id && record.id != of.id);
-        let settings = deposed.unwrap_or(record).inputs.get("settings").cloned().unwrap_or_default();
-        Some(ProviderInstance { address: of.address.clone(), former: settings.clone(), settings })
+        let deposed = record
+            .deposed_objects()
+            .find(|old| old.id == of.id && record.id != of.id);
+        let settings = deposed
+            .unwrap_or(record)
+            .inputs
+            .get("settings")
+            .cloned()
+            .unwrap_or_default();
+        Some(ProviderInstance {
+            address: of.address.clone(),
+            former: settings.clone(),
+            settings,
+        })
     }
 }
 
@@ -140,19 +157,28 @@ pub struct RecordedInstances(Vec<(ProviderRef, ProviderInstance)>);
 impl RecordedInstances {
     /// The configurations in a state.
     pub fn of(snapshot: &Snapshot) -> RecordedInstances {
-        let declared = snapshot.records.iter().filter(|(_, record)| record.type_name.name().as_ref() == PROVIDER_TYPE);
+        let declared = snapshot
+            .records
+            .iter()
+            .filter(|(_, record)| record.type_name.name().as_ref() == PROVIDER_TYPE);
         let mut all = Vec::new();
         for (address, record) in declared {
-            let ids = std::iter::once(&record.id).chain(record.deposed_objects().map(|old| &old.id));
-            for of in ids.map(|id| ProviderRef { address: address.clone(), id: id.clone() }) {
-                all.extend(ProviderInstance::recorded(&of, snapshot).map(|instance| (of, instance)));
+            let ids =
+                std::iter::once(&record.id).chain(record.deposed_objects().map(|old| &old.id));
+            for of in ids.map(|id| ProviderRef {
+                address: address.clone(),
+                id: id.clone(),
+            }) {
+                all.extend(
+                    ProviderInstance::recorded(&of, snapshot).map(|instance| (of, instance)),
+                );
             }
         }
         RecordedInstances(all)
     }
 
-    /// The configuration that a record refers to, or else the current one at the same address. `None` if the state has
-    /// neither.
+    /// The configuration that a record refers to, or else the current one at the same address.
+    /// `None` if the state has neither.
     pub fn get(&self, of: Option<&ProviderRef>) -> Option<&ProviderInstance> {
         let of = of?;
         let named = self.0.iter().find(|(known, _)| known == of);
@@ -205,8 +231,8 @@ pub enum ProviderRequest<'a> {
     /// Recorded values to be converted to the current version of their schema. The reply is
     /// [`ProviderReply::Upgraded`].
     Upgrade(UpgradeRequest<'a>),
-    /// The effect of the provider's settings on resources that were managed with its former settings. The reply is
-    /// [`ProviderReply::Configured`].
+    /// The effect of the provider's settings on resources that were managed with its former
+    /// settings. The reply is [`ProviderReply::Configured`].
     Configure,
 }
 
@@ -242,25 +268,43 @@ pub struct ResourceTarget<'a> {
     pub instance: Option<&'a ProviderInstance>,
     /// The address of the resource.
     pub address: &'a Address,
-    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
+    /// The folder of the declaring document, relative to that of the root document; empty for the
+    /// root's own folder.
     pub folder: &'a str,
 }
 
 impl<'a> ResourceTarget<'a> {
     /// The resource of this type at an address. `folder` is as in [`ResourceTarget::folder`].
     pub fn new(address: &'a Address, type_name: &'a TypeId, folder: &'a str) -> ResourceTarget<'a> {
-        ResourceTarget { namespace: type_name.package_name(), instance: None, address, folder }
+        ResourceTarget {
+            namespace: type_name.package_name(),
+            instance: None,
+            address,
+            folder,
+        }
     }
 
-    /// The same resource, managed with this configuration of its provider; `None` for the default configuration.
+    /// The same resource, managed with this configuration of its provider; `None` for the default
+    /// configuration.
     pub fn managed_by(self, instance: Option<&'a ProviderInstance>) -> ResourceTarget<'a> {
         ResourceTarget { instance, ..self }
     }
 
     /// A question about this resource.
     pub fn question(self, request: ProviderRequest<'a>) -> ProviderQuestion<'a> {
-        let ResourceTarget { namespace, instance, address, folder } = self;
-        ProviderQuestion { namespace, instance, subject: Subject::Resource(address), folder, request }
+        let ResourceTarget {
+            namespace,
+            instance,
+            address,
+            folder,
+        } = self;
+        ProviderQuestion {
+            namespace,
+            instance,
+            subject: Subject::Resource(address),
+            folder,
+            request,
+        }
     }
 }
 
@@ -275,14 +319,16 @@ impl fmt::Display for Subject<'_> {
 }
 
 impl Question<'_> {
-    /// The reply of a world that does not answer this question: an error with this message, of the kind of the
-    /// question. A question without an answer counts as done.
+    /// The reply of a world that does not answer this question: an error with this message, of the
+    /// kind of the question. A question without an answer counts as done.
     pub fn refused(&self, message: &str) -> Reply {
         match self {
-            Question::Provider(_) => Reply::Provider(Err(ProviderError::new(ErrorKind::Permanent, message))),
-            Question::File { .. } | Question::Http { .. } => {
-                Reply::Bytes(Err(SourceError { message: message.to_owned() }))
+            Question::Provider(_) => {
+                Reply::Provider(Err(ProviderError::new(ErrorKind::Permanent, message)))
             }
+            Question::File { .. } | Question::Http { .. } => Reply::Bytes(Err(SourceError {
+                message: message.to_owned(),
+            })),
             Question::Document(_) => Reply::Document(Err(source::SourceError::broken(message))),
             Question::Transform { .. } => Reply::Transformed(Err(TransformError::whole(message))),
             Question::Recall(_) | Question::Pause { .. } => Reply::Done,

@@ -1,15 +1,16 @@
-//! The access of the core to the outside: a world answers [`Question`]s and describes its [`Environment`]. The core has
-//! no other access.
+//! The access of the core to the outside: a world answers [`Question`]s and describes its
+//! [`Environment`]. The core has no other access.
 //!
-//! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the core merges them by
-//! address. Implementations need no cache: the core asks each question once per stage. A world that wraps another one
-//! handles the questions that concern it and passes all other questions on.
+//! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the
+//! core merges them by address. Implementations need no cache: the core asks each question once per
+//! stage. A world that wraps another one handles the questions that concern it and passes all other
+//! questions on.
 //!
-//! Callers use the typed methods of `dyn World`, which wrap a question in the enum and unwrap the answer from the
-//! reply.
+//! Callers use the typed methods of `dyn World`, which wrap a question in the enum and unwrap the
+//! answer from the reply.
 //!
-//! Not here: the questions as data (`question`); the questions of an evaluation, each answered by zero or more
-//! questions to a world (`evaluation_question`).
+//! Not here: the questions as data (`question`); the questions of an evaluation, each answered by
+//! zero or more questions to a world (`evaluation_question`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +18,21 @@ use std::time::Duration;
 use blueprint::wire::WireDocument;
 use blueprint::{Name, TypeId, Value};
 use provider::{
-    BoxFuture, CheckFindings, CheckRequest, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
-    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
-    UpgradeRequest, Upgraded,
+    BoxFuture, CheckFindings, CheckRequest, FetchRequest, Fetched, ImportRequest, Imported,
+    InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome,
+    ReadRequest, SettingsChange, TransformError, UpgradeRequest, Upgraded,
 };
 use state::Snapshot;
 
 use crate::question::{
-    OTHER_KIND, ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget,
-    Retry, SettingsRemark, SourceError, Subject, internal_error,
+    OTHER_KIND, ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question,
+    Reply, ResourceTarget, Retry, SettingsRemark, SourceError, Subject, internal_error,
 };
 
 /// Answers the questions of the core.
 pub trait World: Send + Sync {
-    /// Answers a question. The reply has the kind of the question; a caller treats another kind as a failure.
+    /// Answers a question. The reply has the kind of the question; a caller treats another kind as
+    /// a failure.
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply>;
 
     /// The facts that the world knows without asking.
@@ -50,7 +52,8 @@ pub trait Environment: Send + Sync {
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];
 
-    /// The caller's working directory: absolute, without a trailing slash. `None` if the caller sent none.
+    /// The caller's working directory: absolute, without a trailing slash. `None` if the caller
+    /// sent none.
     fn working_directory(&self) -> Option<Name> {
         None
     }
@@ -105,7 +108,10 @@ impl dyn World + '_ {
     }
 
     /// An included document, with its location.
-    pub async fn document(&self, request: &source::Request) -> Result<source::FetchedDocument, source::SourceError> {
+    pub async fn document(
+        &self,
+        request: &source::Request,
+    ) -> Result<source::FetchedDocument, source::SourceError> {
         match self.ask(Question::Document(request)).await {
             Reply::Document(document) => document,
             _ => Err(source::SourceError::broken(OTHER_KIND)),
@@ -113,8 +119,18 @@ impl dyn World + '_ {
     }
 
     /// Applies a transform to a document.
-    pub async fn transform(&self, name: &str, document: WireDocument) -> Result<WireDocument, TransformError> {
-        match self.ask(Question::Transform { name, document: Box::new(document) }).await {
+    pub async fn transform(
+        &self,
+        name: &str,
+        document: WireDocument,
+    ) -> Result<WireDocument, TransformError> {
+        match self
+            .ask(Question::Transform {
+                name,
+                document: Box::new(document),
+            })
+            .await
+        {
             Reply::Transformed(document) => document.map(|document| *document),
             _ => Err(TransformError::whole(OTHER_KIND)),
         }
@@ -126,7 +142,10 @@ impl dyn World + '_ {
         target: ResourceTarget<'_>,
         request: CheckRequest<'_>,
     ) -> Result<CheckFindings, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Check(request))).await? {
+        match self
+            .ask_provider(target.question(ProviderRequest::Check(request)))
+            .await?
+        {
             ProviderReply::Checked(checked) => Ok(checked),
             _ => Err(internal_error()),
         }
@@ -138,15 +157,25 @@ impl dyn World + '_ {
         target: ResourceTarget<'_>,
         request: ReadRequest<'_>,
     ) -> Result<ReadOutcome, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Read(request))).await? {
+        match self
+            .ask_provider(target.question(ProviderRequest::Read(request)))
+            .await?
+        {
             ProviderReply::Read(outcome) => Ok(outcome),
             _ => Err(internal_error()),
         }
     }
 
     /// Asks a provider for its plan.
-    pub async fn plan(&self, target: ResourceTarget<'_>, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Plan(request))).await? {
+    pub async fn plan(
+        &self,
+        target: ResourceTarget<'_>,
+        request: PlanRequest<'_>,
+    ) -> Result<Planned, ProviderError> {
+        match self
+            .ask_provider(target.question(ProviderRequest::Plan(request)))
+            .await?
+        {
             ProviderReply::Planned(planned) => Ok(planned),
             _ => Err(internal_error()),
         }
@@ -158,7 +187,10 @@ impl dyn World + '_ {
         target: ResourceTarget<'_>,
         request: PreflightRequest<'_>,
     ) -> Result<Preflight, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Preflight(request))).await? {
+        match self
+            .ask_provider(target.question(ProviderRequest::Preflight(request)))
+            .await?
+        {
             ProviderReply::Preflight(preflight) => Ok(preflight),
             _ => Err(internal_error()),
         }
@@ -173,8 +205,13 @@ impl dyn World + '_ {
         request: FetchRequest<'_>,
     ) -> Result<Fetched, ProviderError> {
         let (namespace, subject) = (type_name.package_name(), Subject::DataSource(type_name));
-        let question =
-            ProviderQuestion { namespace, instance, subject, folder, request: ProviderRequest::Fetch(request) };
+        let question = ProviderQuestion {
+            namespace,
+            instance,
+            subject,
+            folder,
+            request: ProviderRequest::Fetch(request),
+        };
         match self.ask_provider(question).await? {
             ProviderReply::Fetched(fetched) => Ok(fetched),
             _ => Err(internal_error()),
@@ -182,9 +219,22 @@ impl dyn World + '_ {
     }
 
     /// Calls a provider's function.
-    pub async fn invoke(&self, namespace: &str, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
-        let (subject, request) = (Subject::Function(request.function), ProviderRequest::Invoke(request));
-        let question = ProviderQuestion { namespace, instance: None, subject, folder: "", request };
+    pub async fn invoke(
+        &self,
+        namespace: &str,
+        request: InvokeRequest<'_>,
+    ) -> Result<Value, ProviderError> {
+        let (subject, request) = (
+            Subject::Function(request.function),
+            ProviderRequest::Invoke(request),
+        );
+        let question = ProviderQuestion {
+            namespace,
+            instance: None,
+            subject,
+            folder: "",
+            request,
+        };
         match self.ask_provider(question).await? {
             ProviderReply::Returned(value) => Ok(value),
             _ => Err(internal_error()),
@@ -197,7 +247,10 @@ impl dyn World + '_ {
         target: ResourceTarget<'_>,
         request: ImportRequest<'_>,
     ) -> Result<Vec<Imported>, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Import(request))).await? {
+        match self
+            .ask_provider(target.question(ProviderRequest::Import(request)))
+            .await?
+        {
             ProviderReply::Imported(found) => Ok(found),
             _ => Err(internal_error()),
         }
@@ -209,22 +262,35 @@ impl dyn World + '_ {
         target: ResourceTarget<'_>,
         request: UpgradeRequest<'_>,
     ) -> Result<Upgraded, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Upgrade(request))).await? {
+        match self
+            .ask_provider(target.question(ProviderRequest::Upgrade(request)))
+            .await?
+        {
             ProviderReply::Upgraded(values) => Ok(values),
             _ => Err(internal_error()),
         }
     }
 
-    /// Asks a provider for the effect of its settings on a resource that was managed with its former settings.
-    pub async fn settings_change(&self, target: ResourceTarget<'_>) -> Result<SettingsChange, ProviderError> {
-        match self.ask_provider(target.question(ProviderRequest::Configure)).await? {
+    /// Asks a provider for the effect of its settings on a resource that was managed with its
+    /// former settings.
+    pub async fn settings_change(
+        &self,
+        target: ResourceTarget<'_>,
+    ) -> Result<SettingsChange, ProviderError> {
+        match self
+            .ask_provider(target.question(ProviderRequest::Configure))
+            .await?
+        {
             ProviderReply::Configured(change) => Ok(change),
             _ => Err(internal_error()),
         }
     }
 
     /// Asks a provider a question of any kind.
-    pub async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
+    pub async fn ask_provider(
+        &self,
+        question: ProviderQuestion<'_>,
+    ) -> Result<ProviderReply, ProviderError> {
         match self.ask(Question::Provider(question)).await {
             Reply::Provider(reply) => reply,
             _ => Err(internal_error()),
@@ -235,6 +301,8 @@ impl dyn World + '_ {
 fn bytes_of(reply: Reply) -> Result<Arc<[u8]>, SourceError> {
     match reply {
         Reply::Bytes(bytes) => bytes,
-        _ => Err(SourceError { message: OTHER_KIND.to_owned() }),
+        _ => Err(SourceError {
+            message: OTHER_KIND.to_owned(),
+        }),
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use blueprint::{Map, Type, Unknown, Value};
 
-/// The origin of a value: a literal of the document allows fewer conversions than the result of a substitution
-/// (decisions S44, S46).
+/// The origin of a value: a literal of the document allows fewer conversions than the result of a
+/// substitution (decisions S44, S46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueOrigin {
     /// A literal of the document.
@@ -25,7 +25,8 @@ pub enum Mismatch {
     NoBranch,
 }
 
-/// Converts a value to a type by the table of decision 1.5. Unknown values and secret marks pass through.
+/// Converts a value to a type by the table of decision 1.5. Unknown values and secret marks pass
+/// through.
 pub fn convert(value: &Value, ty: &Type, source: ValueOrigin) -> Result<Value, Mismatch> {
     let as_text = source == ValueOrigin::Substitution;
     match (value, ty) {
@@ -34,11 +35,15 @@ pub fn convert(value: &Value, ty: &Type, source: ValueOrigin) -> Result<Value, M
         (Value::Unknown(unknown), _) => match &unknown.ty {
             Some(from) if !convert_type(from, ty, source) => Err(Mismatch::Kind),
             Some(from) if from == ty => Ok(value.clone()),
-            _ => Ok(Value::Unknown(Arc::new(Unknown { ty: Some(ty.clone()), waits_for: unknown.waits_for.clone() }))),
+            _ => Ok(Value::Unknown(Arc::new(Unknown {
+                ty: Some(ty.clone()),
+                waits_for: unknown.waits_for.clone(),
+            }))),
         },
-        (_, Type::Union(types)) => {
-            types.iter().find_map(|ty| convert(value, ty, source).ok()).ok_or(Mismatch::NoBranch)
-        }
+        (_, Type::Union(types)) => types
+            .iter()
+            .find_map(|ty| convert(value, ty, source).ok())
+            .ok_or(Mismatch::NoBranch),
         (Value::Null, Type::Null)
         | (Value::Bool(_), Type::Bool)
         | (Value::Int(_), Type::Int)
@@ -47,40 +52,58 @@ pub fn convert(value: &Value, ty: &Type, source: ValueOrigin) -> Result<Value, M
         | (Value::Bytes(_), Type::Bytes)
         | (Value::Function(_), Type::Function) => Ok(value.clone()),
         (Value::Int(int), Type::Float) => Ok(Value::Float(*int as f64)),
-        (Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_) | Value::Bytes(_), Type::Text)
-            if as_text =>
-        {
-            to_text(value).unwrap_or(Err(Mismatch::Kind))
-        }
+        (
+            Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_) | Value::Bytes(_),
+            Type::Text,
+        ) if as_text => to_text(value).unwrap_or(Err(Mismatch::Kind)),
         (Value::List(items), Type::List(item)) => {
-            let items: Result<Vec<Value>, Mismatch> = items.iter().map(|value| convert(value, item, source)).collect();
+            let items: Result<Vec<Value>, Mismatch> = items
+                .iter()
+                .map(|value| convert(value, item, source))
+                .collect();
             Ok(Value::List(Arc::new(items?)))
         }
         (Value::Set(items), Type::List(item)) => {
-            let items: Result<Vec<Value>, Mismatch> = items.iter().map(|value| convert(value, item, source)).collect();
+            let items: Result<Vec<Value>, Mismatch> = items
+                .iter()
+                .map(|value| convert(value, item, source))
+                .collect();
             Ok(Value::Set(Arc::new(items?)))
         }
         (Value::Map(entries), Type::Map(ty)) => {
-            let converted = entries.iter().map(|(key, value)| Ok((key.clone(), convert(value, ty, source)?)));
-            Ok(Value::Map(Arc::new(converted.collect::<Result<Map, Mismatch>>()?)))
+            let converted = entries
+                .iter()
+                .map(|(key, value)| Ok((key.clone(), convert(value, ty, source)?)));
+            Ok(Value::Map(Arc::new(
+                converted.collect::<Result<Map, Mismatch>>()?,
+            )))
         }
         (Value::Map(entries), Type::Object(object)) => {
-            let converted = entries.iter().map(|(key, value)| match object.fields.get(key) {
-                Some(ty) if !value.is_null() => Ok((key.clone(), convert(value, ty, source)?)),
-                _ => Ok((key.clone(), value.clone())),
-            });
-            Ok(Value::Map(Arc::new(converted.collect::<Result<Map, Mismatch>>()?)))
+            let converted = entries
+                .iter()
+                .map(|(key, value)| match object.fields.get(key) {
+                    Some(ty) if !value.is_null() => Ok((key.clone(), convert(value, ty, source)?)),
+                    _ => Ok((key.clone(), value.clone())),
+                });
+            Ok(Value::Map(Arc::new(
+                converted.collect::<Result<Map, Mismatch>>()?,
+            )))
         }
         _ => Err(Mismatch::Kind),
     }
 }
 
-/// Whether values of type `from` may convert to `to`. False only if no value can, apart from empty lists and maps.
+/// Whether values of type `from` may convert to `to`. False only if no value can, apart from empty
+/// lists and maps.
 pub fn convert_type(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     if from.is_open() || to.is_open() {
         return true;
     }
-    from.alternatives().iter().any(|from| to.alternatives().iter().any(|to| convert_one(from, to, source)))
+    from.alternatives().iter().any(|from| {
+        to.alternatives()
+            .iter()
+            .any(|to| convert_one(from, to, source))
+    })
 }
 
 fn convert_one(from: &Type, to: &Type, source: ValueOrigin) -> bool {
@@ -88,16 +111,26 @@ fn convert_one(from: &Type, to: &Type, source: ValueOrigin) -> bool {
         (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
         (Type::Union(_), _) | (_, Type::Union(_)) => convert_type(from, to, source),
         (Type::Int, Type::Float) => true,
-        (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => source == ValueOrigin::Substitution,
-        // An empty list or map fits any item type. A list or map with known items that cannot fit is a mistake.
-        (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => convert_type(from, to, source),
-        (Type::Object(from), Type::Map(to)) => from.fields.values().all(|from| fits_or_none(from, to, source)),
+        (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => {
+            source == ValueOrigin::Substitution
+        }
+        // An empty list or map fits any item type. A list or map with known items that cannot fit
+        // is a mistake.
+        (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => {
+            convert_type(from, to, source)
+        }
+        (Type::Object(from), Type::Map(to)) => from
+            .fields
+            .values()
+            .all(|from| fits_or_none(from, to, source)),
         (Type::Map(from), Type::Object(to)) => {
             to.fields.is_empty() || to.fields.values().any(|to| fits_or_none(from, to, source))
         }
-        (Type::Object(from), Type::Object(to)) => {
-            from.fields.iter().all(|(key, from)| to.fields.get(key).is_none_or(|to| fits_or_none(from, to, source)))
-        }
+        (Type::Object(from), Type::Object(to)) => from.fields.iter().all(|(key, from)| {
+            to.fields
+                .get(key)
+                .is_none_or(|to| fits_or_none(from, to, source))
+        }),
         (from, to) => from == to,
     }
 }
@@ -126,8 +159,9 @@ pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     }
 }
 
-/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays secret, an unknown
-/// value becomes an unknown string. `None` for arrays, objects and functions. An error for bytes that are not UTF-8.
+/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays
+/// secret, an unknown value becomes an unknown string. `None` for arrays, objects and functions. An
+/// error for bytes that are not UTF-8.
 pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
     let text = match value {
         Value::Text(_) => return Some(Ok(value.clone())),
@@ -141,17 +175,25 @@ pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
             Err(_) => return Some(Err(Mismatch::NotUtf8)),
         },
         Value::Secret(inner) => return to_text(inner).map(|text| text.map(Value::secret)),
-        Value::Unknown(unknown) if unknown.ty == Some(Type::Text) => return Some(Ok(value.clone())),
+        Value::Unknown(unknown) if unknown.ty == Some(Type::Text) => {
+            return Some(Ok(value.clone()));
+        }
         Value::Unknown(unknown) => {
             let scalar = unknown.ty.as_ref().is_none_or(|ty| {
-                ty.alternatives()
-                    .iter()
-                    .any(|ty| !matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_) | Type::Function))
+                ty.alternatives().iter().any(|ty| {
+                    !matches!(
+                        ty,
+                        Type::List(_) | Type::Map(_) | Type::Object(_) | Type::Function
+                    )
+                })
             });
             if !scalar {
                 return None;
             }
-            Value::Unknown(Arc::new(Unknown { ty: Some(Type::Text), waits_for: unknown.waits_for.clone() }))
+            Value::Unknown(Arc::new(Unknown {
+                ty: Some(Type::Text),
+                waits_for: unknown.waits_for.clone(),
+            }))
         }
         _ => return None,
     };

@@ -1,6 +1,7 @@
 //! Evaluates expressions. This module is the entry point of the evaluator.
 //!
-//! Not here: the meaning of names ([`Scope`]), the functions (`functions`), static checks (`understand::check`).
+//! Not here: the meaning of names ([`Scope`]), the functions (`functions`), static checks
+//! (`understand::check`).
 
 mod access;
 mod call;
@@ -23,21 +24,24 @@ pub(crate) use fault::{At, Fault, too_large};
 pub(crate) use limits::bytes;
 pub use limits::{LimitExceeded, MAX_VALUE_BYTES, Meter, size, weight};
 use machine::is_omitted;
-pub(crate) use machine::{CallSite, FunctionBody, Machine, SuppliedArguments, known_type, unknown_of};
+pub(crate) use machine::{
+    CallSite, FunctionBody, Machine, SuppliedArguments, known_type, unknown_of,
+};
 pub use machine::{may_omit, omitted};
 
-/// Evaluates an expression. `found` receives warnings and additional errors: if several members of a list, map or
-/// text fail, the first error is the result. With [`EvaluationStop::Ask`] nothing is added to `found`; evaluate again
-/// with the answers.
+/// Evaluates an expression. `found` receives warnings and additional errors: if several members of
+/// a list, map or text fail, the first error is the result. With [`EvaluationStop::Ask`] nothing is
+/// added to `found`; evaluate again with the answers.
 ///
-/// Evaluation always terminates: the depth is limited to 256, and the size of a value by the [`Meter`] of the scope, or
-/// to 10 MiB without one (decision A17). The limit of one value fails with `argument-range` for a call or an
-/// interpolated text, and with `value-too-large` for a list, map or conditional. Nesting the expression too deep fails
-/// with `argument-range`. If the document's total is exceeded, evaluation stops with [`EvaluationStop::Reported`], and
-/// the owner of the meter reports it.
+/// Evaluation always terminates: the depth is limited to 256, and the size of a value by the
+/// [`Meter`] of the scope, or to 10 MiB without one (decision A17). The limit of one value fails
+/// with `argument-range` for a call or an interpolated text, and with `value-too-large` for a list,
+/// map or conditional. Nesting the expression too deep fails with `argument-range`. If the
+/// document's total is exceeded, evaluation stops with [`EvaluationStop::Reported`], and the owner
+/// of the meter reports it.
 ///
-/// `none` items of lists and entries of maps are dropped (decision A13) unless the document writes them as null.
-/// Unknown and secret arguments propagate by decisions A14 and A15.
+/// `none` items of lists and entries of maps are dropped (decision A13) unless the document writes
+/// them as null. Unknown and secret arguments propagate by decisions A14 and A15.
 pub fn evaluate(
     expr: &Expr,
     functions: &FunctionTable,
@@ -55,12 +59,20 @@ pub fn evaluate(
         asked: Vec::new(),
         bodies: crate::functions::body,
     };
-    let result = machine.document_value(expr).and_then(|value| machine.check_size(expr, value));
+    let result = machine
+        .document_value(expr)
+        .and_then(|value| machine.check_size(expr, value));
     match result {
         Err(EvaluationStop::Ask(_)) => Err(EvaluationStop::Ask(machine.asked)),
         result => {
             found.append(std::mem::take(&mut machine.found));
-            result.map(|value| if is_omitted(&value) { Value::Null } else { value })
+            result.map(|value| {
+                if is_omitted(&value) {
+                    Value::Null
+                } else {
+                    value
+                }
+            })
         }
     }
 }

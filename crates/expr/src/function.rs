@@ -1,4 +1,5 @@
-//! Function definitions as data, for the checker, the evaluator, the editor and the reference pages.
+//! Function definitions as data, for the checker, the evaluator, the editor and the reference
+//! pages.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,10 +19,11 @@ pub struct FunctionDef {
     pub min_arguments: usize,
     /// The type of the result.
     pub returns: Returns,
-    /// The signature of the returned function, for functions such as `trim_g`, `getattr`, `compose`.
+    /// The signature of the returned function, for functions such as `trim_g`, `getattr`,
+    /// `compose`.
     pub returned_function: Option<Signature>,
-    /// Whether the function receives the position of an item as an additional argument when it is used as a callback
-    /// (decision 2.3).
+    /// Whether the function receives the position of an item as an additional argument when it is
+    /// used as a callback (decision 2.3).
     pub takes_index: bool,
     /// Whether arguments are named entries (only `object`, decision S14).
     pub named: bool,
@@ -41,19 +43,19 @@ pub struct FunctionDef {
 
 /// The implementation of a dialect's function.
 pub trait Native: Send + Sync + std::fmt::Debug {
-    /// Returns the result. The arguments are evaluated and not marked secret. For unknown arguments see
-    /// [`Native::accepts_partial_arguments`].
+    /// Returns the result. The arguments are evaluated and not marked secret. For unknown arguments
+    /// see [`Native::accepts_partial_arguments`].
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
 
-    /// Like [`Native::call`]. Adds work that is not proportional to the arguments and the result to `work`, as the
-    /// corresponding number of bytes of output.
+    /// Like [`Native::call`]. Adds work that is not proportional to the arguments and the result to
+    /// `work`, as the corresponding number of bytes of output.
     fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let _ = work;
         self.call(arguments)
     }
 
-    /// Whether the function accepts arguments with unknown or secret parts, which it then does not inspect. If not, the
-    /// whole result is unknown or secret.
+    /// Whether the function accepts arguments with unknown or secret parts, which it then does not
+    /// inspect. If not, the whole result is unknown or secret.
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool;
 
     /// Whether the argument after these need not be evaluated. Null is passed in its place.
@@ -223,8 +225,12 @@ impl FunctionTable {
         FunctionTable::default()
     }
 
-    /// Adds a function. If the name is taken, returns the function (`invalid-catalog`) and leaves the table unchanged.
-    #[expect(clippy::result_large_err, reason = "the function goes back to its giver, once in a run")]
+    /// Adds a function. If the name is taken, returns the function (`invalid-catalog`) and leaves
+    /// the table unchanged.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the function goes back to its giver, once in a run"
+    )]
     pub fn insert(&mut self, function: FunctionDef) -> Result<(), FunctionDef> {
         match self.functions.entry(function.name.clone()) {
             indexmap::map::Entry::Occupied(_) => Err(function),
@@ -235,8 +241,8 @@ impl FunctionTable {
         }
     }
 
-    /// The table for a language in which null is an ordinary item or entry. Otherwise null results are dropped from
-    /// lists and maps (decision A13).
+    /// The table for a language in which null is an ordinary item or entry. Otherwise null results
+    /// are dropped from lists and maps (decision A13).
     pub fn keeping_null(mut self) -> FunctionTable {
         self.keeps_null = true;
         self
@@ -252,8 +258,8 @@ impl FunctionTable {
         self.dialects.insert(dialect, Arc::new(table));
     }
 
-    /// The functions that expressions of a dialect can call: those of its own table if it has one, otherwise those of
-    /// this table.
+    /// The functions that expressions of a dialect can call: those of its own table if it has one,
+    /// otherwise those of this table.
     pub fn of(&self, dialect: &str) -> &FunctionTable {
         self.dialects.get(dialect).map_or(self, Arc::as_ref)
     }
@@ -264,8 +270,8 @@ impl FunctionTable {
         self.functions.get(name).or_else(unlisted).map(Arc::as_ref)
     }
 
-    /// Adds functions that [`names`](Self::names) and [`iter`](Self::iter) leave out. They are loaded when a name is in
-    /// no other table.
+    /// Adds functions that [`names`](Self::names) and [`iter`](Self::iter) leave out. They are
+    /// loaded when a name is in no other table.
     pub fn insert_unlisted<F>(&mut self, read: F)
     where
         F: FnOnce() -> Vec<FunctionDef> + Send + 'static,
@@ -294,18 +300,32 @@ impl FunctionDef {
 
     /// The maximum number of arguments; `None` if there is no limit.
     pub fn max_arguments(&self) -> Option<usize> {
-        if self.rest.is_some() { None } else { Some(self.parameters.len()) }
+        if self.rest.is_some() {
+            None
+        } else {
+            Some(self.parameters.len())
+        }
     }
 
     /// The signature for messages and pages: `substr(string, integer, [integer]) -> string`.
     pub fn signature(&self) -> String {
         let mut text = format!("{}(", self.name);
-        let every =
-            self.parameters.iter().map(|parameter| (parameter, "")).chain(self.rest.iter().map(|rest| (rest, "..")));
+        let every = self
+            .parameters
+            .iter()
+            .map(|parameter| (parameter, ""))
+            .chain(self.rest.iter().map(|rest| (rest, "..")));
         for (at, (parameter, more)) in every.enumerate() {
             let comma = if at == 0 { "" } else { ", " };
-            let (open, close) = if parameter.optional { ("[", "]") } else { ("", "") };
-            text.push_str(&format!("{comma}{open}{}: {}{more}{close}", parameter.name, parameter.ty));
+            let (open, close) = if parameter.optional {
+                ("[", "]")
+            } else {
+                ("", "")
+            };
+            text.push_str(&format!(
+                "{comma}{open}{}: {}{more}{close}",
+                parameter.name, parameter.ty
+            ));
         }
         text.push(')');
         match &self.returns {

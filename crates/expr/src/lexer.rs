@@ -1,7 +1,7 @@
 //! Reads tokens one at a time inside one `${..}`.
 //!
-//! Tokens have byte offsets of the decoded text. Names are read to their full length (decisions S5, S7), so a keyword
-//! is never split off a longer name. Not here: the grammar, and diagnostics.
+//! Tokens have byte offsets of the decoded text. Names are read to their full length (decisions S5,
+//! S7), so a keyword is never split off a longer name. Not here: the grammar, and diagnostics.
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,9 +72,17 @@ pub(crate) fn token(text: &str, at: usize) -> Token {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, at);
     let Some(&first) = bytes.get(start) else {
-        return Token { kind: TokenKind::End, start: text.len(), end: text.len() };
+        return Token {
+            kind: TokenKind::End,
+            start: text.len(),
+            end: text.len(),
+        };
     };
-    let one = |kind| Token { kind, start, end: start + 1 };
+    let one = |kind| Token {
+        kind,
+        start,
+        end: start + 1,
+    };
     match first {
         b'(' => one(TokenKind::OpenRound),
         b')' => one(TokenKind::CloseRound),
@@ -84,20 +92,36 @@ pub(crate) fn token(text: &str, at: usize) -> Token {
         b',' => one(TokenKind::Comma),
         b'=' => one(TokenKind::Equals),
         b'.' => one(TokenKind::Dot),
-        b'$' if bytes.get(start + 1) == Some(&b'{') => Token { kind: TokenKind::Dollar, start, end: start + 2 },
+        b'$' if bytes.get(start + 1) == Some(&b'{') => Token {
+            kind: TokenKind::Dollar,
+            start,
+            end: start + 2,
+        },
         b'"' | b'\'' => text_token(text, start, first),
         b'-' if bytes.get(start + 1).is_some_and(u8::is_ascii_digit) => number(text, start),
         b'-' => one(TokenKind::Minus),
         b'0'..=b'9' => number(text, start),
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' => Token { kind: TokenKind::Name, start, end: name_end(bytes, start) },
+        b'a'..=b'z' | b'A'..=b'Z' | b'_' => Token {
+            kind: TokenKind::Name,
+            start,
+            end: name_end(bytes, start),
+        },
         _ => {
-            let width = text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-            Token { kind: TokenKind::Other, start, end: start + width }
+            let width = text
+                .get(start..)
+                .and_then(|rest| rest.chars().next())
+                .map_or(1, char::len_utf8);
+            Token {
+                kind: TokenKind::Other,
+                start,
+                end: start + width,
+            }
         }
     }
 }
 
-/// Whether a byte may continue a name. Names are the largest part of the text, so a table is faster than comparisons.
+/// Whether a byte may continue a name. Names are the largest part of the text, so a table is faster
+/// than comparisons.
 const IN_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -117,41 +141,84 @@ fn name_end(bytes: &[u8], mut at: usize) -> usize {
 
 fn number(text: &str, start: usize) -> Token {
     let bytes = text.as_bytes();
-    let digits = |from: usize| from + bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = |from: usize| {
+        from + bytes
+            .iter()
+            .skip(from)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
     let whole = digits(start + usize::from(bytes.get(start) == Some(&b'-')));
-    let fraction = if bytes.get(whole) == Some(&b'.') { digits(whole + 1) } else { whole };
+    let fraction = if bytes.get(whole) == Some(&b'.') {
+        digits(whole + 1)
+    } else {
+        whole
+    };
     if fraction > whole + 1 {
-        let kind = blueprint::parse_float(&text[start..fraction]).map_or(TokenKind::TooLarge, TokenKind::Float);
-        return Token { kind, start, end: fraction };
+        let kind = blueprint::parse_float(&text[start..fraction])
+            .map_or(TokenKind::TooLarge, TokenKind::Float);
+        return Token {
+            kind,
+            start,
+            end: fraction,
+        };
     }
-    let kind = blueprint::parse_integer(&text[start..whole]).map_or(TokenKind::TooLarge, TokenKind::Int);
-    Token { kind, start, end: whole }
+    let kind =
+        blueprint::parse_integer(&text[start..whole]).map_or(TokenKind::TooLarge, TokenKind::Int);
+    Token {
+        kind,
+        start,
+        end: whole,
+    }
 }
 
-/// Reads a string literal. A backslash escapes the enclosing quote and itself; any other backslash is literal (decision
-/// S8).
+/// Reads a string literal. A backslash escapes the enclosing quote and itself; any other backslash
+/// is literal (decision S8).
 fn text_token(text: &str, start: usize, quote: u8) -> Token {
     let bytes = text.as_bytes();
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {
         if byte == quote {
-            return Token { kind: TokenKind::Text, start, end: at + 1 };
+            return Token {
+                kind: TokenKind::Text,
+                start,
+                end: at + 1,
+            };
         }
-        let escape = byte == b'\\' && bytes.get(at + 1).is_some_and(|next| *next == quote || *next == b'\\');
+        let escape = byte == b'\\'
+            && bytes
+                .get(at + 1)
+                .is_some_and(|next| *next == quote || *next == b'\\');
         at += if escape { 2 } else { 1 };
     }
-    Token { kind: TokenKind::OpenText, start, end: text.len() }
+    Token {
+        kind: TokenKind::OpenText,
+        start,
+        end: text.len(),
+    }
 }
 
-/// The quoted name at or after `at`, between brackets. It has no escapes and ends at its quote (decision S9). `None` if
-/// there is no quote.
+/// The quoted name at or after `at`, between brackets. It has no escapes and ends at its quote
+/// (decision S9). `None` if there is no quote.
 pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
     let start = skip_space(text.as_bytes(), at);
-    let quote = text.as_bytes().get(start).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let quote = text
+        .as_bytes()
+        .get(start)
+        .copied()
+        .filter(|byte| matches!(byte, b'"' | b'\''))?;
     let rest = text.get(start + 1..)?;
     Some(match rest.find(quote as char) {
-        Some(length) => Token { kind: TokenKind::Text, start, end: start + length + 2 },
-        None => Token { kind: TokenKind::OpenText, start, end: text.len() },
+        Some(length) => Token {
+            kind: TokenKind::Text,
+            start,
+            end: start + length + 2,
+        },
+        None => Token {
+            kind: TokenKind::OpenText,
+            start,
+            end: text.len(),
+        },
     })
 }
 
@@ -159,7 +226,9 @@ pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
 pub(crate) fn unquote(literal: &str) -> String {
     let mut chars = literal.chars();
     let quote = chars.next().unwrap_or('"');
-    let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or("");
+    let inner = literal
+        .get(1..literal.len().saturating_sub(1))
+        .unwrap_or("");
     let mut text = String::with_capacity(inner.len());
     let mut chars = inner.chars().peekable();
     while let Some(c) = chars.next() {

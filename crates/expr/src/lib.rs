@@ -1,11 +1,11 @@
 //! The `${..}` language: lexer, recovering parser, functions, and evaluator of expression trees.
 //!
-//! The parser turns a scalar's text into an [`Expr`](blueprint::Expr) with exact spans and never fails. The evaluator
-//! turns an expression into a [`Value`](blueprint::Value) and uses a [`Scope`] to resolve names. Both are pure:
-//! external data is requested with an [`Ask`], as data.
+//! The parser turns a scalar's text into an [`Expr`](blueprint::Expr) with exact spans and never
+//! fails. The evaluator turns an expression into a [`Value`](blueprint::Value) and uses a [`Scope`]
+//! to resolve names. Both are pure: external data is requested with an [`Ask`], as data.
 //!
-//! Not here: declared names and their types (`understand::check`), the places where substitutions are allowed
-//! (`dialect`), answering questions (`evaluate`).
+//! Not here: declared names and their types (`understand::check`), the places where substitutions
+//! are allowed (`dialect`), answering questions (`evaluate`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;
@@ -19,10 +19,12 @@ mod scope;
 
 pub use convert::{Mismatch, ValueOrigin, convert, convert_type, parse_as, to_text};
 pub use evaluate::{
-    LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size, span_at_path, weight,
+    LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size,
+    span_at_path, weight,
 };
 pub use function::{
-    Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, ValueStep,
+    Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns,
+    Signature, ValueStep,
 };
 pub use functions::{core_functions, new_memoised_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};

@@ -1,12 +1,13 @@
 //! Parses the text of a scalar into an expression. It never fails (decision 1.2).
 //!
-//! A syntax error gives one diagnostic and affects only its own `${..}`: parsing resumes after the `}`. Not here:
-//! declared names, argument counts, types (`understand::check`).
+//! A syntax error gives one diagnostic and affects only its own `${..}`: parsing resumes after the
+//! `}`. Not here: declared names, argument counts, types (`understand::check`).
 
 use std::ops::ControlFlow;
 
 use blueprint::{
-    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Names, Ref, ReferenceHead, TextPart, Value,
+    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Names, Ref, ReferenceHead,
+    TextPart, Value,
 };
 use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, find_substitution};
 
@@ -16,21 +17,36 @@ use crate::{FunctionTable, codes};
 /// The maximum nesting depth of calls (decision A17).
 const DEPTH: usize = 256;
 
-/// The maximum length in bytes of a text between substitutions that is interned, if it has no digit: separators and the
-/// like.
+/// The maximum length in bytes of a text between substitutions that is interned, if it has no
+/// digit: separators and the like.
 const MAX_INTERNED_BYTES: usize = 32;
 
 /// Parses a scalar's decoded text (decision 1.2).
 ///
-/// Text without `${` is a literal string. Text that is exactly one substitution, apart from line breaks around it, is
-/// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision A5). Anything else is interpolated text.
-/// `span` is the whole scalar; `map` locates the decoded text. Errors go to `found`, each once.
-pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTable, found: &mut Diagnostics) -> Expr {
-    parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
+/// Text without `${` is a literal string. Text that is exactly one substitution, apart from line
+/// breaks around it, is an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision
+/// A5). Anything else is interpolated text. `span` is the whole scalar; `map` locates the decoded
+/// text. Errors go to `found`, each once.
+pub fn parse_text(
+    text: &str,
+    map: &TextMap,
+    span: Span,
+    functions: &FunctionTable,
+    found: &mut Diagnostics,
+) -> Expr {
+    parse_text_scoped(
+        text,
+        map,
+        span,
+        functions,
+        &[],
+        &mut Names::default(),
+        found,
+    )
 }
 
-/// Like [`parse_text`], but the names in `scoped` are separate heads ([`ReferenceHead::Scoped`]), as in link kinds
-/// (decision 3.2), and names are interned together with others of the document.
+/// Like [`parse_text`], but the names in `scoped` are separate heads ([`ReferenceHead::Scoped`]),
+/// as in link kinds (decision 3.2), and names are interned together with others of the document.
 pub fn parse_text_scoped(
     text: &str,
     map: &TextMap,
@@ -40,11 +56,23 @@ pub fn parse_text_scoped(
     names: &mut Names,
     found: &mut Diagnostics,
 ) -> Expr {
-    let Some(first) = find_substitution(text) else { return Expr::literal(Value::text(text), span) };
-    let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
+    let Some(first) = find_substitution(text) else {
+        return Expr::literal(Value::text(text), span);
+    };
+    let mut parser = Parser {
+        text,
+        map,
+        functions: Some(functions),
+        scoped,
+        names,
+        found,
+        at: 0,
+        depth: 0,
+    };
     // An upper bound: text may come between substitutions and around them.
     let most = 2 * text.bytes().filter(|byte| *byte == b'$').count() + 1;
-    let mut parts = Vec::with_capacity(most - usize::from(first == 0) - usize::from(text.ends_with('}')));
+    let mut parts =
+        Vec::with_capacity(most - usize::from(first == 0) - usize::from(text.ends_with('}')));
     let (mut from, mut next) = (0, Some(first));
     while let Some(open) = next {
         if open > from {
@@ -53,16 +81,20 @@ pub fn parse_text_scoped(
         let (expr, end) = parser.substitution(open);
         parts.push(TextPart::Expr(expr, map.span(open as u32, end as u32)));
         from = end;
-        next = text.get(from..).and_then(find_substitution).map(|offset| from + offset);
+        next = text
+            .get(from..)
+            .and_then(find_substitution)
+            .map(|offset| from + offset);
     }
     if from < text.len() {
         parts.push(TextPart::Text(parser.literal_between(from, text.len())));
     }
-    let breaks =
-        |part: &TextPart| matches!(part, TextPart::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
+    let breaks = |part: &TextPart| matches!(part, TextPart::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
     let sole = parts.iter().filter(|part| !breaks(part)).count() == 1;
     if sole
-        && let Some(at) = parts.iter().position(|part| matches!(part, TextPart::Expr(..)))
+        && let Some(at) = parts
+            .iter()
+            .position(|part| matches!(part, TextPart::Expr(..)))
         && let TextPart::Expr(inner, whole) = parts.swap_remove(at)
     {
         return Expr::new(ExprKind::Substitution(Box::new(inner)), whole);
@@ -73,10 +105,20 @@ pub fn parse_text_scoped(
 
 /// Parses a bare reference path, as in an export's `field` (decisions 1.6, 4.2): no `${`, no call.
 ///
-/// Returns an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error expression whose error has been reported.
+/// Returns an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error expression whose error has
+/// been reported.
 pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagnostics) -> Expr {
     let names = &mut Names::default();
-    let mut parser = Parser { text, map, functions: None, scoped: &[], names, found, at: 0, depth: 0 };
+    let mut parser = Parser {
+        text,
+        map,
+        functions: None,
+        scoped: &[],
+        names,
+        found,
+        at: 0,
+        depth: 0,
+    };
     let result = parser.path_only();
     match result {
         Ok(reference) => Expr::new(ExprKind::Ref(Box::new(reference)), span),
@@ -149,7 +191,11 @@ impl Parser<'_, '_> {
             Ok(expr) => return (expr, self.at),
             Err(mistake) => mistake,
         };
-        let end = if mistake.reaches_end { Some(self.text.len()) } else { self.recover(mistake.resume).break_value() };
+        let end = if mistake.reaches_end {
+            Some(self.text.len())
+        } else {
+            self.recover(mistake.resume).break_value()
+        };
         match end {
             Some(end) => {
                 self.found.push(*mistake.diagnostic);
@@ -169,8 +215,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Recovers from a syntax error: the offset after the `}` of this substitution, or that of the next `${`.
-    /// `Continue` if there is neither.
+    /// Recovers from a syntax error: the offset after the `}` of this substitution, or that of the
+    /// next `${`. `Continue` if there is neither.
     fn recover(&self, from: usize) -> ControlFlow<usize> {
         let mut at = from;
         loop {
@@ -179,7 +225,8 @@ impl Parser<'_, '_> {
                 TokenKind::End => return ControlFlow::Continue(()),
                 TokenKind::Close => return ControlFlow::Break(token.end),
                 TokenKind::Dollar if token.start > from => return ControlFlow::Break(token.start),
-                // An unpaired quote inside a faulty substitution does not start a string: continue after it.
+                // An unpaired quote inside a faulty substitution does not start a string: continue
+                // after it.
                 TokenKind::OpenText => at = token.start + 1,
                 _ => at = token.end,
             }
@@ -219,7 +266,9 @@ impl Parser<'_, '_> {
                 codes::SUBSTITUTION_IN_LITERAL
                     .new("`${` in a string literal is text")
                     .label(span, "nothing is substituted here")
-                    .help("join texts and substitutions outside of `${..}`, as in `a-${variables.b}`"),
+                    .help(
+                        "join texts and substitutions outside of `${..}`, as in `a-${variables.b}`",
+                    ),
             );
         }
         Expr::literal(Value::text(text), span)
@@ -231,7 +280,10 @@ impl Parser<'_, '_> {
             codes::INVALID_LITERAL
                 .new("the number is too large")
                 .label(self.span_of(token), "numbers have 64 bits")
-                .help(format!("write a smaller number, or the text \"{}\"", shortened(what))),
+                .help(format!(
+                    "write a smaller number, or the text \"{}\"",
+                    shortened(what)
+                )),
         );
     }
 
@@ -251,20 +303,30 @@ impl Parser<'_, '_> {
             return self.call(token);
         }
         let reference = self.reference(token)?;
-        Ok(Expr::new(ExprKind::Ref(Box::new(reference)), self.span(token.start, self.at)))
+        Ok(Expr::new(
+            ExprKind::Ref(Box::new(reference)),
+            self.span(token.start, self.at),
+        ))
     }
 
     /// The text between two substitutions, interned if it is likely to occur often.
     fn literal_between(&mut self, from: usize, to: usize) -> Name {
         let text = &self.text[from..to];
         // Text with digits is usually unique.
-        let often = text.len() <= MAX_INTERNED_BYTES && !text.bytes().any(|byte| byte.is_ascii_digit());
-        if often { self.names.share(text) } else { text.into() }
+        let often =
+            text.len() <= MAX_INTERNED_BYTES && !text.bytes().any(|byte| byte.is_ascii_digit());
+        if often {
+            self.names.share(text)
+        } else {
+            text.into()
+        }
     }
 
     fn is_head(&self, name: &str) -> bool {
-        matches!(name, "variables" | "values" | "resources" | "datasources" | "children" | "elem" | "i")
-            || self.scoped.contains(&name)
+        matches!(
+            name,
+            "variables" | "values" | "resources" | "datasources" | "children" | "elem" | "i"
+        ) || self.scoped.contains(&name)
     }
 
     /// Parses a reference whose first name has been read.
@@ -275,14 +337,26 @@ impl Parser<'_, '_> {
             "i" => ReferenceHead::Position,
             "variables" => ReferenceHead::Input(self.head_name("variables")?),
             "values" => ReferenceHead::Local(self.head_name("values")?),
-            "resources" => ReferenceHead::Resource { name: self.head_name("resources")?, bare: false },
+            "resources" => ReferenceHead::Resource {
+                name: self.head_name("resources")?,
+                bare: false,
+            },
             "datasources" => ReferenceHead::DataSource(self.head_name("datasources")?),
             "children" => ReferenceHead::Child(self.head_name("children")?),
-            scoped if self.scoped.contains(&scoped) => ReferenceHead::Scoped(self.names.share(name)),
-            _ => ReferenceHead::Resource { name: self.names.share(name), bare: true },
+            scoped if self.scoped.contains(&scoped) => {
+                ReferenceHead::Scoped(self.names.share(name))
+            }
+            _ => ReferenceHead::Resource {
+                name: self.names.share(name),
+                bare: true,
+            },
         };
         let head_span = self.span(token.start, self.at);
-        Ok(Ref { head, head_span, path: self.accessors()? })
+        Ok(Ref {
+            head,
+            head_span,
+            path: self.accessors()?,
+        })
     }
 
     /// Parses the name after a head that needs one: `.name` or `["name"]` (decision C3).
@@ -317,7 +391,9 @@ impl Parser<'_, '_> {
 
     /// Parses a quoted name and its `]` after `[`, if a quote follows.
     fn quoted(&mut self, open: Token) -> Parsed<Option<Name>> {
-        let Some(token) = lexer::quoted_name(self.text, self.at) else { return Ok(None) };
+        let Some(token) = lexer::quoted_name(self.text, self.at) else {
+            return Ok(None);
+        };
         self.at = token.end;
         if token.kind == TokenKind::OpenText {
             return Err(self.unexpected(token, "a name in quotes"));
@@ -325,7 +401,11 @@ impl Parser<'_, '_> {
         let text = token.of(self.text);
         let name = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
         if name.is_empty() || name.contains(['\n', '\r']) {
-            let expected = if name.is_empty() { "a name between the quotes" } else { "a name without line breaks" };
+            let expected = if name.is_empty() {
+                "a name between the quotes"
+            } else {
+                "a name without line breaks"
+            };
             return Err(self.unexpected(token, expected));
         }
         let close = self.peek();
@@ -333,11 +413,16 @@ impl Parser<'_, '_> {
             return Err(self.in_brackets(open, close, "`]`"));
         }
         self.at = close.end;
-        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        {
             let span = self.span(open.start, self.at);
             self.found.push(
                 codes::ACCESSOR_CHARSET
-                    .new(format!("`{name}` has characters that other tools may refuse in an accessor"))
+                    .new(format!(
+                        "`{name}` has characters that other tools may refuse in an accessor"
+                    ))
                     .label(span, "portable are letters, digits, `_`, `-` and `.`"),
             );
         }
@@ -367,12 +452,15 @@ impl Parser<'_, '_> {
                 // Most paths have two accessors.
                 path.reserve_exact(2);
             }
-            path.push(Accessor { kind, span: self.span(token.start, self.at) });
+            path.push(Accessor {
+                kind,
+                span: self.span(token.start, self.at),
+            });
         }
     }
 
-    /// Parses the content after `[` in a path: a quoted name, a position, or nothing, which means position 0 (decision
-    /// S11).
+    /// Parses the content after `[` in a path: a quoted name, a position, or nothing, which means
+    /// position 0 (decision S11).
     fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
         if let Some(name) = self.quoted(open)? {
             return Ok(AccessorKind::Name(name));
@@ -383,7 +471,9 @@ impl Parser<'_, '_> {
                 self.at = token.end;
                 return Ok(AccessorKind::Index(0));
             }
-            TokenKind::Int(value) if value >= 0 && !token.of(self.text).starts_with('-') => value as u64,
+            TokenKind::Int(value) if value >= 0 && !token.of(self.text).starts_with('-') => {
+                value as u64
+            }
             _ => return Err(self.in_brackets(open, token, "a position or a name in quotes")),
         };
         self.at = token.end;
@@ -412,13 +502,20 @@ impl Parser<'_, '_> {
         let arguments = self.arguments(open, &function)?;
         self.depth -= 1;
         let span = self.span(name.start, self.at);
-        let call = CallExpr { function, name_span: self.span_of(name), arguments };
+        let call = CallExpr {
+            function,
+            name_span: self.span_of(name),
+            arguments,
+        };
         let call = Expr::new(ExprKind::Call(Box::new(call)), span);
         let path = self.accessors()?;
         if path.is_empty() {
             return Ok(call);
         }
-        Ok(Expr::new(ExprKind::Access(Box::new(call), path), self.span(name.start, self.at)))
+        Ok(Expr::new(
+            ExprKind::Access(Box::new(call), path),
+            self.span(name.start, self.at),
+        ))
     }
 
     fn arguments(&mut self, open: Token, function: &str) -> Parsed<Vec<Argument>> {
@@ -451,34 +548,51 @@ impl Parser<'_, '_> {
             let equals = lexer::token(self.text, first.end);
             if equals.kind == TokenKind::Equals {
                 self.at = equals.end;
-                name = Some(Spanned::new(first.of(self.text).into(), self.span_of(first)));
+                name = Some(Spanned::new(
+                    first.of(self.text).into(),
+                    self.span_of(first),
+                ));
             }
         }
         let first = self.next();
         let value = self.expression(first)?;
         let definition = self.functions.and_then(|functions| functions.get(function));
-        let Some(definition) = definition else { return Ok(Argument { name, value }) };
+        let Some(definition) = definition else {
+            return Ok(Argument { name, value });
+        };
         if let Some(name) = &name
             && !definition.named
         {
             self.found.push(
                 codes::NAMED_ARGUMENT_IGNORED
-                    .new(format!("the name `{}` has no effect on an argument of `{function}`", name.item))
+                    .new(format!(
+                        "the name `{}` has no effect on an argument of `{function}`",
+                        name.item
+                    ))
                     .label(name.span, "arguments of this function go by position")
                     .help("remove the name; only `object` takes names"),
             );
         }
-        let takes_function = definition.parameter(position).is_some_and(|parameter| parameter.callback.is_some());
-        let value = if takes_function { self.as_function(value) } else { value };
+        let takes_function = definition
+            .parameter(position)
+            .is_some_and(|parameter| parameter.callback.is_some());
+        let value = if takes_function {
+            self.as_function(value)
+        } else {
+            value
+        };
         Ok(Argument { name, value })
     }
 
-    /// Turns a bare name into a function value, if a function is expected and the name is a function (decision S19).
+    /// Turns a bare name into a function value, if a function is expected and the name is a
+    /// function (decision S19).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
             && let ReferenceHead::Resource { name, bare: true } = &reference.head
             && reference.path.is_empty()
-            && self.functions.is_some_and(|functions| functions.get(name).is_some())
+            && self
+                .functions
+                .is_some_and(|functions| functions.get(name).is_some())
         {
             return Expr::new(ExprKind::Function(name.clone()), value.span);
         }
@@ -488,7 +602,8 @@ impl Parser<'_, '_> {
     /// Parses a reference up to the end of the text.
     fn path_only(&mut self) -> Parsed<Ref> {
         let token = self.next();
-        if token.kind != TokenKind::Name || matches!(token.of(self.text), "true" | "false" | "none") {
+        if token.kind != TokenKind::Name || matches!(token.of(self.text), "true" | "false" | "none")
+        {
             return Err(self.unexpected(token, "a reference such as `resources.name.spec.field`"));
         }
         let reference = self.reference(token)?;
@@ -499,7 +614,8 @@ impl Parser<'_, '_> {
         Ok(reference)
     }
 
-    /// The error for a token inside brackets: it does not fit, or the substitution ends before the closing bracket.
+    /// The error for a token inside brackets: it does not fit, or the substitution ends before the
+    /// closing bracket.
     fn in_brackets(&self, open: Token, token: Token, expected: &str) -> SyntaxMistake {
         if matches!(token.kind, TokenKind::Close | TokenKind::End) {
             return self.unclosed(open, token, "]");
@@ -519,13 +635,21 @@ impl Parser<'_, '_> {
 
     fn unclosed(&self, open: Token, token: Token, closer: &str) -> SyntaxMistake {
         let opener = open.of(self.text);
-        let mut diagnostic =
-            codes::UNEXPECTED_TOKEN.new(format!("`{opener}` is not closed")).label(self.span_of(open), "opens here");
+        let mut diagnostic = codes::UNEXPECTED_TOKEN
+            .new(format!("`{opener}` is not closed"))
+            .label(self.span_of(open), "opens here");
         if token.kind != TokenKind::End {
-            diagnostic = diagnostic.label(self.span_of(token), format!("`{closer}` is needed before this"));
+            diagnostic = diagnostic.label(
+                self.span_of(token),
+                format!("`{closer}` is needed before this"),
+            );
         }
         let diagnostic = diagnostic.help(format!("add `{closer}`"));
-        SyntaxMistake { diagnostic: Box::new(diagnostic), resume: token.start, reaches_end: false }
+        SyntaxMistake {
+            diagnostic: Box::new(diagnostic),
+            resume: token.start,
+            reaches_end: false,
+        }
     }
 
     /// The error for a token that does not fit or is malformed.
@@ -536,34 +660,46 @@ impl Parser<'_, '_> {
                 codes::UNTERMINATED_STRING
                     .new("the string has no end")
                     .label(span, "opens here and never ends")
-                    .help(format!("close it with `{}`", token.of(self.text).get(..1).unwrap_or("\""))),
+                    .help(format!(
+                        "close it with `{}`",
+                        token.of(self.text).get(..1).unwrap_or("\"")
+                    )),
                 token.end,
                 true,
             ),
             TokenKind::Minus => (
-                codes::INVALID_LITERAL.new("`-` needs digits right after it").label(span, "not a number").help(
-                    if expected == END_OF_EXPRESSION {
+                codes::INVALID_LITERAL
+                    .new("`-` needs digits right after it")
+                    .label(span, "not a number")
+                    .help(if expected == END_OF_EXPRESSION {
                         "there are no operators: write `subtract(a, b)`"
                     } else {
                         "write the number without a space after `-`, or `subtract(0, a)`"
-                    },
-                ),
+                    }),
                 token.end,
                 false,
             ),
             TokenKind::TooLarge => (
-                codes::INVALID_LITERAL.new("the number is too large").label(span, "numbers have 64 bits"),
+                codes::INVALID_LITERAL
+                    .new("the number is too large")
+                    .label(span, "numbers have 64 bits"),
                 token.end,
                 false,
             ),
             TokenKind::End => (
-                codes::UNEXPECTED_TOKEN.new("the text ends too early").label(span, format!("expected {expected}")),
+                codes::UNEXPECTED_TOKEN
+                    .new("the text ends too early")
+                    .label(span, format!("expected {expected}")),
                 token.start,
                 false,
             ),
             kind => {
                 let what = shortened(token.of(self.text));
-                let resume = if kind == TokenKind::Close { token.start } else { token.end };
+                let resume = if kind == TokenKind::Close {
+                    token.start
+                } else {
+                    token.end
+                };
                 let diagnostic = codes::UNEXPECTED_TOKEN
                     .new(format!("unexpected `{what}`"))
                     .label(span, format!("expected {expected}"));
@@ -574,7 +710,11 @@ impl Parser<'_, '_> {
                 (diagnostic, resume, false)
             }
         };
-        SyntaxMistake { diagnostic: Box::new(diagnostic), resume, reaches_end: final_word }
+        SyntaxMistake {
+            diagnostic: Box::new(diagnostic),
+            resume,
+            reaches_end: final_word,
+        }
     }
 
     /// Advice for operators, and for `${` of another language such as a shell.
@@ -583,19 +723,33 @@ impl Parser<'_, '_> {
         let operator = |call: &str| Some(format!("there are no operators: write `{call}`"));
         if expected == END_OF_EXPRESSION {
             // Shell syntax has no space: `${x:-y}`, `${x%.*}`, `${x/a/b}`.
-            let adjoins = self.text.get(..token.start).is_some_and(|before| !before.ends_with(char::is_whitespace));
+            let adjoins = self
+                .text
+                .get(..token.start)
+                .is_some_and(|before| !before.ends_with(char::is_whitespace));
             return match text.as_bytes().first()? {
                 b':' | b'#' | b'@' | b'^' | b'~' => Some(LITERAL.into()),
                 b'%' | b'/' if adjoins => Some(LITERAL.into()),
-                b'+' => Some("there are no operators: write `add(a, b)`, or join texts as in `${a}${b}`".into()),
+                b'+' => Some(
+                    "there are no operators: write `add(a, b)`, or join texts as in `${a}${b}`"
+                        .into(),
+                ),
                 b'-' => operator("subtract(a, b)"),
                 b'*' => operator("multiply(a, b)"),
                 b'/' => operator("divide(a, b)"),
                 b'%' => operator("modulo(a, b)"),
                 b'=' => operator("eq(a, b)"),
                 b'!' => operator("not(eq(a, b))"),
-                b'<' => operator(if text.starts_with("<=") { "le(a, b)" } else { "lt(a, b)" }),
-                b'>' => operator(if text.starts_with(">=") { "ge(a, b)" } else { "gt(a, b)" }),
+                b'<' => operator(if text.starts_with("<=") {
+                    "le(a, b)"
+                } else {
+                    "lt(a, b)"
+                }),
+                b'>' => operator(if text.starts_with(">=") {
+                    "ge(a, b)"
+                } else {
+                    "gt(a, b)"
+                }),
                 b'&' => operator("and(a, b)"),
                 b'|' => operator("or(a, b)"),
                 b'?' => operator("if(condition, a, b)"),
@@ -614,9 +768,14 @@ impl Parser<'_, '_> {
 const END_OF_EXPRESSION: &str = "the end of the expression";
 
 /// Advice for writing a literal `${`.
-const LITERAL: &str = "for a `${` that belongs to the text, as in a shell script, write `${\"${\"}`";
+const LITERAL: &str =
+    "for a `${` that belongs to the text, as in a shell script, write `${\"${\"}`";
 
 /// Truncates a long text for a message.
 fn shortened(text: &str) -> String {
-    if text.chars().count() <= 40 { text.into() } else { text.chars().take(37).chain("...".chars()).collect() }
+    if text.chars().count() <= 40 {
+        text.into()
+    } else {
+        text.chars().take(37).chain("...".chars()).collect()
+    }
 }

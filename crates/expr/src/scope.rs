@@ -12,10 +12,11 @@ use crate::Meter;
 pub enum EvaluationStop {
     /// The expression failed with this diagnostic.
     Failed(Box<Diagnostic>),
-    /// The expression reads an absent element. The diagnostic is reported if no call guards the read (decision S31).
+    /// The expression reads an absent element. The diagnostic is reported if no call guards the
+    /// read (decision S31).
     Absent(Box<Diagnostic>),
-    /// The expression needs this external data. Evaluate again with the answers. The list has every question that is
-    /// known at this point.
+    /// The expression needs this external data. Evaluate again with the answers. The list has every
+    /// question that is known at this point.
     Ask(Vec<Ask>),
     /// The expression reads an element whose error has been reported.
     Reported,
@@ -27,7 +28,8 @@ impl From<Diagnostic> for EvaluationStop {
     }
 }
 
-/// External data that an expression needs, as plain data. Equal questions have equal answers within one stage.
+/// External data that an expression needs, as plain data. Equal questions have equal answers within
+/// one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// `file(path)`: the bytes of a file, relative to the document of the call (decision S70).
@@ -50,7 +52,8 @@ pub enum Ask {
         path: Name,
         /// The 0-based number of the call within the scalar.
         nth: u32,
-        /// A digest of the scalar's expression without places. A different digest asks for a new value.
+        /// A digest of the scalar's expression without places. A different digest asks for a new
+        /// value.
         fingerprint: u64,
         /// The function.
         function: Name,
@@ -97,7 +100,8 @@ pub trait Scope {
     /// [`EvaluationStop::Ask`].
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>>;
 
-    /// `link(a, b)`: the value that the link exposes. The arguments are names in the format of addresses.
+    /// `link(a, b)`: the value that the link exposes. The arguments are names in the format of
+    /// addresses.
     fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop>;
 
     /// The meter of the document's values; `None` if only single values are limited.

@@ -1,7 +1,11 @@
-//! The cases of the conformance pack that need no document: functions without resources, provider functions, and the
-//! parser's diagnostics of the syntax cases.
+//! The cases of the conformance pack that need no document: functions without resources, provider
+//! functions, and the parser's diagnostics of the syntax cases.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and says what it skips")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it skips"
+)]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,8 +20,9 @@ const NOW: i64 = 1_672_671_845;
 
 fn pack(name: &str) -> Option<Vec<Json>> {
     let folder = std::env::var_os("CYAN_CONFORMANCE_BLUEPRINT").map(PathBuf::from);
-    let folder =
-        folder.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint"));
+    let folder = folder.unwrap_or_else(|| {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
+    });
     let path = folder.join("cases").join(name);
     match std::fs::read_to_string(&path) {
         Ok(text) => Some(serde_json::from_str(&text).unwrap()),
@@ -37,12 +42,16 @@ impl Scope for Given {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
             ReferenceHead::Input(name) => match self.inputs.get(name.as_ref()) {
-                Some(value) => Ok(ResolvedHead { value: value.clone(), used: 0 }),
+                Some(value) => Ok(ResolvedHead {
+                    value: value.clone(),
+                    used: 0,
+                }),
                 None => Err(EvaluationStop::Reported),
             },
-            ReferenceHead::Resource { .. } => {
-                Ok(ResolvedHead { value: Value::unknown(Some(blueprint::Type::Text), None), used: 2 })
-            }
+            ReferenceHead::Resource { .. } => Ok(ResolvedHead {
+                value: Value::unknown(Some(blueprint::Type::Text), None),
+                used: 2,
+            }),
             _ => Err(EvaluationStop::Reported),
         }
     }
@@ -58,9 +67,11 @@ impl Scope for Given {
                 }),
             },
             Ask::WorkingDirectory => Ok("/w".into()),
-            Ask::Memoised { function, arguments, .. } => {
-                Ok(expr::new_memoised_value(function, arguments, NOW, [7; 16])?)
-            }
+            Ask::Memoised {
+                function,
+                arguments,
+                ..
+            } => Ok(expr::new_memoised_value(function, arguments, NOW, [7; 16])?),
             Ask::Http { .. } | Ask::Provider { .. } => return None,
         })
     }
@@ -95,13 +106,20 @@ fn from_json(json: &Json) -> Value {
                 let (value, _) = run(&format!("base64decode(\"{encoded}\")"), &mut empty());
                 return value.unwrap();
             }
-            Value::map(entries.iter().map(|(key, value)| (key.as_str(), from_json(value))))
+            Value::map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.as_str(), from_json(value))),
+            )
         }
     }
 }
 
 fn empty() -> Given {
-    Given { inputs: BTreeMap::new(), files: BTreeMap::new() }
+    Given {
+        inputs: BTreeMap::new(),
+        files: BTreeMap::new(),
+    }
 }
 
 /// The value of an expression, or the code of its error; and the codes of the warnings.
@@ -111,10 +129,19 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
     let file = FileId::new(0);
     let map = TextMap::identity(file, 0, text.len() as u32);
     let mut found = Diagnostics::new();
-    let tree = expr::parse_text(&text, &map, Span::new(file, 0, text.len() as u32), table, &mut found);
+    let tree = expr::parse_text(
+        &text,
+        &map,
+        Span::new(file, 0, text.len() as u32),
+        table,
+        &mut found,
+    );
     let mut result = expr::evaluate(&tree, table, scope, &mut found).map_err(|stop| match stop {
         EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic) => {
-            assert!(diagnostic.span().is_some(), "{expression}: the error has no place");
+            assert!(
+                diagnostic.span().is_some(),
+                "{expression}: the error has no place"
+            );
             diagnostic.code.name.to_string()
         }
         EvaluationStop::Ask(asks) => format!("asks {asks:?}"),
@@ -123,7 +150,11 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
     if let Some(error) = found.iter().find(|diagnostic| diagnostic.is_error()) {
         result = Err(error.code.name.into());
     }
-    let warnings = found.iter().filter(|one| one.severity == Severity::Warning).map(|one| one.code.name).collect();
+    let warnings = found
+        .iter()
+        .filter(|one| one.severity == Severity::Warning)
+        .map(|one| one.code.name)
+        .collect();
     (result, warnings)
 }
 
@@ -132,9 +163,14 @@ fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Unknown(_), Value::Unknown(_)) => true,
         (Value::Secret(a), Value::Secret(b)) => same(a, b),
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+        }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|((k, a), (l, b))| k == l && same(a, b))
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b.iter())
+                    .all(|((k, a), (l, b))| k == l && same(a, b))
         }
         (a, b) => a == b,
     }
@@ -142,14 +178,23 @@ fn same(a: &Value, b: &Value) -> bool {
 
 #[test]
 fn conformance_functions() {
-    let Some(cases) = pack("functions.json") else { return };
+    let Some(cases) = pack("functions.json") else {
+        return;
+    };
     let mut failed = Vec::new();
     let mut tried = 0;
     for case in &cases {
         let (id, expression) = (case["id"].as_str().unwrap(), case["expr"].as_str().unwrap());
-        // The check of whole documents reports these cases: provider functions, duplicate entry names, static types of
-        // expressions that are never evaluated, bare function names as data.
-        let checked_elsewhere = ["higher-03", "higher-08", "structures-14", "choice-07", "logic-09", "logic-20"];
+        // The check of whole documents reports these cases: provider functions, duplicate entry
+        // names, static types of expressions that are never evaluated, bare function names as data.
+        let checked_elsewhere = [
+            "higher-03",
+            "higher-08",
+            "structures-14",
+            "choice-07",
+            "logic-09",
+            "logic-20",
+        ];
         if checked_elsewhere.contains(&id) {
             continue;
         }
@@ -159,7 +204,9 @@ fn conformance_functions() {
             given.inputs.insert(name.clone(), from_json(value));
         }
         for (name, text) in case["files"].as_object().into_iter().flatten() {
-            given.files.insert(name.clone(), text.as_str().unwrap().into());
+            given
+                .files
+                .insert(name.clone(), text.as_str().unwrap().into());
         }
         let (result, warnings) = run(expression, &mut given);
         let fits = match (&result, case.get("error")) {
@@ -167,18 +214,29 @@ fn conformance_functions() {
             (Ok(value), None) => same(value, &from_json(&case["expect"])),
             _ => false,
         };
-        let expected_warnings: Vec<&str> =
-            case["diagnostics"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let expected_warnings: Vec<&str> = case["diagnostics"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
         if !fits || warnings != expected_warnings {
             failed.push(format!("{id}: {expression} gave {result:?}, {warnings:?}"));
         }
     }
-    assert!(failed.is_empty(), "{} of {tried} differ:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {tried} differ:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
 fn conformance_syntax() {
-    let Some(cases) = pack("syntax.json") else { return };
+    let Some(cases) = pack("syntax.json") else {
+        return;
+    };
     let parsers = [
         "substitution-empty",
         "substitution-unterminated",
@@ -195,10 +253,22 @@ fn conformance_syntax() {
         let file = FileId::new(0);
         let map = TextMap::identity(file, 0, text.len() as u32);
         let mut found = Diagnostics::new();
-        expr::parse_text(text, &map, Span::new(file, 0, text.len() as u32), table, &mut found);
+        expr::parse_text(
+            text,
+            &map,
+            Span::new(file, 0, text.len() as u32),
+            table,
+            &mut found,
+        );
         let found: Vec<(String, u64, u64)> = found
             .iter()
-            .map(|one| (one.code.name.to_string(), u64::from(one.span().start), u64::from(one.span().end)))
+            .map(|one| {
+                (
+                    one.code.name.to_string(),
+                    u64::from(one.span().start),
+                    u64::from(one.span().end),
+                )
+            })
             .collect();
         let expected: Vec<(String, u64, u64)> = case["diagnostics"]
             .as_array()
@@ -221,9 +291,19 @@ fn conformance_syntax() {
 fn every_example_of_the_table_is_true() {
     let table = expr::core_functions();
     assert_eq!(table.iter().count(), 71);
-    assert_eq!(table.iter().filter(|function| !function.not_in_specification).count(), 50);
+    assert_eq!(
+        table
+            .iter()
+            .filter(|function| !function.not_in_specification)
+            .count(),
+        50
+    );
     for function in table.iter() {
-        assert!(!function.examples.is_empty(), "`{}` has no example", function.name);
+        assert!(
+            !function.examples.is_empty(),
+            "`{}` has no example",
+            function.name
+        );
         for example in &function.examples {
             let mut given = empty();
             given.files.insert("a.txt".into(), "hi".into());

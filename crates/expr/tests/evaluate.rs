@@ -8,8 +8,8 @@ use blueprint::{Expr, ExprKind, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostics, FileId, Span, Spanned, TextMap};
 use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 
-/// A scope with variables by name. The resource `absent` is absent, others are unknown. Records questions and answers
-/// none.
+/// A scope with variables by name. The resource `absent` is absent, others are unknown. Records
+/// questions and answers none.
 #[derive(Default)]
 struct World {
     inputs: HashMap<&'static str, Value>,
@@ -21,11 +21,17 @@ impl Scope for World {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
             ReferenceHead::Input(name) => Ok(ResolvedHead {
-                value: self.inputs.get(name.as_ref()).cloned().ok_or(EvaluationStop::Reported)?,
+                value: self
+                    .inputs
+                    .get(name.as_ref())
+                    .cloned()
+                    .ok_or(EvaluationStop::Reported)?,
                 used: 0,
             }),
             ReferenceHead::Resource { name, .. } if name.as_ref() == "absent" => {
-                let diagnostic = expr::codes::ABSENT_ELEMENT.new("absent").label(reference.head_span, "");
+                let diagnostic = expr::codes::ABSENT_ELEMENT
+                    .new("absent")
+                    .label(reference.head_span, "");
                 Err(EvaluationStop::Absent(Box::new(diagnostic)))
             }
             ReferenceHead::Resource { .. } => Ok(ResolvedHead {
@@ -39,7 +45,9 @@ impl Scope for World {
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
         self.asked.push(ask.clone());
         match ask {
-            Ask::Provider { arguments, .. } => Some(Ok(arguments.last().cloned().unwrap_or_default())),
+            Ask::Provider { arguments, .. } => {
+                Some(Ok(arguments.last().cloned().unwrap_or_default()))
+            }
             _ if self.answers => Some(Ok("answer".into())),
             _ => None,
         }
@@ -59,7 +67,13 @@ fn parse_with(table: &FunctionTable, text: &str) -> Expr {
     let mut found = Diagnostics::new();
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
-    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
+    let expr = expr::parse_text(
+        text,
+        &map,
+        Span::new(FileId::new(0), 0, length),
+        table,
+        &mut found,
+    );
     assert!(!found.has_errors(), "{text}: {found:?}");
     expr
 }
@@ -72,16 +86,31 @@ fn world() -> World {
     let inputs = [
         ("s", Value::from("text")),
         ("pw", Value::from("hidden").secret()),
-        ("config", Value::map([("host", Value::from("h")), ("key", Value::from("k").secret())])),
+        (
+            "config",
+            Value::map([
+                ("host", Value::from("h")),
+                ("key", Value::from("k").secret()),
+            ]),
+        ),
         ("hidden", Value::map([("host", Value::from("h"))]).secret()),
         ("nothing", Value::Null),
         ("n", Value::Int(7)),
     ];
-    World { inputs: inputs.into(), asked: Vec::new(), answers: false }
+    World {
+        inputs: inputs.into(),
+        asked: Vec::new(),
+        answers: false,
+    }
 }
 
 fn run(text: &str) -> Result<Value, EvaluationStop> {
-    expr::evaluate(&parse(text), expr::core_functions(), &mut world(), &mut Diagnostics::new())
+    expr::evaluate(
+        &parse(text),
+        expr::core_functions(),
+        &mut world(),
+        &mut Diagnostics::new(),
+    )
 }
 
 #[track_caller]
@@ -93,9 +122,16 @@ fn value(text: &str) -> Value {
 #[track_caller]
 fn failure(text: &str) -> String {
     match run(text) {
-        Err(EvaluationStop::Failed(one)) => format!("{} {}..{}", one.code.name, one.span().start, one.span().end),
+        Err(EvaluationStop::Failed(one)) => {
+            format!("{} {}..{}", one.code.name, one.span().start, one.span().end)
+        }
         Err(EvaluationStop::Absent(one)) => {
-            format!("absent: {} {}..{}", one.code.name, one.span().start, one.span().end)
+            format!(
+                "absent: {} {}..{}",
+                one.code.name,
+                one.span().start,
+                one.span().end
+            )
         }
         other => panic!("{text}: {other:?}"),
     }
@@ -103,16 +139,28 @@ fn failure(text: &str) -> String {
 
 #[test]
 fn absent_reference_is_none_in_guarding_arguments() {
-    assert_eq!(value("${coalesce(absent.spec.host, \"d\")}"), Value::from("d"));
+    assert_eq!(
+        value("${coalesce(absent.spec.host, \"d\")}"),
+        Value::from("d")
+    );
     assert_eq!(value("${first(absent.spec.host, \"d\")}"), Value::from("d"));
     assert_eq!(value("${lookup(absent.spec, \"k\", 3)}"), Value::Int(3));
     assert_eq!(value("${coalesce(jsondecode(\"{}\").a, 1)}"), Value::Int(1));
-    assert_eq!(value("${coalesce(variables.config.nope, 1)}"), Value::Int(1));
+    assert_eq!(
+        value("${coalesce(variables.config.nope, 1)}"),
+        Value::Int(1)
+    );
     assert_eq!(value("${if(true, 1, absent.spec.x)}"), Value::Int(1));
     assert_eq!(value("${and(false, absent.spec.x)}"), Value::Bool(false));
-    assert_eq!(failure("${coalesce(to_upper(absent.spec.x), \"d\")}"), "absent: absent-element 20..26");
+    assert_eq!(
+        failure("${coalesce(to_upper(absent.spec.x), \"d\")}"),
+        "absent: absent-element 20..26"
+    );
     assert_eq!(failure("${absent.spec.x}"), "absent: absent-element 2..8");
-    assert_eq!(failure("${variables.config.nope}"), "absent: absent-element 2..18");
+    assert_eq!(
+        failure("${variables.config.nope}"),
+        "absent: absent-element 2..18"
+    );
 }
 
 #[test]
@@ -133,15 +181,32 @@ fn unknown_parts_make_only_dependent_results_unknown() {
         let result = value(text);
         let mut waits_for = Vec::new();
         result.waits_for(&mut waits_for);
-        assert!(result.is_unknown() && waits_for.len() == 1, "{text}: {result:?}");
+        assert!(
+            result.is_unknown() && waits_for.len() == 1,
+            "{text}: {result:?}"
+        );
     }
     assert_eq!(value("${len(list(r.spec.id))}"), Value::Int(1));
     assert_eq!(value("${object(a = r.spec.id, b = 2).b}"), Value::Int(2));
-    assert_eq!(value("${keys(object(a = r.spec.id))}"), Value::list(["a".into()]));
-    assert_eq!(value("${lookup(object(a = r.spec.id, b = 2), \"b\")}"), Value::Int(2));
-    assert_eq!(value("${merge(object(a = r.spec.id), object(a = 2)).a}"), Value::Int(2));
-    assert_eq!(value("${map(list(r.spec.id, \"b\"), to_upper)[1]}"), Value::from("B"));
-    let Value::Unknown(unknown) = value("x${r.spec.id}") else { panic!("known") };
+    assert_eq!(
+        value("${keys(object(a = r.spec.id))}"),
+        Value::list(["a".into()])
+    );
+    assert_eq!(
+        value("${lookup(object(a = r.spec.id, b = 2), \"b\")}"),
+        Value::Int(2)
+    );
+    assert_eq!(
+        value("${merge(object(a = r.spec.id), object(a = 2)).a}"),
+        Value::Int(2)
+    );
+    assert_eq!(
+        value("${map(list(r.spec.id, \"b\"), to_upper)[1]}"),
+        Value::from("B")
+    );
+    let Value::Unknown(unknown) = value("x${r.spec.id}") else {
+        panic!("known")
+    };
     assert_eq!(unknown.ty, Some(Type::Text));
 }
 
@@ -179,7 +244,9 @@ fn a_failure_does_not_quote_a_secret() {
         "${map(list(object()), getattr(variables.pw))}",
         "${jsondecode(variables.pw)}",
     ] {
-        let Err(EvaluationStop::Failed(diagnostic)) = run(text) else { panic!("{text} did not fail") };
+        let Err(EvaluationStop::Failed(diagnostic)) = run(text) else {
+            panic!("{text} did not fail")
+        };
         assert!(!format!("{diagnostic:?}").contains("hidden"), "{text}");
     }
 }
@@ -190,10 +257,22 @@ fn failures_are_reported_at_the_invalid_part() {
         ("${to_upper(variables.n)}", "argument-type 11..22"),
         ("${substr(\"abc\", 0, 4)}", "argument-range 19..20"),
         ("${map(list(1), to_upper)}", "argument-type 15..23"),
-        ("${map(list(\"ab\"), replace_g(\"\", \"x\"))}", "argument-range 18..36"),
-        ("${cidrsubnet(\"010.0.0.0/8\", 1, 1)}", "argument-format 13..26"),
-        ("${cidrsubnet(\"10.0.0.0/+8\", 1, 1)}", "argument-format 13..26"),
-        ("${cidrsubnet(\"10.0.0.0/33\", 1, 1)}", "argument-format 13..26"),
+        (
+            "${map(list(\"ab\"), replace_g(\"\", \"x\"))}",
+            "argument-range 18..36",
+        ),
+        (
+            "${cidrsubnet(\"010.0.0.0/8\", 1, 1)}",
+            "argument-format 13..26",
+        ),
+        (
+            "${cidrsubnet(\"10.0.0.0/+8\", 1, 1)}",
+            "argument-format 13..26",
+        ),
+        (
+            "${cidrsubnet(\"10.0.0.0/33\", 1, 1)}",
+            "argument-format 13..26",
+        ),
         ("${cidrsubnet(\"::/0\", 128, -1)}", "argument-range 26..28"),
         ("${eq(\"1\", 1)}", "incomparable 2..12"),
         ("${trim()}", "argument-count 2..6"),
@@ -216,7 +295,9 @@ fn failures_are_reported_at_the_invalid_part() {
     ] {
         assert_eq!(failure(text), expected, "{text}");
     }
-    let Err(EvaluationStop::Failed(one)) = run("${map(jsondecode(\"[{\\\"a\\\":1},{}]\"), getattr(\"a\"))}") else {
+    let Err(EvaluationStop::Failed(one)) =
+        run("${map(jsondecode(\"[{\\\"a\\\":1},{}]\"), getattr(\"a\"))}")
+    else {
         panic!("no failure")
     };
     assert!(one.message.ends_with("(item 1)"), "{}", one.message);
@@ -227,13 +308,25 @@ fn entry(key: &str, value: Expr) -> (Spanned<blueprint::Name>, Expr) {
 }
 
 fn document(entries: Vec<(&str, Expr)>) -> Expr {
-    Expr::new(ExprKind::Map(entries.into_iter().map(|(key, value)| entry(key, value)).collect()), Span::NONE)
+    Expr::new(
+        ExprKind::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| entry(key, value))
+                .collect(),
+        ),
+        Span::NONE,
+    )
 }
 
 #[test]
 fn none_is_left_out_but_a_written_null_stays() {
     let list = Expr::new(
-        ExprKind::List(vec![parse("${none}"), Expr::literal(Value::Null, Span::NONE), parse("a")]),
+        ExprKind::List(vec![
+            parse("${none}"),
+            Expr::literal(Value::Null, Span::NONE),
+            parse("a"),
+        ]),
         Span::NONE,
     );
     let expr = document(vec![
@@ -241,24 +334,44 @@ fn none_is_left_out_but_a_written_null_stays() {
         ("kept", Expr::literal(Value::Null, Span::NONE)),
         ("list", list),
     ]);
-    let result = expr::evaluate(&expr, expr::core_functions(), &mut world(), &mut Diagnostics::new()).unwrap();
-    assert_eq!(result, Value::map([("kept", Value::Null), ("list", Value::list([Value::Null, "a".into()]))]));
+    let result = expr::evaluate(
+        &expr,
+        expr::core_functions(),
+        &mut world(),
+        &mut Diagnostics::new(),
+    )
+    .unwrap();
+    assert_eq!(
+        result,
+        Value::map([
+            ("kept", Value::Null),
+            ("list", Value::list([Value::Null, "a".into()]))
+        ])
+    );
 }
 
 #[test]
 fn one_run_reports_every_failure_and_asks_every_question() {
-    let expr =
-        document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${len(variables.n)}")), ("c", parse("x"))]);
+    let expr = document(vec![
+        ("a", parse("${trim(variables.n)}")),
+        ("b", parse("${len(variables.n)}")),
+        ("c", parse("x")),
+    ]);
     let mut found = Diagnostics::new();
     let result = expr::evaluate(&expr, expr::core_functions(), &mut world(), &mut found);
     assert!(matches!(result, Err(EvaluationStop::Failed(_))));
     assert_eq!(found.len(), 1);
 
-    let expr =
-        document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
+    let expr = document(vec![
+        ("a", parse("${trim(variables.n)}")),
+        ("b", parse("${cwd()}")),
+        ("c", parse("${file(\"f\")}")),
+    ]);
     let (mut found, mut world) = (Diagnostics::new(), world());
     let result = expr::evaluate(&expr, expr::core_functions(), &mut world, &mut found);
-    assert!(matches!(result, Err(EvaluationStop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2));
+    assert!(
+        matches!(result, Err(EvaluationStop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2)
+    );
     assert!(found.is_empty());
     assert_eq!(world.asked.len(), 2);
 }
@@ -266,12 +379,26 @@ fn one_run_reports_every_failure_and_asks_every_question() {
 #[test]
 fn memoised_calls_are_identified_by_their_place() {
     let ask = |expr: &Expr| {
-        let mut world = World { answers: true, ..world() };
-        expr::evaluate(expr, expr::core_functions(), &mut world, &mut Diagnostics::new()).unwrap();
+        let mut world = World {
+            answers: true,
+            ..world()
+        };
+        expr::evaluate(
+            expr,
+            expr::core_functions(),
+            &mut world,
+            &mut Diagnostics::new(),
+        )
+        .unwrap();
         world.asked
     };
-    let inner =
-        Expr::new(ExprKind::List(vec![parse("x"), parse("${uuid()}-${if(false, uuid(), uuid())}")]), Span::NONE);
+    let inner = Expr::new(
+        ExprKind::List(vec![
+            parse("x"),
+            parse("${uuid()}-${if(false, uuid(), uuid())}"),
+        ]),
+        Span::NONE,
+    );
     let asked = ask(&document(vec![("input", document(vec![("a.b", inner)]))]));
     let places = |asked: &[Ask]| -> Vec<(String, u32)> {
         let place = |ask: &Ask| match ask {
@@ -285,7 +412,14 @@ fn memoised_calls_are_identified_by_their_place() {
     // A call by a callback has no position and is numbered after all written calls.
     let called = "${join(map(list(\"unix\", \"tag\"), datetime), datetime(\"rfc3339\"))}";
     let asked = ask(&document(vec![("x", parse(called))]));
-    assert_eq!(places(&asked), [("x".to_string(), 1), ("x".to_string(), 2), ("x".to_string(), 0)]);
+    assert_eq!(
+        places(&asked),
+        [
+            ("x".to_string(), 1),
+            ("x".to_string(), 2),
+            ("x".to_string(), 0)
+        ]
+    );
 
     let print = |text: &str| match ask(&parse(text)).remove(0) {
         Ask::Memoised { fingerprint, .. } => fingerprint,
@@ -298,32 +432,55 @@ fn memoised_calls_are_identified_by_their_place() {
 #[test]
 fn memoised_values_derive_from_time_and_random_bytes() {
     let now = 1_672_671_845;
-    let drawn = |format: &str| expr::new_memoised_value("datetime", &[format.into()], now, [0; 16]).unwrap();
+    let drawn = |format: &str| {
+        expr::new_memoised_value("datetime", &[format.into()], now, [0; 16]).unwrap()
+    };
     assert_eq!(drawn("unix"), "1672671845".into());
     assert_eq!(drawn("tagcompact"), "20230102150405".into());
     assert_eq!(
         expr::new_memoised_value("uuid", &[], now, [0xff; 16]),
         Some("ffffffff-ffff-4fff-bfff-ffffffffffff".into())
     );
-    assert_eq!(expr::new_memoised_value("datetime", &["iso".into()], now, [0; 16]), None);
+    assert_eq!(
+        expr::new_memoised_value("datetime", &["iso".into()], now, [0; 16]),
+        None
+    );
 }
 
 #[test]
 fn functions_of_providers_are_asked_for() {
     let mut table = expr::core_functions().clone();
     let mut tag = table.get("join").unwrap().clone();
-    let index =
-        expr::Parameter { name: "index".into(), ty: Type::Int, optional: false, callback: None, absent_as_none: false };
+    let index = expr::Parameter {
+        name: "index".into(),
+        ty: Type::Int,
+        optional: false,
+        callback: None,
+        absent_as_none: false,
+    };
     tag.name = "test_tag".into();
-    tag.parameters = vec![expr::Parameter { name: "item".into(), ty: Type::Text, ..index.clone() }, index];
+    tag.parameters = vec![
+        expr::Parameter {
+            name: "item".into(),
+            ty: Type::Text,
+            ..index.clone()
+        },
+        index,
+    ];
     tag.min_arguments = 2;
     tag.takes_index = true;
-    tag.purity = expr::Purity::Provider { namespace: "test".into(), name: tag.name.clone() };
+    tag.purity = expr::Purity::Provider {
+        namespace: "test".into(),
+        name: tag.name.clone(),
+    };
     table.insert(tag).unwrap();
     let mut world = world();
     let expr = parse_with(&table, "${map(list(\"a\", \"b\", variables.pw), test_tag)}");
     let result = expr::evaluate(&expr, &table, &mut world, &mut Diagnostics::new()).unwrap();
-    assert_eq!(result, Value::list([Value::Int(0), Value::Int(1), Value::Int(2).secret()]));
+    assert_eq!(
+        result,
+        Value::list([Value::Int(0), Value::Int(1), Value::Int(2).secret()])
+    );
     assert!(
         matches!(&world.asked[2], Ask::Provider { arguments, .. } if arguments[0].revealed() == "hidden".into() && arguments[0].has_secret())
     );
@@ -345,8 +502,13 @@ impl Scope for Doubling {
     }
 
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
-        let Ask::Provider { arguments, .. } = ask else { return None };
-        Some(Ok(Value::list([arguments[0].clone(), arguments[0].clone()])))
+        let Ask::Provider { arguments, .. } = ask else {
+            return None;
+        };
+        Some(Ok(Value::list([
+            arguments[0].clone(),
+            arguments[0].clone(),
+        ])))
     }
 
     fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
@@ -359,33 +521,53 @@ fn results_are_bounded() {
     let doubled = (0..40).fold("\"a\"".to_string(), |inner, _| format!("list({inner})"));
     value(&format!("${{{doubled}}}"));
     // Each step doubles the text, which exceeds the limit long before the end.
-    let calls = (0..60).fold("\"aa\"".to_string(), |inner, _| format!("replace({inner}, \"a\", \"aa\")"));
+    let calls = (0..60).fold("\"aa\"".to_string(), |inner, _| {
+        format!("replace({inner}, \"a\", \"aa\")")
+    });
     assert!(failure(&format!("${{{calls}}}")).starts_with("argument-range"));
     // Each list contains the previous one twice, sixty times over: 2^60 items without a copy.
     let pairs = format!("reduce(split(\"{}\", \"\"), nest, list())", "a".repeat(60));
     let mut table = expr::core_functions().clone();
     let mut nest = table.get("list").unwrap().clone();
     nest.name = "nest".into();
-    nest.purity = expr::Purity::Provider { namespace: "test".into(), name: nest.name.clone() };
+    nest.purity = expr::Purity::Provider {
+        namespace: "test".into(),
+        name: nest.name.clone(),
+    };
     table.insert(nest).unwrap();
     let expr = parse_with(&table, &format!("${{{pairs}}}"));
     let result = expr::evaluate(&expr, &table, &mut Doubling, &mut Diagnostics::new());
-    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
+    assert!(
+        matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range")
+    );
 }
 
 #[test]
 fn parts_of_an_unknown_value_have_their_known_type() {
     let object = blueprint::ObjectType {
-        fields: [("count".into(), Type::Int), ("words".into(), Type::list(Type::Text))].into_iter().collect(),
+        fields: [
+            ("count".into(), Type::Int),
+            ("words".into(), Type::list(Type::Text)),
+        ]
+        .into_iter()
+        .collect(),
     };
     let mut world = world();
-    world.inputs.insert("later", Value::unknown(Some(Type::Object(object.into())), None));
-    world.inputs.insert("map", Value::unknown(Some(Type::map(Type::Int)), None));
+    world.inputs.insert(
+        "later",
+        Value::unknown(Some(Type::Object(object.into())), None),
+    );
+    world
+        .inputs
+        .insert("map", Value::unknown(Some(Type::map(Type::Int)), None));
     let functions = expr::core_functions();
-    let mut ty = |text| match expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new()).unwrap() {
-        Value::Unknown(unknown) => unknown.ty.as_ref().map(Type::to_string),
-        other => panic!("{other}"),
-    };
+    let mut ty =
+        |text| match expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new())
+            .unwrap()
+        {
+            Value::Unknown(unknown) => unknown.ty.as_ref().map(Type::to_string),
+            other => panic!("{other}"),
+        };
     assert_eq!(ty("${variables.later.count}").as_deref(), Some("integer"));
     assert_eq!(ty("${variables.later.words[3]}").as_deref(), Some("string"));
     assert_eq!(ty("${variables.later.other}"), None);
@@ -396,13 +578,23 @@ fn parts_of_an_unknown_value_have_their_known_type() {
 #[test]
 fn number_of_calls_is_independent_of_depth() {
     let many = vec!["a"; 600].join(",");
-    assert_eq!(value(&format!("${{len(map(split(\"{many}\", \",\"), to_upper))}}")), Value::Int(600));
-    let picked = format!("${{len(map(map(split(\"{many}\", \",\"), split_g(\";\")), pipe(getelem(0), to_upper)))}}");
+    assert_eq!(
+        value(&format!(
+            "${{len(map(split(\"{many}\", \",\"), to_upper))}}"
+        )),
+        Value::Int(600)
+    );
+    let picked = format!(
+        "${{len(map(map(split(\"{many}\", \",\"), split_g(\";\")), pipe(getelem(0), to_upper)))}}"
+    );
     assert_eq!(value(&picked), Value::Int(600));
     let calls = vec!["to_upper(\"a\")"; 600].join(", ");
     assert_eq!(value(&format!("${{len(list({calls}))}}")), Value::Int(600));
     let choices = vec!["if(true, \"a\", \"b\")"; 600].join(", ");
-    assert_eq!(value(&format!("${{len(list({choices}))}}")), Value::Int(600));
+    assert_eq!(
+        value(&format!("${{len(list({choices}))}}")),
+        Value::Int(600)
+    );
 }
 
 #[test]
@@ -410,10 +602,19 @@ fn a_text_is_bounded_however_large_its_parts_are() {
     let mut world = world();
     world.inputs.insert("big", Value::from("a".repeat(6 << 20)));
     let functions = expr::core_functions();
-    let mut evaluate = |text| expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new());
-    assert_eq!(evaluate("x${variables.big}").unwrap().as_text().map(str::len), Some((6 << 20) + 1));
+    let mut evaluate =
+        |text| expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new());
+    assert_eq!(
+        evaluate("x${variables.big}")
+            .unwrap()
+            .as_text()
+            .map(str::len),
+        Some((6 << 20) + 1)
+    );
     let result = evaluate("x${variables.big}${variables.big}");
-    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
+    assert!(
+        matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range")
+    );
 }
 
 #[test]
@@ -422,7 +623,12 @@ fn function_results_are_limited_to_the_byte() {
         let mut world = world();
         world.inputs.insert("big", Value::from(letter.repeat(size)));
         let expr = parse(&format!("${{{}}}", call.replace("big", "variables.big")));
-        match expr::evaluate(&expr, expr::core_functions(), &mut world, &mut Diagnostics::new()) {
+        match expr::evaluate(
+            &expr,
+            expr::core_functions(),
+            &mut world,
+            &mut Diagnostics::new(),
+        ) {
             Ok(value) => value.as_text().map(str::len),
             Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range" => None,
             other => panic!("{other:?}"),
@@ -435,10 +641,19 @@ fn function_results_are_limited_to_the_byte() {
     assert_eq!(large("jsonencode(big)", limit - limit / 4, "\""), None);
     assert_eq!(large("base64encode(big)", limit / 4 * 3, "a"), Some(limit));
     assert_eq!(large("base64encode(big)", limit / 4 * 3 + 1, "a"), None);
-    assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2, "a"), Some(limit));
-    assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2 + 1, "a"), None);
+    assert_eq!(
+        large("replace(big, \"aa\", \"bbbb\")", limit / 2, "a"),
+        Some(limit)
+    );
+    assert_eq!(
+        large("replace(big, \"aa\", \"bbbb\")", limit / 2 + 1, "a"),
+        None
+    );
     // Each item takes more memory than its text.
-    assert_eq!(large("join(split(big, \",\"), \",\")", 1000, ","), Some(1000));
+    assert_eq!(
+        large("join(split(big, \",\"), \",\")", 1000, ","),
+        Some(1000)
+    );
     assert_eq!(large("join(split(big, \",\"), \",\")", 1 << 20, ","), None);
 }
 
@@ -446,9 +661,22 @@ fn function_results_are_limited_to_the_byte() {
 fn the_deepest_expression_fits_the_stack_of_a_thread() {
     let text = format!("${{{}1{}}}", "list(".repeat(255), ")".repeat(255));
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
-    let done = thread.spawn(move || run(&text).is_ok()).unwrap().join().unwrap();
+    let done = thread
+        .spawn(move || run(&text).is_ok())
+        .unwrap()
+        .join()
+        .unwrap();
     assert!(done);
-    let deep = (0..2000).fold(parse("x"), |inner, _| Expr::new(ExprKind::List(vec![inner]), Span::NONE));
-    let result = expr::evaluate(&deep, expr::core_functions(), &mut world(), &mut Diagnostics::new());
-    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
+    let deep = (0..2000).fold(parse("x"), |inner, _| {
+        Expr::new(ExprKind::List(vec![inner]), Span::NONE)
+    });
+    let result = expr::evaluate(
+        &deep,
+        expr::core_functions(),
+        &mut world(),
+        &mut Diagnostics::new(),
+    );
+    assert!(
+        matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range")
+    );
 }

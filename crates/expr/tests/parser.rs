@@ -16,7 +16,10 @@ fn parse(text: &str) -> (Expr, Diagnostics) {
 
 /// The diagnostics, each as `code start..end`.
 fn said(found: &Diagnostics) -> Vec<String> {
-    found.iter().map(|one| format!("{} {}..{}", one.code.name, one.span().start, one.span().end)).collect()
+    found
+        .iter()
+        .map(|one| format!("{} {}..{}", one.code.name, one.span().start, one.span().end))
+        .collect()
 }
 
 #[track_caller]
@@ -44,7 +47,10 @@ fn text_without_a_substitution_is_a_literal() {
 #[test]
 fn one_substitution_alone_keeps_its_type() {
     assert!(matches!(check("${i}", &[]).kind, ExprKind::Substitution(_)));
-    assert!(matches!(check("\n\r\n${i}\n", &[]).kind, ExprKind::Substitution(_)));
+    assert!(matches!(
+        check("\n\r\n${i}\n", &[]).kind,
+        ExprKind::Substitution(_)
+    ));
     for text in ["${i} ", " ${i}", "${i}${i}", "$${i}", "\\${i}"] {
         assert!(matches!(check(text, &[]).kind, ExprKind::Text(_)), "{text}");
     }
@@ -54,26 +60,50 @@ fn one_substitution_alone_keeps_its_type() {
 
 #[test]
 fn parts_keep_every_character() {
-    let ExprKind::Text(parts) = check("a$${i}\n}${elem}", &[]).kind else { panic!("no text") };
+    let ExprKind::Text(parts) = check("a$${i}\n}${elem}", &[]).kind else {
+        panic!("no text")
+    };
     let texts: Vec<&str> = parts
         .iter()
-        .filter_map(|part| if let TextPart::Text(text) = part { Some(text.as_ref()) } else { None })
+        .filter_map(|part| {
+            if let TextPart::Text(text) = part {
+                Some(text.as_ref())
+            } else {
+                None
+            }
+        })
         .collect();
     assert_eq!(texts, ["a$", "\n}"]);
     let spans: Vec<(u32, u32)> = parts
         .iter()
-        .filter_map(|part| if let TextPart::Expr(_, span) = part { Some((span.start, span.end)) } else { None })
+        .filter_map(|part| {
+            if let TextPart::Expr(_, span) = part {
+                Some((span.start, span.end))
+            } else {
+                None
+            }
+        })
         .collect();
     assert_eq!(spans, [(2, 6), (8, 15)]);
 }
 
 #[test]
 fn a_name_in_brackets_may_be_put_in_quotes() {
-    for (text, fixes) in [("${variables.a[b]}", vec!["\"b\""]), ("${variables.a[=]}", vec![])] {
+    for (text, fixes) in [
+        ("${variables.a[b]}", vec!["\"b\""]),
+        ("${variables.a[=]}", vec![]),
+    ] {
         let (_, found) = parse(text);
         assert!(found.has_errors(), "{text}");
-        let edits = found.iter().flat_map(|one| &one.fixes).flat_map(|fix| &fix.edits);
-        assert_eq!(edits.map(|(_, edit)| edit.as_str()).collect::<Vec<_>>(), fixes, "{text}");
+        let edits = found
+            .iter()
+            .flat_map(|one| &one.fixes)
+            .flat_map(|fix| &fix.edits);
+        assert_eq!(
+            edits.map(|(_, edit)| edit.as_str()).collect::<Vec<_>>(),
+            fixes,
+            "{text}"
+        );
     }
 }
 
@@ -101,13 +131,34 @@ fn heads_and_paths() {
         ExprKind::Ref(reference) => *reference,
         other => panic!("{text}: {other:?}"),
     };
-    let bare = |name: &str| ReferenceHead::Resource { name: name.into(), bare: true };
+    let bare = |name: &str| ReferenceHead::Resource {
+        name: name.into(),
+        bare: true,
+    };
     for (text, head, head_end, path) in [
         ("${variables.x}", ReferenceHead::Input("x".into()), 13, 0),
-        ("${ variables [ \"w.x\" ] }", ReferenceHead::Input("w.x".into()), 22, 0),
+        (
+            "${ variables [ \"w.x\" ] }",
+            ReferenceHead::Input("w.x".into()),
+            22,
+            0,
+        ),
         ("${values.c.i}", ReferenceHead::Local("c".into()), 10, 1),
-        ("${resources[\"x\"].spec}", ReferenceHead::Resource { name: "x".into(), bare: false }, 16, 1),
-        ("${datasources.d[\"a.b\"]}", ReferenceHead::DataSource("d".into()), 15, 1),
+        (
+            "${resources[\"x\"].spec}",
+            ReferenceHead::Resource {
+                name: "x".into(),
+                bare: false,
+            },
+            16,
+            1,
+        ),
+        (
+            "${datasources.d[\"a.b\"]}",
+            ReferenceHead::DataSource("d".into()),
+            15,
+            1,
+        ),
         ("${children.c.x[]}", ReferenceHead::Child("c".into()), 12, 2),
         ("${elem.a[3]}", ReferenceHead::Item, 6, 2),
         ("${i}", ReferenceHead::Position, 3, 0),
@@ -119,11 +170,17 @@ fn heads_and_paths() {
         ("${to_upper}", bare("to_upper"), 10, 0),
     ] {
         let found = reference(text);
-        assert_eq!((found.head, found.head_span.end, found.path.len()), (head, head_end, path), "{text}");
+        assert_eq!(
+            (found.head, found.head_span.end, found.path.len()),
+            (head, head_end, path),
+            "{text}"
+        );
     }
     assert_eq!(reference("${b[].a}").path[0].kind, AccessorKind::Index(0));
     let odd = check("${b['a\\'].a}", &["accessor-charset 3..9"]);
-    let ExprKind::Ref(odd) = &odd.inner().kind else { panic!("no reference") };
+    let ExprKind::Ref(odd) = &odd.inner().kind else {
+        panic!("no reference")
+    };
     assert_eq!(odd.path[0].kind, AccessorKind::Name("a\\".into()));
 }
 
@@ -133,8 +190,14 @@ fn bare_name_is_a_function_only_for_function_parameters() {
         ExprKind::Call(call) => call.arguments[at].value.kind.clone(),
         other => panic!("{text}: {other:?}"),
     };
-    assert_eq!(argument("${map(values.h, to_upper)}", 1), ExprKind::Function("to_upper".into()));
-    assert_eq!(argument("${compose(trim, to_upper)}", 1), ExprKind::Function("to_upper".into()));
+    assert_eq!(
+        argument("${map(values.h, to_upper)}", 1),
+        ExprKind::Function("to_upper".into())
+    );
+    assert_eq!(
+        argument("${compose(trim, to_upper)}", 1),
+        ExprKind::Function("to_upper".into())
+    );
     for (text, at) in [
         ("${map(to_upper, len)}", 0),
         ("${list(to_upper)}", 0),
@@ -184,7 +247,10 @@ fn mistakes_are_reported_at_their_place() {
         ("${x[1.5]}", "unexpected-token 4..7"),
         ("${values[0]}", "unexpected-token 9..10"),
         ("${values}", "unexpected-token 8..9"),
-        ("${map(variables,cache.hosts, len)}", "unexpected-token 15..16"),
+        (
+            "${map(variables,cache.hosts, len)}",
+            "unexpected-token 15..16",
+        ),
         ("${resources..x}", "unexpected-token 12..13"),
         ("${values.}", "unexpected-token 9..10"),
         ("${values.0}", "unexpected-token 9..10"),
@@ -216,10 +282,23 @@ fn mistakes_are_reported_at_their_place() {
 
 #[test]
 fn each_substitution_reports_its_own_mistake() {
-    check("${a b}${}x${c d}", &["unexpected-token 4..5", "substitution-empty 6..9", "unexpected-token 14..15"]);
+    check(
+        "${a b}${}x${c d}",
+        &[
+            "unexpected-token 4..5",
+            "substitution-empty 6..9",
+            "unexpected-token 14..15",
+        ],
+    );
     check("${a 'b} ${c d}", &["unterminated-string 4..14"]);
-    check("${a b 'c} ${c d}", &["unexpected-token 4..5", "unexpected-token 14..15"]);
-    check("${a b ${c d}", &["unexpected-token 4..5", "unexpected-token 10..11"]);
+    check(
+        "${a b 'c} ${c d}",
+        &["unexpected-token 4..5", "unexpected-token 14..15"],
+    );
+    check(
+        "${a b ${c d}",
+        &["unexpected-token 4..5", "unexpected-token 10..11"],
+    );
     check(
         "${list(1, 99999999999999999999, 99999999999999999999)}",
         &["invalid-literal 10..30", "invalid-literal 32..52"],
@@ -230,8 +309,12 @@ fn each_substitution_reports_its_own_mistake() {
 fn mistake_becomes_an_error_expression() {
     let expr = check("${a b}", &["unexpected-token 4..5"]);
     assert!(matches!(expr.kind, ExprKind::Substitution(inner) if inner.kind == ExprKind::Error));
-    let ExprKind::Text(parts) = check("x${a b}y", &["unexpected-token 5..6"]).kind else { panic!("no text") };
-    assert!(matches!(&parts[1], TextPart::Expr(expr, span) if expr.kind == ExprKind::Error && span.end == 7));
+    let ExprKind::Text(parts) = check("x${a b}y", &["unexpected-token 5..6"]).kind else {
+        panic!("no text")
+    };
+    assert!(
+        matches!(&parts[1], TextPart::Expr(expr, span) if expr.kind == ExprKind::Error && span.end == 7)
+    );
 }
 
 #[test]
@@ -267,9 +350,19 @@ fn references_of_exports() {
         let expr = expr::parse_reference(text, &map, Span::NONE, &mut found);
         (expr, said(&found))
     };
-    for text in ["resources.x.spec.id", "x.spec.id", "b[1].spec.x", "elem", "values[\"c\"].d", "children.core.id"] {
+    for text in [
+        "resources.x.spec.id",
+        "x.spec.id",
+        "b[1].spec.x",
+        "elem",
+        "values[\"c\"].d",
+        "children.core.id",
+    ] {
         let (expr, found) = parse(text);
-        assert!(found.is_empty() && matches!(expr.kind, ExprKind::Ref(_)), "{text}: {found:?}");
+        assert!(
+            found.is_empty() && matches!(expr.kind, ExprKind::Ref(_)),
+            "{text}: {found:?}"
+        );
     }
     for (text, expected) in [
         ("", "unexpected-token 0..0"),
@@ -282,7 +375,11 @@ fn references_of_exports() {
         ("x[1", "unexpected-token 1..2"),
     ] {
         let (expr, found) = parse(text);
-        assert_eq!((expr.kind, found), (ExprKind::Error, vec![expected.to_string()]), "{text}");
+        assert_eq!(
+            (expr.kind, found),
+            (ExprKind::Error, vec![expected.to_string()]),
+            "{text}"
+        );
     }
 }
 

@@ -32,7 +32,13 @@ fn read(text: &str) -> Result<(), TestCaseError> {
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
     let mut found = Diagnostics::new();
-    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
+    let expr = expr::parse_text(
+        text,
+        &map,
+        Span::new(FileId::new(0), 0, length),
+        table,
+        &mut found,
+    );
     for one in &found {
         prop_assert!(one.span().end <= length && text.is_char_boundary(one.span().start as usize));
     }
@@ -54,7 +60,10 @@ fn read(text: &str) -> Result<(), TestCaseError> {
 
 /// Generates valid and invalid pieces of expressions.
 fn pieces() -> impl Strategy<Value = String> {
-    let names: Vec<String> = expr::core_functions().names().map(|name| format!("{name}(")).collect();
+    let names: Vec<String> = expr::core_functions()
+        .names()
+        .map(|name| format!("{name}("))
+        .collect();
     let signs = [
         "${",
         "}",
@@ -91,7 +100,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "9999999999999999999999",
     ];
     let signs: Vec<String> = signs.iter().map(|sign| sign.to_string()).collect();
-    let piece = prop_oneof![2 => proptest::sample::select(signs), 1 => proptest::sample::select(names)];
+    let piece =
+        prop_oneof![2 => proptest::sample::select(signs), 1 => proptest::sample::select(names)];
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
@@ -116,7 +126,10 @@ fn calls() -> impl Strategy<Value = String> {
     .prop_map(str::to_string);
     let names: Vec<String> = expr::core_functions().names().map(str::to_string).collect();
     leaf.prop_recursive(4, 24, 3, move |inner| {
-        (proptest::sample::select(names.clone()), proptest::collection::vec(inner, 0..4))
+        (
+            proptest::sample::select(names.clone()),
+            proptest::collection::vec(inner, 0..4),
+        )
             .prop_map(|(name, arguments)| format!("{name}({})", arguments.join(", ")))
     })
 }

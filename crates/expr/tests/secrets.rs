@@ -1,8 +1,9 @@
-//! No call reveals a secret: the visible part of a result and the text of a failure do not depend on the secret.
+//! No call reveals a secret: the visible part of a result and the text of a failure do not depend
+//! on the secret.
 //!
-//! The test covers the whole function table and calls each function as its examples do, so a new function is covered by
-//! its row. It makes the arguments secret one by one, as a whole and leaf by leaf, also those of nested calls, and
-//! replaces them by other secrets of the same kind.
+//! The test covers the whole function table and calls each function as its examples do, so a new
+//! function is covered by its row. It makes the arguments secret one by one, as a whole and leaf by
+//! leaf, also those of nested calls, and replaces them by other secrets of the same kind.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +18,10 @@ use proptest::prelude::*;
 const NOTHING_TO_SHOW: [(&str, &str); 3] = [
     ("uuid", "takes no argument"),
     ("cwd", "takes no argument"),
-    ("link", "takes names of resources as they are written, never values"),
+    (
+        "link",
+        "takes names of resources as they are written, never values",
+    ),
 ];
 
 /// The maximum number of distinguishable outcomes of a call: success, or one of a few errors.
@@ -33,7 +37,10 @@ struct World<'v> {
 impl Scope for World<'_> {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match (&reference.head, self.secret) {
-            (ReferenceHead::Input(_), Some(value)) => Ok(ResolvedHead { value: value.clone(), used: 0 }),
+            (ReferenceHead::Input(_), Some(value)) => Ok(ResolvedHead {
+                value: value.clone(),
+                used: 0,
+            }),
             (ReferenceHead::Resource { .. }, _) => Ok(ResolvedHead {
                 value: Value::unknown(Some(blueprint::Type::Text), None),
                 used: reference.path.len(),
@@ -54,10 +61,12 @@ impl Scope for World<'_> {
             }
             Ask::File { path: what, .. } | Ask::Http { url: what } => Err(refused(what)),
             Ask::WorkingDirectory => Ok("/w".into()),
-            Ask::Memoised { function, arguments, .. } => {
-                expr::new_memoised_value(function, arguments, 1_672_671_845, [7; 16])
-                    .ok_or_else(|| refused(&format!("{arguments:?}")))
-            }
+            Ask::Memoised {
+                function,
+                arguments,
+                ..
+            } => expr::new_memoised_value(function, arguments, 1_672_671_845, [7; 16])
+                .ok_or_else(|| refused(&format!("{arguments:?}"))),
             Ask::Provider { arguments, .. } => Ok(arguments.first().cloned().unwrap_or_default()),
         })
     }
@@ -71,7 +80,13 @@ fn parse(table: &FunctionTable, text: &str) -> (Expr, bool) {
     let mut found = Diagnostics::new();
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
-    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
+    let expr = expr::parse_text(
+        text,
+        &map,
+        Span::new(FileId::new(0), 0, length),
+        table,
+        &mut found,
+    );
     (expr, !found.has_errors())
 }
 
@@ -85,7 +100,12 @@ struct Visible {
 }
 
 /// The visible part of an evaluation, and the value with its secrets.
-fn evaluated(expr: &Expr, table: &FunctionTable, secret: Option<&Value>, gives: bool) -> (Visible, Option<Value>) {
+fn evaluated(
+    expr: &Expr,
+    table: &FunctionTable,
+    secret: Option<&Value>,
+    gives: bool,
+) -> (Visible, Option<Value>) {
     let mut found = Diagnostics::new();
     let result = expr::evaluate(expr, table, &mut World { secret, gives }, &mut found);
     let mut said: Vec<Diagnostic> = found.iter().cloned().collect();
@@ -97,19 +117,46 @@ fn evaluated(expr: &Expr, table: &FunctionTable, secret: Option<&Value>, gives: 
         }
         Err(EvaluationStop::Ask(_) | EvaluationStop::Reported) => None,
     };
-    let places = |one: &Diagnostic| one.labels.iter().map(|label| label.span.range()).collect::<Vec<_>>();
-    let labels = |one: &Diagnostic| one.labels.iter().map(|label| label.text.clone()).collect::<Vec<_>>();
-    let helps = said.iter().map(|one| format!("{} {:?} {:?}", one.code.name, places(one), one.help)).collect();
-    let said = said
+    let places = |one: &Diagnostic| {
+        one.labels
+            .iter()
+            .map(|label| label.span.range())
+            .collect::<Vec<_>>()
+    };
+    let labels = |one: &Diagnostic| {
+        one.labels
+            .iter()
+            .map(|label| label.text.clone())
+            .collect::<Vec<_>>()
+    };
+    let helps = said
         .iter()
-        .map(|one| without_kinds(&format!("{} {:?} {:?}", without_item(&one.message), labels(one), one.notes)));
+        .map(|one| format!("{} {:?} {:?}", one.code.name, places(one), one.help))
+        .collect();
+    let said = said.iter().map(|one| {
+        without_kinds(&format!(
+            "{} {:?} {:?}",
+            without_item(&one.message),
+            labels(one),
+            one.notes
+        ))
+    });
     let said = said.collect();
-    (Visible { value: value.as_ref().map(Value::to_string), helps, said }, value)
+    (
+        Visible {
+            value: value.as_ref().map(Value::to_string),
+            helps,
+            said,
+        },
+        value,
+    )
 }
 
 /// The text without permitted information: the kind of a value, and the index of a list item.
 fn without_kinds(words: &str) -> String {
-    const KINDS: [&str; 9] = ["none", "boolean", "integer", "float", "number", "string", "array", "object", "binary"];
+    const KINDS: [&str; 9] = [
+        "none", "boolean", "integer", "float", "number", "string", "array", "object", "binary",
+    ];
     let mut plain = words.to_owned();
     for kind in KINDS {
         for before in ["of kind", "found", "an", "a", "gives"] {
@@ -122,9 +169,13 @@ fn without_kinds(words: &str) -> String {
 fn without_item(message: &str) -> String {
     let cut = message.rfind(" (item ").map_or(message.len(), |at| at);
     let said = message[..cut].to_owned();
-    said.split_once(", for item ").map_or(said.clone(), |(said, rest)| {
-        format!("{said}{}", rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
-    })
+    said.split_once(", for item ")
+        .map_or(said.clone(), |(said, rest)| {
+            format!(
+                "{said}{}",
+                rest.trim_start_matches(|letter: char| letter.is_ascii_digit())
+            )
+        })
 }
 
 /// A call from which one argument, at any depth, has been removed.
@@ -168,13 +219,21 @@ fn removed_arguments(table: &FunctionTable) -> Vec<RemovedArgument> {
                 }
             });
             for argument in spans {
-                let (Some(value), range) = (evaluated(&argument, table, None, true).1, argument.span.range()) else {
+                let (Some(value), range) = (
+                    evaluated(&argument, table, None, true).1,
+                    argument.span.range(),
+                ) else {
                     continue;
                 };
                 let call = format!("{}variables.s{}", &text[..range.start], &text[range.end..]);
                 let (expr, is_well) = parse(table, &call);
                 if is_well && !matches!(value, Value::Function(_)) && !value.has_unknown() {
-                    holes.push(RemovedArgument { function: def.name.to_string(), call, expr, argument: value });
+                    holes.push(RemovedArgument {
+                        function: def.name.to_string(),
+                        call,
+                        expr,
+                        argument: value,
+                    });
                 }
             }
         }
@@ -212,7 +271,10 @@ fn marked(value: &Value) -> Vec<Value> {
 /// The kinds of a value and of a list's items, which may be visible.
 fn shape(value: &Value) -> BTreeSet<&'static str> {
     let items = value.as_list().unwrap_or_default().iter();
-    items.map(Value::kind_word).chain([value.kind_word()]).collect()
+    items
+        .map(Value::kind_word)
+        .chain([value.kind_word()])
+        .collect()
 }
 
 /// The value with another secret of the same kind in each marked place.
@@ -220,13 +282,23 @@ fn other_secret(value: &Value, other: &Value) -> Value {
     match value {
         Value::Secret(inner) if shape(inner) == shape(other) => other.clone().secret(),
         Value::List(items) => Value::list(items.iter().map(|item| other_secret(item, other))),
-        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), other_secret(value, other)))),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), other_secret(value, other))),
+        ),
         value => value.clone(),
     }
 }
 
-/// Checks a hole with these secrets. Returns whether the secrets changed the hidden part of the result.
-fn check_secrecy(hole: &RemovedArgument, table: &FunctionTable, secret: &Value, others: &[&Value]) -> bool {
+/// Checks a hole with these secrets. Returns whether the secrets changed the hidden part of the
+/// result.
+fn check_secrecy(
+    hole: &RemovedArgument,
+    table: &FunctionTable,
+    secret: &Value,
+    others: &[&Value],
+) -> bool {
     let mut seen: BTreeMap<String, (Visible, Value)> = BTreeMap::new();
     let mut hidden = BTreeSet::new();
     for gives in [true, false] {
@@ -238,7 +310,12 @@ fn check_secrecy(hole: &RemovedArgument, table: &FunctionTable, secret: &Value, 
                 Some(_) => format!("{gives}, a value and {:?}", visible.helps),
                 None => format!("{gives}, {:?}", visible.helps),
             };
-            hidden.extend(value.as_ref().filter(|value| value.has_secret()).map(|value| value.revealed().to_string()));
+            hidden.extend(
+                value
+                    .as_ref()
+                    .filter(|value| value.has_secret())
+                    .map(|value| value.revealed().to_string()),
+            );
             match seen.get(&outcome) {
                 Some((before, with)) => assert_eq!(
                     before,
@@ -252,7 +329,12 @@ fn check_secrecy(hole: &RemovedArgument, table: &FunctionTable, secret: &Value, 
             }
         }
     }
-    assert!(seen.len() <= MOST_OUTCOMES, "`{}` says too much: {:#?}", hole.call, seen.keys());
+    assert!(
+        seen.len() <= MOST_OUTCOMES,
+        "`{}` says too much: {:#?}",
+        hole.call,
+        seen.keys()
+    );
     hidden.len() > 1
 }
 
@@ -272,19 +354,32 @@ fn no_function_shows_which_secret_it_was_given() {
         "https://a.example/x".into(),
         "https://b.example/y".into(),
     ];
-    let pool: Vec<&Value> = holes.iter().map(|hole| &hole.argument).chain(&extremes).collect();
+    let pool: Vec<&Value> = holes
+        .iter()
+        .map(|hole| &hole.argument)
+        .chain(&extremes)
+        .collect();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
     for hole in &holes {
         for secret in marked(&hole.argument) {
-            let others: Vec<&Value> = pool.iter().copied().filter(|other| **other != hole.argument).collect();
+            let others: Vec<&Value> = pool
+                .iter()
+                .copied()
+                .filter(|other| **other != hole.argument)
+                .collect();
             if check_secrecy(hole, table, &secret, &others) {
                 shown.insert(&hole.function);
             }
         }
     }
     for def in table.iter() {
-        assert!(matches!(def.purity, Purity::Pure | Purity::Memoised | Purity::World | Purity::Link));
-        let exception = NOTHING_TO_SHOW.iter().find(|(name, _)| *name == def.name.as_ref());
+        assert!(matches!(
+            def.purity,
+            Purity::Pure | Purity::Memoised | Purity::World | Purity::Link
+        ));
+        let exception = NOTHING_TO_SHOW
+            .iter()
+            .find(|(name, _)| *name == def.name.as_ref());
         assert!(
             shown.contains(def.name.as_ref()) || exception.is_some(),
             "`{}`: give it an example whose result depends on an argument, or say here why there can be none",

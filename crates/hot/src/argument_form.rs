@@ -19,7 +19,9 @@ pub(super) fn check_argument(
     if name == "yaql" {
         return super::yaql::form(&literal_value(argument), runs);
     }
-    let Some(function) = function(name) else { return Ok(()) };
+    let Some(function) = function(name) else {
+        return Ok(());
+    };
     (function.form)(&literal_value(argument), version).map_err(Refusal::from)
 }
 
@@ -33,11 +35,22 @@ pub(super) fn error_phase(name: &str, argument: &Expr) -> HeatPhase {
     match name {
         "make_url" => HeatPhase::Validate,
         "repeat" if has("template") && has("for_each") => {
-            let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
+            let permutations = entries
+                .iter()
+                .find(|(name, _)| name.item.as_ref() == "permutations");
             let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
-            if permutations.is_none_or(|(_, value)| is_boolean(value)) { HeatPhase::Validate } else { HeatPhase::Parse }
+            if permutations.is_none_or(|(_, value)| is_boolean(value)) {
+                HeatPhase::Validate
+            } else {
+                HeatPhase::Parse
+            }
         }
-        "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
+        "yaql"
+            if has("expression")
+                && entries
+                    .iter()
+                    .all(|(name, _)| matches!(&*name.item, "expression" | "data")) =>
+        {
             HeatPhase::Validate
         }
         _ => HeatPhase::Parse,

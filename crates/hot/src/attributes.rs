@@ -29,12 +29,18 @@ impl Lowering {
                 self.unsettled = true;
                 return call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
-            let wrong = if self.version >= V2015_10_15 && !pycompat::truth(&self.reader.value(node)) {
+            let wrong = if self.version >= V2015_10_15 && !pycompat::truth(&self.reader.value(node))
+            {
                 self.missing_arguments_message()
             } else {
                 "Argument to \"get_attr\" must be a list"
             };
-            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+            return self.bad_argument(
+                node,
+                wrong,
+                "`get_attr` takes a list of a resource and an attribute",
+                span,
+            );
         };
         let least = if self.version >= V2015_10_15 { 1 } else { 2 };
         if items.len() < least {
@@ -45,7 +51,10 @@ impl Lowering {
                 span,
             );
         }
-        let (Some(name), attribute) = (self.text(&items[0]), items.get(1).map(|item| (item, self.text(item)))) else {
+        let (Some(name), attribute) = (
+            self.text(&items[0]),
+            items.get(1).map(|item| (item, self.text(item))),
+        ) else {
             return self.computed_attribute(pair, span);
         };
         match attribute {
@@ -53,10 +62,13 @@ impl Lowering {
             Some((at, Some(attribute))) => {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
                 let kind = self.resources.get(name);
-                let nested =
-                    matches!(kind, Some(LoweredKind::Child | LoweredKind::Group)) && self.version > V2013_05_23;
+                let nested = matches!(kind, Some(LoweredKind::Child | LoweredKind::Group))
+                    && self.version > V2013_05_23;
                 let group = kind == Some(&LoweredKind::Group);
-                let attribute = match nested.then(|| inner_attribute(attribute, &mut path)).flatten() {
+                let attribute = match nested
+                    .then(|| inner_attribute(attribute, &mut path))
+                    .flatten()
+                {
                     Some(whole) => Cow::Owned(whole),
                     None => Cow::Borrowed(attribute),
                 };
@@ -70,13 +82,21 @@ impl Lowering {
                         span,
                     );
                 }
-                let value = self.attribute(name, value_span(&items[0]), &attribute, value_span(at), span);
+                let value = self.attribute(
+                    name,
+                    value_span(&items[0]),
+                    &attribute,
+                    value_span(at),
+                    span,
+                );
                 self.with_path(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
                 let shown = pycompat::text(&self.reader.value(at));
                 let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
-                let words = self.message_path.message(HeatPhase::Validate, INVALID, &words);
+                let words = self
+                    .message_path
+                    .message(HeatPhase::Validate, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new("the name of an attribute must be text")
                     .label(value_span(at), format!("this is {}", self.kind_of(at)))
@@ -92,8 +112,17 @@ impl Lowering {
         const NO_LIST: &str = "Argument to \"get_attr\" must be a list";
         let mut letters = text.chars().map(String::from);
         let (Some(name), attribute) = (letters.next(), letters.next()) else {
-            let wrong = if self.version >= V2015_10_15 { self.missing_arguments_message() } else { NO_LIST };
-            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+            let wrong = if self.version >= V2015_10_15 {
+                self.missing_arguments_message()
+            } else {
+                NO_LIST
+            };
+            return self.bad_argument(
+                node,
+                wrong,
+                "`get_attr` takes a list of a resource and an attribute",
+                span,
+            );
         };
         let at = value_span(node);
         self.report(
@@ -104,13 +133,22 @@ impl Lowering {
         );
         match attribute {
             None if self.version >= V2015_10_15 => self.all_attributes(&name, at, span),
-            None => self.bad_argument(node, NO_LIST, "`get_attr` takes a resource and an attribute", span),
+            None => self.bad_argument(
+                node,
+                NO_LIST,
+                "`get_attr` takes a resource and an attribute",
+                span,
+            ),
             // Heat also refuses a text of several letters.
             Some(_) => {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(at, "text where a list belongs")
-                    .with_native_message(self.message_path.message(HeatPhase::Parse, INVALID, NO_LIST));
+                    .with_native_message(self.message_path.message(
+                        HeatPhase::Parse,
+                        INVALID,
+                        NO_LIST,
+                    ));
                 self.fail(diagnostic, span)
             }
         }
@@ -133,30 +171,58 @@ impl Lowering {
     }
 
     /// Reports an attribute of an undeclared resource. This is an error also in an output.
-    pub(super) fn undeclared_resource_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+    pub(super) fn undeclared_resource_attribute(
+        &mut self,
+        name: &str,
+        name_span: Span,
+        span: Span,
+    ) -> Expr {
         let in_output = std::mem::replace(&mut self.in_output, false);
         let failed = self.unknown_resource(name, name_span, span);
         self.in_output = in_output;
         failed
     }
 
-    pub(super) fn with_path(&mut self, name_span: Span, value: Expr, path: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn with_path(
+        &mut self,
+        name_span: Span,
+        value: Expr,
+        path: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
         if path.is_empty() {
             return value;
         }
-        let function = if self.version == V2013_05_23 { "(select path)" } else { "get_attr" };
-        call(function, name_span, std::iter::once(value).chain(path).collect(), span)
+        let function = if self.version == V2013_05_23 {
+            "(select path)"
+        } else {
+            "get_attr"
+        };
+        call(
+            function,
+            name_span,
+            std::iter::once(value).chain(path).collect(),
+            span,
+        )
     }
 
     /// One attribute of a resource.
-    pub(super) fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
+    pub(super) fn attribute(
+        &mut self,
+        name: &str,
+        name_span: Span,
+        attribute: &str,
+        at: Span,
+        span: Span,
+    ) -> Expr {
         let Some(kind) = self.resources.get(name) else {
             return self.undeclared_resource_attribute(name, name_span, span);
         };
         if attribute == "show" {
             return self.show_attribute(name, name_span, span);
         }
-        // `resource.NAME.ATTR` reads a resource of a nested template. The names in it contain no dots.
+        // `resource.NAME.ATTR` reads a resource of a nested template. The names in it contain no
+        // dots.
         if *kind == LoweredKind::Child
             && let Some(inner) = attribute.strip_prefix("resource.")
             && let Some((inner, of_inner)) = inner.split_once('.')
@@ -171,7 +237,10 @@ impl Lowering {
             LoweredKind::Child | LoweredKind::Group => &[attribute],
         };
         let head = match kind {
-            LoweredKind::Resource => ReferenceHead::Resource { name: name.into(), bare: true },
+            LoweredKind::Resource => ReferenceHead::Resource {
+                name: name.into(),
+                bare: true,
+            },
             LoweredKind::Child | LoweredKind::Group => ReferenceHead::Child(name.into()),
         };
         let mut expr = reference(head, name_span, path);
@@ -183,8 +252,8 @@ impl Lowering {
         expr
     }
 
-    /// An attribute of a group, which the document of the group exports. An attribute of the members gives a list with
-    /// the value of each member, and the path applies to each value.
+    /// An attribute of a group, which the document of the group exports. An attribute of the
+    /// members gives a list with the value of each member, and the path applies to each value.
     pub(super) fn attribute_of_group(
         &mut self,
         name: &str,
@@ -198,14 +267,21 @@ impl Lowering {
             // Each member has its own attribute `show`.
             let kind = self.resolved_types.get(name).map_or("", AsRef::as_ref);
             if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
-                self.reads.entry(name.into()).or_default().insert("refs".into(), at);
+                self.reads
+                    .entry(name.into())
+                    .or_default()
+                    .insert("refs".into(), at);
                 let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
                 return call("(show)", span, vec![members], span);
             }
             return self.show_attribute(name, name_span, span);
         }
         // A stack from a template exports its outputs and its name under their own names.
-        if self.resolved_types.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
+        if self
+            .resolved_types
+            .get(name)
+            .is_some_and(|kind| kind.as_ref() == groups::STACK)
+        {
             let export = match attribute {
                 "outputs" => "OS::outputs",
                 "stack_name" => "OS::stack_name",
@@ -218,12 +294,16 @@ impl Lowering {
         // The oldest version reads the attribute and then applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
-        let own = groups::group_attributes(&kind).contains(&attribute) || attribute.starts_with("resource.");
+        let own = groups::group_attributes(&kind).contains(&attribute)
+            || attribute.starts_with("resource.");
         let by_name = groups::BY_NAME.contains(&attribute);
         if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
             let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
-            let why =
-                if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let why = if by_name {
+                "it needs the name of an attribute of members"
+            } else {
+                "not one of its attributes"
+            };
             let help = if scales {
                 format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
             } else {
@@ -243,7 +323,11 @@ impl Lowering {
         let mut export = attribute.to_owned();
         let mut each = !own && !apart;
         if by_name {
-            let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
+            let first = path
+                .first()
+                .and_then(Expr::as_literal)
+                .and_then(Value::as_text)
+                .map(str::to_owned);
             let Some(first) = first else {
                 let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
                 let diagnostic = expr::codes::UNKNOWN_FIELD
@@ -256,7 +340,10 @@ impl Lowering {
             export = format!("{attribute}.{first}");
             each = true;
         }
-        self.reads.entry(name.into()).or_default().insert(export.as_str().into(), at);
+        self.reads
+            .entry(name.into())
+            .or_default()
+            .insert(export.as_str().into(), at);
         let mut value = reference(ReferenceHead::Child(name.into()), name_span, &[&export]);
         if let ExprKind::Ref(reference) = &mut value.kind
             && let Some(last) = reference.path.last_mut()
@@ -271,10 +358,16 @@ impl Lowering {
             (_, true) => "(each)",
             _ => "get_attr",
         };
-        call(function, at, std::iter::once(value).chain(path).collect(), span)
+        call(
+            function,
+            at,
+            std::iter::once(value).chain(path).collect(),
+            span,
+        )
     }
 
-    /// The attribute `show`: null, because there is no cloud. The reference still orders the resources.
+    /// The attribute `show`: null, because there is no cloud. The reference still orders the
+    /// resources.
     pub(super) fn show_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let attributes = self.all_attributes(name, name_span, span);
         call("(show)", span, vec![attributes], span)
@@ -282,12 +375,20 @@ impl Lowering {
 
     pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(LoweredKind::Resource) => {
-                reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
-            }
+            Some(LoweredKind::Resource) => reference(
+                ReferenceHead::Resource {
+                    name: name.into(),
+                    bare: true,
+                },
+                name_span,
+                &["attributes"],
+            ),
             Some(kind @ (LoweredKind::Child | LoweredKind::Group)) => {
                 if *kind == LoweredKind::Group {
-                    self.reads.entry(name.into()).or_default().insert(groups::ALL.into(), name_span);
+                    self.reads
+                        .entry(name.into())
+                        .or_default()
+                        .insert(groups::ALL.into(), name_span);
                 }
                 reference(ReferenceHead::Child(name.into()), name_span, &[groups::ALL])
             }
@@ -298,8 +399,13 @@ impl Lowering {
 
 /// The attribute `resource.NAME.ATTR`, if the path gives `ATTR` separately.
 fn inner_attribute(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
-    let inner = attribute.strip_prefix("resource.").filter(|inner| !inner.contains('.'))?;
-    let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text)?;
+    let inner = attribute
+        .strip_prefix("resource.")
+        .filter(|inner| !inner.contains('.'))?;
+    let first = path
+        .first()
+        .and_then(Expr::as_literal)
+        .and_then(Value::as_text)?;
     let whole = format!("resource.{inner}.{first}");
     path.remove(0);
     Some(whole)

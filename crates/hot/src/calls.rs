@@ -1,7 +1,8 @@
-//! Lowers values and the function calls in them. A map with a single key is a call if the key names a function of the
-//! template version; otherwise it is data (decision Heat 5).
+//! Lowers values and the function calls in them. A map with a single key is a call if the key names
+//! a function of the template version; otherwise it is data (decision Heat 5).
 //!
-//! Not here: the form of each argument (`argument_form`), references (`references`), conditions (`conditions`).
+//! Not here: the form of each argument (`argument_form`), references (`references`), conditions
+//! (`conditions`).
 
 use blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::{Severity, Span};
@@ -31,7 +32,9 @@ impl Lowering {
             Content::List(items) => {
                 let items = items.iter().enumerate();
                 let items = items
-                    .map(|(at, item)| self.with_path_step(MessageStep::Index(at), |this| this.expr(item)))
+                    .map(|(at, item)| {
+                        self.with_path_step(MessageStep::Index(at), |this| this.expr(item))
+                    })
                     .collect();
                 Expr::new(ExprKind::List(items), span)
             }
@@ -50,7 +53,8 @@ impl Lowering {
     fn entries(&mut self, pairs: Vec<TextEntry<'_>>, span: Span) -> Expr {
         let mut entries = Vec::with_capacity(pairs.len());
         for TextEntry { key, value, .. } in pairs {
-            let value = self.with_path_step(MessageStep::Key(key.item.clone()), |this| this.expr(value));
+            let value =
+                self.with_path_step(MessageStep::Key(key.item.clone()), |this| this.expr(value));
             entries.push((key, value));
         }
         Expr::new(ExprKind::Map(entries), span)
@@ -74,16 +78,22 @@ impl Lowering {
             FunctionStatus::Later(since) => {
                 self.report(
                     NEWER_THAN_VERSION
-                        .new(format!("`{key}` is a function from version {} on; here it is data", since.date()))
-                        .label(pair.key.span, format!("the version of the template is {}", self.version.date()))
+                        .new(format!(
+                            "`{key}` is a function from version {} on; here it is data",
+                            since.date()
+                        ))
+                        .label(
+                            pair.key.span,
+                            format!("the version of the template is {}", self.version.date()),
+                        )
                         .help(format!("say `heat_template_version: {}`", since.date()))
                         .with_severity(Severity::Warning),
                 );
                 None
             }
-            FunctionStatus::Removed => {
-                self.removed_function_diagnostic(pair).map(|diagnostic| self.fail(diagnostic, span))
-            }
+            FunctionStatus::Removed => self
+                .removed_function_diagnostic(pair)
+                .map(|diagnostic| self.fail(diagnostic, span)),
             FunctionStatus::Function => Some(match key.as_ref() {
                 "get_param" => self.get_param(pair, span),
                 "get_resource" => self.get_resource(pair, span),
@@ -100,25 +110,40 @@ impl Lowering {
         }
     }
 
-    /// The diagnostic for a call of a function that this version no longer has; `None` for any other name.
-    pub(super) fn removed_function_diagnostic(&self, pair: &TextEntry<'_>) -> Option<diag::Diagnostic> {
+    /// The diagnostic for a call of a function that this version no longer has; `None` for any
+    /// other name.
+    pub(super) fn removed_function_diagnostic(
+        &self,
+        pair: &TextEntry<'_>,
+    ) -> Option<diag::Diagnostic> {
         let key = pair.key.item.as_ref();
         if !matches!(function_status(self.version, key), FunctionStatus::Removed) {
             return None;
         }
-        let words =
-            format!("The template version is invalid: The function {key} is not supported in this version of HOT.");
+        let words = format!(
+            "The template version is invalid: The function {key} is not supported in this version of HOT."
+        );
         let diagnostic = REMOVED_FUNCTION
-            .new(format!("version {} no longer has the function `{key}`", self.version.date()))
+            .new(format!(
+                "version {} no longer has the function `{key}`",
+                self.version.date()
+            ))
             .label(pair.key.span, "not a function any more");
-        Some(diagnostic.with_native_message(self.message_path.message(HeatPhase::Validate, INVALID, &words)))
+        Some(
+            diagnostic.with_native_message(self.message_path.message(
+                HeatPhase::Validate,
+                INVALID,
+                &words,
+            )),
+        )
     }
 
     /// Lowers a map with one entry in a condition if it is a call; `None` if it is data.
     fn lower_call_in_condition(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed_function_diagnostic(pair) {
-            // In a condition without a name, Heat silently ignores such a call, so the diagnostic is only a warning.
+            // In a condition without a name, Heat silently ignores such a call, so the diagnostic
+            // is only a warning.
             if self.message_path.section != TemplatePart::Condition {
                 self.report(diagnostic.with_severity(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
@@ -142,22 +167,29 @@ impl Lowering {
         }
     }
 
-    /// Lowers a call of a function that depends only on its argument. Reports an argument whose form is wrong as far as
-    /// its literal parts show.
+    /// Lowers a call of a function that depends only on its argument. Reports an argument whose
+    /// form is wrong as far as its literal parts show.
     pub(super) fn form(&mut self, pair: &TextEntry<'_>, mut argument: Expr, span: Span) -> Expr {
-        // In Heat, these functions evaluate each member of the argument separately, so an omitted member becomes null.
+        // In Heat, these functions evaluate each member of the argument separately, so an omitted
+        // member becomes null.
         match pair.key.item.as_ref() {
-            "list_join" | "filter" | "contains" | "yaql" | "repeat" => null_omitted_members(&mut argument),
+            "list_join" | "filter" | "contains" | "yaql" | "repeat" => {
+                null_omitted_members(&mut argument)
+            }
             name if name.starts_with("str_replace") => null_omitted_members(&mut argument),
             _ => {}
         }
         let is_yaql = pair.key.item.as_ref() == "yaql";
         let runs = if is_yaql {
-            pair.value.get("expression").and_then(|node| SourceMap::of_node(node, &self.source))
+            pair.value
+                .get("expression")
+                .and_then(|node| SourceMap::of_node(node, &self.source))
         } else {
             None
         };
-        if let Err(refusal) = argument_form::check_argument(&pair.key.item, &argument, self.version, runs.as_ref()) {
+        if let Err(refusal) =
+            argument_form::check_argument(&pair.key.item, &argument, self.version, runs.as_ref())
+        {
             let mut at = expr::span_at_path(&argument, refusal.path.get(1..).unwrap_or_default());
             if let Some(inside) = refusal.inside {
                 at = expr::part_of(at, inside);
@@ -165,8 +197,9 @@ impl Lowering {
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
                 .label(at, format!("`{}` does not take this", pair.key.item));
             let when = argument_form::error_phase(&pair.key.item, &argument);
-            diagnostic.native_message =
-                refusal.words.map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
+            diagnostic.native_message = refusal
+                .words
+                .map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
             if when == HeatPhase::Validate {
                 self.late_diagnostics.push(self.reader.found.len());
@@ -180,19 +213,35 @@ impl Lowering {
             let nothing = || Expr::literal(Value::Null, span);
             let version = Expr::literal(Value::Int(self.version.number()), span);
             let runs = Expr::literal(runs.written(), span);
-            return call("yaql", pair.key.span, vec![argument, version, nothing(), nothing(), runs], span);
+            return call(
+                "yaql",
+                pair.key.span,
+                vec![argument, version, nothing(), nothing(), runs],
+                span,
+            );
         }
         if is_yaql && super::yaql::draws(&argument) {
             let seed = call("uuid", span, Vec::new(), span);
-            let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
+            let now = call(
+                "datetime",
+                span,
+                vec![Expr::literal(Value::text("unix"), span)],
+                span,
+            );
             let version = Expr::literal(Value::Int(self.version.number()), span);
-            return call("yaql", pair.key.span, vec![argument, version, seed, now], span);
+            return call(
+                "yaql",
+                pair.key.span,
+                vec![argument, version, seed, now],
+                span,
+            );
         }
         if let ("filter", ExprKind::List(items)) = (pair.key.item.as_ref(), &argument.kind)
             && let [values, list] = items.as_slice()
             && literal_value(values).has_unknown()
         {
-            // The list comes first and the values second: if the list is empty, the call does not evaluate the values.
+            // The list comes first and the values second: if the list is empty, the call does not
+            // evaluate the values.
             let literal = |value: Value| Expr::literal(value, span);
             let version = literal(Value::Int(self.version.number()));
             let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
@@ -204,10 +253,9 @@ impl Lowering {
     /// Whether a node is a call of a function of this version, outside conditions.
     pub(super) fn is_call(&self, node: &Node) -> bool {
         match node.as_map() {
-            Some([entry]) => entry
-                .key
-                .text()
-                .is_some_and(|key| matches!(function_status(self.version, key), FunctionStatus::Function)),
+            Some([entry]) => entry.key.text().is_some_and(|key| {
+                matches!(function_status(self.version, key), FunctionStatus::Function)
+            }),
             _ => false,
         }
     }
@@ -218,17 +266,27 @@ impl Lowering {
         let fewest = if self.version >= V2021_04_16 { 2 } else { 3 };
         let Some(items) = items.filter(|items| (fewest..=3).contains(&items.len())) else {
             let words = "Arguments to \"if\" must be of the form: [condition_name, value_if_true, value_if_false]";
-            return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
+            return self.bad_argument(
+                pair.value,
+                words,
+                "`if` takes a condition and two values",
+                span,
+            );
         };
-        // In Heat's message about an error in the condition, the path starts at the `if`, wherever the `if` is.
-        let message_path =
-            std::mem::replace(&mut self.message_path, MessagePath::to(TemplatePart::Choice, &"if".into()));
-        let outer = self.condition_for.replace(message_path.message(HeatPhase::Parse, INVALID, ""));
+        // In Heat's message about an error in the condition, the path starts at the `if`, wherever
+        // the `if` is.
+        let message_path = std::mem::replace(
+            &mut self.message_path,
+            MessagePath::to(TemplatePart::Choice, &"if".into()),
+        );
+        let outer = self
+            .condition_for
+            .replace(message_path.message(HeatPhase::Parse, INVALID, ""));
         let condition = self.condition(&items[0]);
         self.condition_for = outer;
         self.message_path = message_path;
-        // Only the branch that is taken is evaluated, so an error in a branch is a warning until that branch is
-        // taken (decision D7).
+        // Only the branch that is taken is evaluated, so an error in a branch is a warning until
+        // that branch is taken (decision D7).
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
         let otherwise = match items.get(2) {
@@ -237,12 +295,19 @@ impl Lowering {
         };
         self.in_branch = in_branch;
         self.unsettled = true;
-        Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
+        Expr::new(
+            ExprKind::Choice(Box::new(ChoiceExpr {
+                condition,
+                then,
+                otherwise,
+            })),
+            span,
+        )
     }
 }
 
-/// Replaces each member of an argument that would be omitted with null. In a conditional member, replaces only the
-/// branches that would be omitted.
+/// Replaces each member of an argument that would be omitted with null. In a conditional member,
+/// replaces only the branches that would be omitted.
 fn null_omitted_members(argument: &mut Expr) {
     fn null_if_omitted(expr: &mut Expr) {
         if !expr::may_omit(expr) {
@@ -258,7 +323,9 @@ fn null_omitted_members(argument: &mut Expr) {
     }
     match &mut argument.kind {
         ExprKind::List(items) => items.iter_mut().for_each(null_if_omitted),
-        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| null_if_omitted(value)),
+        ExprKind::Map(entries) => entries
+            .iter_mut()
+            .for_each(|(_, value)| null_if_omitted(value)),
         _ => {}
     }
 }

@@ -1,7 +1,9 @@
-//! Decides the parts of a template that depend on inputs: conditions, and references with computed names (decisions
-//! Heat 5.2, Heat 5.6, Heat 6).
+//! Decides the parts of a template that depend on inputs: conditions, and references with computed
+//! names (decisions Heat 5.2, Heat 5.6, Heat 6).
 
-use blueprint::{Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value};
+use blueprint::{
+    Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value,
+};
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
@@ -11,10 +13,11 @@ use super::refusal_expressions::refusal_of;
 use dialect::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use dialect::{EvaluateFn, ExpressionPart, ExpressionPlace};
 
-/// The document with its computed references replaced and its conditions decided, as far as `value` knows them.
+/// The document with its computed references replaced and its conditions decided, as far as `value`
+/// knows them.
 ///
-/// A resource whose condition is false loses its content, and an `if` keeps only its taken branch. An unused condition
-/// may fail.
+/// A resource whose condition is false loses its content, and an `if` keeps only its taken branch.
+/// An unused condition may fail.
 pub(super) fn resolve_computed_parts(
     blueprint: &Blueprint,
     complete: bool,
@@ -22,7 +25,13 @@ pub(super) fn resolve_computed_parts(
     found: &mut Diagnostics,
 ) -> Blueprint {
     let mut settled = blueprint.clone();
-    let mut settling = ComputedPartsResolver { blueprint, complete, value, found, undecided_branches: 0 };
+    let mut settling = ComputedPartsResolver {
+        blueprint,
+        complete,
+        value,
+        found,
+        undecided_branches: 0,
+    };
     for guarded in &blueprint.guarded {
         if let ConditionValue::Known(true, _) = settling.decide(&guarded.condition) {
             settling.found.extend(guarded.found.iter().cloned());
@@ -40,7 +49,9 @@ pub(super) fn resolve_computed_parts(
     for local in settled.locals.values_mut() {
         match value(&local.value) {
             _ if local.value.as_literal().is_some() => {}
-            Ok(known) if !known.has_unknown() => local.value = Expr::literal(known, local.value.span),
+            Ok(known) if !known.has_unknown() => {
+                local.value = Expr::literal(known, local.value.span)
+            }
             Ok(_) => {}
             // The error was reported at the use of the condition.
             Err(_) => local.value = Expr::error(local.value.span),
@@ -79,12 +90,22 @@ impl ComputedPartsResolver<'_> {
             },
             Err(Some(mut why)) => {
                 let span = why.span();
-                let circle = self.blueprint.locals.iter().find(|(_, local)| local.span == span);
+                let circle = self
+                    .blueprint
+                    .locals
+                    .iter()
+                    .find(|(_, local)| local.span == span);
                 if let Some((name, local)) = circle.filter(|_| why.code.name == CYCLE.name) {
                     *why = super::conditions::self_reference_diagnostic(name, local.span);
                 }
-                let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
-                let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
+                let within = |expr: &Expr| {
+                    expr.span.file == why.span().file && expr.span.contains(why.span().start)
+                };
+                let local = self
+                    .blueprint
+                    .locals
+                    .iter()
+                    .find(|(_, local)| within(&local.value));
                 match local {
                     Some((name, local)) => messages::complete_message(
                         &mut why,
@@ -106,7 +127,8 @@ impl ComputedPartsResolver<'_> {
                     **condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
                     if !holds {
                         let nothing = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
-                        resource.switched_off = Some(Box::new(std::mem::replace(&mut resource.spec, nothing)));
+                        resource.switched_off =
+                            Some(Box::new(std::mem::replace(&mut resource.spec, nothing)));
                         resource.depends_on.clear();
                         resource.metadata.custom = None;
                         resource.update_policy = None;
@@ -118,11 +140,21 @@ impl ComputedPartsResolver<'_> {
                 ConditionValue::Unknown => {}
             }
         }
-        let open = usize::from(resource.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
+        let open = usize::from(
+            resource
+                .condition
+                .as_ref()
+                .is_some_and(|condition| condition.as_literal().is_none()),
+        );
         self.undecided_branches += open;
         self.walk(&mut resource.spec);
-        let others = [resource.metadata.custom.as_mut(), resource.removal.as_deref_mut()];
-        let others = others.into_iter().chain([resource.update_policy.as_deref_mut()]);
+        let others = [
+            resource.metadata.custom.as_mut(),
+            resource.removal.as_deref_mut(),
+        ];
+        let others = others
+            .into_iter()
+            .chain([resource.update_policy.as_deref_mut()]);
         others.flatten().for_each(|expr| self.walk(expr));
         if let Some(mut id) = resource.external.take() {
             self.walk(&mut id);
@@ -150,16 +182,23 @@ impl ComputedPartsResolver<'_> {
             }
             Ok(value) => {
                 let (message, said) = match value.unmarked() {
-                    Value::Text(text) if text.is_empty() => {
-                        ("`external_id` is empty", "Resource ID was not provided.".to_owned())
-                    }
-                    Value::List(_) | Value::Map(_) | Value::Set(_) => {
-                        ("`external_id` must be text", format!("Resource {name} external_id type must be string"))
-                    }
+                    Value::Text(text) if text.is_empty() => (
+                        "`external_id` is empty",
+                        "Resource ID was not provided.".to_owned(),
+                    ),
+                    Value::List(_) | Value::Map(_) | Value::Set(_) => (
+                        "`external_id` must be text",
+                        format!("Resource {name} external_id type must be string"),
+                    ),
                     scalar => return Some(pycompat::text(scalar).into()),
                 };
                 let why = format!("this is {}", value.kind_word());
-                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).with_native_message(words(said)));
+                self.found.push(
+                    WRONG_SHAPE
+                        .new(message)
+                        .label(id.span, why)
+                        .with_native_message(words(said)),
+                );
                 None
             }
             Err(why) => {
@@ -181,8 +220,10 @@ impl ComputedPartsResolver<'_> {
                         child.inputs.clear();
                         child.depends_on.clear();
                         if let Some(expansion) = &mut child.expansion {
-                            expansion.spec = Expr::new(ExprKind::Map(Vec::new()), expansion.spec.span);
-                            expansion.member = Expr::new(ExprKind::Map(Vec::new()), expansion.member.span);
+                            expansion.spec =
+                                Expr::new(ExprKind::Map(Vec::new()), expansion.spec.span);
+                            expansion.member =
+                                Expr::new(ExprKind::Map(Vec::new()), expansion.member.span);
                             expansion.policy = None;
                         }
                         return;
@@ -192,9 +233,17 @@ impl ComputedPartsResolver<'_> {
                 ConditionValue::Unknown => {}
             }
         }
-        let open = usize::from(child.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
+        let open = usize::from(
+            child
+                .condition
+                .as_ref()
+                .is_some_and(|condition| condition.as_literal().is_none()),
+        );
         self.undecided_branches += open;
-        child.inputs.iter_mut().for_each(|(_, expr)| self.walk(expr));
+        child
+            .inputs
+            .iter_mut()
+            .for_each(|(_, expr)| self.walk(expr));
         child.removal.iter_mut().for_each(|expr| self.walk(expr));
         if let Some(expansion) = &mut child.expansion {
             self.walk(&mut expansion.spec);
@@ -219,12 +268,20 @@ impl ComputedPartsResolver<'_> {
                 let null = || Expr::literal(Value::Null, span);
                 match self.decide(&choice.condition) {
                     ConditionValue::Known(holds, secret) => {
-                        let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
+                        let taken = if holds {
+                            &mut choice.then
+                        } else {
+                            &mut choice.otherwise
+                        };
                         self.walk(taken);
-                        // The taken branch would reveal a secret condition, so the choice stays. It also stays if the
-                        // branch omits its value.
+                        // The taken branch would reveal a secret condition, so the choice stays. It
+                        // also stays if the branch omits its value.
                         if secret || expr::may_omit(taken) {
-                            let other = if holds { &mut choice.otherwise } else { &mut choice.then };
+                            let other = if holds {
+                                &mut choice.otherwise
+                            } else {
+                                &mut choice.then
+                            };
                             *other = null();
                             let decided = Value::Bool(holds).tainted(secret);
                             choice.condition = Expr::literal(decided, choice.condition.span);
@@ -243,11 +300,14 @@ impl ComputedPartsResolver<'_> {
             }
             ExprKind::Call(call) if call.function.as_ref() == REFUSE_READ => {
                 if self.undecided_branches == 0 {
-                    self.found.extend(refusal_of(expr).map(|(_, diagnostic)| diagnostic));
+                    self.found
+                        .extend(refusal_of(expr).map(|(_, diagnostic)| diagnostic));
                 }
             }
             ExprKind::Call(call) => {
-                call.arguments.iter_mut().for_each(|argument| self.walk(&mut argument.value));
+                call.arguments
+                    .iter_mut()
+                    .for_each(|argument| self.walk(&mut argument.value));
                 if let RESOURCE | ATTRIBUTE = call.function.as_ref()
                     && let Some(settled) = self.reference(call, span)
                 {
@@ -277,7 +337,11 @@ impl ComputedPartsResolver<'_> {
                 let items = items.as_list().unwrap_or_default();
                 let rest = items.get(2..).unwrap_or_default().iter();
                 let path = rest.map(|step| Expr::literal(step.clone(), span)).collect();
-                (items.first().cloned().unwrap_or_default(), items.get(1).cloned().map(Some), path)
+                (
+                    items.first().cloned().unwrap_or_default(),
+                    items.get(1).cloned().map(Some),
+                    path,
+                )
             }
         };
         let value = match attribute {
@@ -285,8 +349,9 @@ impl ComputedPartsResolver<'_> {
             Some(attribute) => {
                 let attribute = attribute?;
                 let Some(attribute) = attribute.as_text() else {
-                    let diagnostic =
-                        ARGUMENT_TYPE.new("the name of an attribute must be text").label(argument.span, "not text");
+                    let diagnostic = ARGUMENT_TYPE
+                        .new("the name of an attribute must be text")
+                        .label(argument.span, "not text");
                     self.found.push(diagnostic);
                     return Some(Expr::error(span));
                 };
@@ -299,7 +364,12 @@ impl ComputedPartsResolver<'_> {
         if path.is_empty() {
             return Some(value);
         }
-        Some(call("get_attr", called.name_span, std::iter::once(value).chain(path).collect(), span))
+        Some(call(
+            "get_attr",
+            called.name_span,
+            std::iter::once(value).chain(path).collect(),
+            span,
+        ))
     }
 
     fn known(&mut self, expr: &Expr) -> Option<Value> {
@@ -318,14 +388,29 @@ impl ComputedPartsResolver<'_> {
     }
 
     /// A reference to a resource, or to an attribute of it.
-    fn resource_reference(&mut self, name: &Value, name_span: Span, path: &[&str], span: Span) -> Expr {
+    fn resource_reference(
+        &mut self,
+        name: &Value,
+        name_span: Span,
+        path: &[&str],
+        span: Span,
+    ) -> Expr {
         let Some(name) = name.as_text() else {
-            let diagnostic = ARGUMENT_TYPE.new("the name of a resource must be text").label(name_span, "not text");
+            let diagnostic = ARGUMENT_TYPE
+                .new("the name of a resource must be text")
+                .label(name_span, "not text");
             self.found.push(diagnostic);
             return Expr::error(span);
         };
         if self.blueprint.resources.contains_key(name) {
-            return reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, path);
+            return reference(
+                ReferenceHead::Resource {
+                    name: name.into(),
+                    bare: true,
+                },
+                name_span,
+                path,
+            );
         }
         if self.blueprint.children.contains_key(name) {
             let path: &[&str] = match path {

@@ -1,7 +1,7 @@
 //! Conditions: booleans that depend on parameters only (decisions Heat 5.5, Heat 5.6, Heat 6).
 //!
-//! A named condition becomes a local of the blueprint. `and`, `or` and `not` become choices, so that operands after the
-//! deciding one are not evaluated.
+//! A named condition becomes a local of the blueprint. `and`, `or` and `not` become choices, so
+//! that operands after the deciding one are not evaluated.
 
 use blueprint::{ChoiceExpr, Expr, ExprKind, IndexMap, Local, Name, ReferenceHead, Type, Value};
 use diag::{Diagnostic, NativeMessage, Severity, Span};
@@ -39,7 +39,13 @@ impl Lowering {
         for pair in pairs {
             self.message_path = MessagePath::to(TemplatePart::Condition, &pair.key.item);
             let value = self.definition(&pair);
-            let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
+            let local = Local {
+                span: pair.key.span,
+                ty: Type::Any,
+                value,
+                secret: false,
+                description: None,
+            };
             locals.insert(pair.key.item, local);
         }
         self.break_cycles(&mut locals);
@@ -57,22 +63,32 @@ impl Lowering {
             let step = MessageStep::Call(entry.key.item.clone());
             match self.function_in_condition(&entry.key.item) {
                 // The definition must give a boolean, not the name of another condition.
-                Some(true) => return self.with_path_step(step, |this| this.condition_call(&entry, span, false)),
+                Some(true) => {
+                    return self
+                        .with_path_step(step, |this| this.condition_call(&entry, span, false));
+                }
                 Some(false) => return self.condition(node),
                 None => {}
             }
-            if let Some(diagnostic) = self.with_path_step(step, |this| this.removed_function_diagnostic(&entry)) {
+            if let Some(diagnostic) =
+                self.with_path_step(step, |this| this.removed_function_diagnostic(&entry))
+            {
                 return self.fail(diagnostic, span);
             }
         }
         let shown = self.reader.value(node);
         let name = &pair.key.item;
         let diagnostic = INVALID_CONDITION
-            .new(format!("the condition `{name}` must be a boolean or a call"))
+            .new(format!(
+                "the condition `{name}` must be a boolean or a call"
+            ))
             .label(span, format!("this is {}", self.kind_of(node)))
             .with_native_message(
-                invalid(format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&shown)))
-                    .error(CONDITION_ERROR),
+                invalid(format!(
+                    "The definition of condition \"{name}\" is invalid: {}",
+                    pycompat::text(&shown)
+                ))
+                .error(CONDITION_ERROR),
             );
         self.fail(diagnostic, span)
     }
@@ -82,16 +98,20 @@ impl Lowering {
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
 
-    /// Whether a name is a function that conditions may use: `Some(false)` for one that is valid only elsewhere.
+    /// Whether a name is a function that conditions may use: `Some(false)` for one that is valid
+    /// only elsewhere.
     pub(super) fn function_in_condition(&self, name: &str) -> Option<bool> {
-        let here = CALLABLE.iter().any(|(known, since)| *known == name && self.version >= *since);
+        let here = CALLABLE
+            .iter()
+            .any(|(known, since)| *known == name && self.version >= *since);
         if here {
             return Some(true);
         }
         function_versions::is_function(self.version, name).then_some(false)
     }
 
-    /// Lowers an expression in the place of a condition: a name, a boolean, null (which is true), or a call.
+    /// Lowers an expression in the place of a condition: a name, a boolean, null (which is true),
+    /// or a call.
     pub(super) fn condition(&mut self, node: &Node) -> Expr {
         let span = value_span(node);
         if let Some(name) = self.text(node) {
@@ -104,25 +124,30 @@ impl Lowering {
             Content::Missing => Expr::error(span),
             Content::Map(_) => match self.only_entry(node) {
                 Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
-                        this.condition_call(&pair, span, true)
-                    }),
+                    Some(true) => self
+                        .with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
+                            this.condition_call(&pair, span, true)
+                        }),
                     Some(false) => {
                         let diagnostic = FUNCTION_NOT_HERE
-                            .new(format!("`{}` cannot be called in a condition", pair.key.item))
+                            .new(format!(
+                                "`{}` cannot be called in a condition",
+                                pair.key.item
+                            ))
                             .label(pair.key.span, "conditions depend on parameters only")
-                            .with_native_message(
-                                self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
-                                    this.message_path.invalid_in_context(&pair.key.item)
-                                }),
-                            );
+                            .with_native_message(self.with_path_step(
+                                MessageStep::Call(pair.key.item.clone()),
+                                |this| this.message_path.invalid_in_context(&pair.key.item),
+                            ));
                         self.fail(diagnostic, span)
                     }
                     None => self.report_invalid_condition(node, span),
                 },
                 None => self.report_invalid_condition(node, span),
             },
-            Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
+            Content::Scalar(_) if self.kind_of(node) == "a boolean" => {
+                Expr::literal(self.reader.value(node), span)
+            }
             Content::Scalar(_) | Content::List(_) => self.report_invalid_condition(node, span),
         }
     }
@@ -148,8 +173,8 @@ impl Lowering {
         self.fail_at_first_use(diagnostic, span)
     }
 
-    /// Reports a mistake that Heat notices only when it evaluates the condition. Heat evaluates a named condition at
-    /// its first use.
+    /// Reports a mistake that Heat notices only when it evaluates the condition. Heat evaluates a
+    /// named condition at its first use.
     pub(super) fn fail_at_first_use(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.message_path.section != TemplatePart::Condition {
             return self.fail(diagnostic, span);
@@ -164,19 +189,25 @@ impl Lowering {
     fn invalid_condition_message(&self, shown: &str) -> NativeMessage {
         let message = format!("Invalid condition \"{shown}\"");
         match &self.condition_for {
-            Some(words) => NativeMessage { message: message.into(), ..words.clone() },
+            Some(words) => NativeMessage {
+                message: message.into(),
+                ..words.clone()
+            },
             None => invalid(message),
         }
     }
 
-    /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
+    /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place
+    /// of use.
     fn record_first_use_mistake(&mut self) {
         if self.message_path.section == TemplatePart::Condition {
-            self.first_use_mistakes.push((self.reader.found.len(), self.message_path.of.clone()));
+            self.first_use_mistakes
+                .push((self.reader.found.len(), self.message_path.of.clone()));
         }
     }
 
-    /// Completes the messages about named conditions with the place of the first use, direct or indirect.
+    /// Completes the messages about named conditions with the place of the first use, direct or
+    /// indirect.
     pub(super) fn complete_condition_messages(&mut self, locals: &mut IndexMap<Name, Local>) {
         let unasked = std::mem::take(&mut self.first_use_mistakes);
         if unasked.is_empty() {
@@ -187,8 +218,10 @@ impl Lowering {
         let all: Vec<&Diagnostic> = self.reader.found.iter().collect();
         for (at, name) in &unasked {
             let Some(found) = all.get(*at) else { continue };
-            let round =
-                self.cycles.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
+            let round = self
+                .cycles
+                .iter()
+                .find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
             match round {
                 Some(round) => {
                     for name in round {
@@ -206,7 +239,11 @@ impl Lowering {
         }
     }
 
-    fn write_first_use_messages(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
+    fn write_first_use_messages(
+        &mut self,
+        unasked: Vec<(usize, Name)>,
+        locals: &IndexMap<Name, Local>,
+    ) {
         let mut first: IndexMap<Name, NativeMessage> = IndexMap::default();
         let rounds = self.cycles.clone();
         // For a cycle, Heat names the condition that it reaches first.
@@ -237,8 +274,12 @@ impl Lowering {
             while unasked.peek().is_some_and(|(wanted, _)| *wanted < at) {
                 unasked.next();
             }
-            let Some((_, name)) = unasked.next_if(|(wanted, _)| *wanted == at) else { continue };
-            let Some(said) = &mut found.native_message else { continue };
+            let Some((_, name)) = unasked.next_if(|(wanted, _)| *wanted == at) else {
+                continue;
+            };
+            let Some(said) = &mut found.native_message else {
+                continue;
+            };
             if found.code.name == CONDITION_CYCLE.name {
                 let round = rounds.iter().position(|round| round.first() == Some(&name));
                 if let Some(name) = round.and_then(|round| entered[round].as_ref()) {
@@ -263,8 +304,11 @@ impl Lowering {
         match pair.key.item.as_ref() {
             "not" => {
                 if self.is_null(pair.value) {
-                    let words =
-                        self.message_path.message(HeatPhase::Parse, INVALID, "Argument to \"not\" must be a condition");
+                    let words = self.message_path.message(
+                        HeatPhase::Parse,
+                        INVALID,
+                        "Argument to \"not\" must be a condition",
+                    );
                     let diagnostic = ARGUMENT_TYPE
                         .new("`not` takes a condition")
                         .label(value_span(pair.value), "nothing is written")
@@ -284,8 +328,15 @@ impl Lowering {
                     };
                     let diagnostic = ARGUMENT_TYPE
                         .new(format!("`{word}` takes a list of at least two conditions"))
-                        .label(value_span(pair.value), format!("this is {}", self.kind_of(pair.value)))
-                        .with_native_message(self.message_path.message(HeatPhase::Parse, INVALID, &words));
+                        .label(
+                            value_span(pair.value),
+                            format!("this is {}", self.kind_of(pair.value)),
+                        )
+                        .with_native_message(self.message_path.message(
+                            HeatPhase::Parse,
+                            INVALID,
+                            &words,
+                        ));
                     return self.fail(diagnostic, span);
                 };
                 let word = if word == "and" { AND } else { OR };
@@ -293,12 +344,16 @@ impl Lowering {
                 let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
                     let operand = self.with_path_step(MessageStep::Index(at), |this| {
-                        if at == 0 { this.condition(item) } else { this.short_circuited_condition(item) }
+                        if at == 0 {
+                            this.condition(item)
+                        } else {
+                            this.short_circuited_condition(item)
+                        }
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
                     match computed_name(&operand) {
-                        // The argument of a named call is always evaluated. The resulting name is looked up only if the
-                        // operand decides.
+                        // The argument of a named call is always evaluated. The resulting name is
+                        // looked up only if the operand decides.
                         Some(value) => {
                             inline.push((Value::Int(i64::MAX), value.clone()));
                             names.push((position, operand));
@@ -308,9 +363,12 @@ impl Lowering {
                     }
                 }
                 let count = Value::Int(i64::try_from(inline.len()).unwrap_or(i64::MAX));
-                let (positions, operands): (Vec<_>, Vec<_>) = inline.into_iter().chain(names).unzip();
+                let (positions, operands): (Vec<_>, Vec<_>) =
+                    inline.into_iter().chain(names).unzip();
                 let positions = Value::list(std::iter::once(count).chain(positions));
-                let arguments = std::iter::once(Expr::literal(positions, span)).chain(operands).collect();
+                let arguments = std::iter::once(Expr::literal(positions, span))
+                    .chain(operands)
+                    .collect();
                 call(word, pair.key.span, arguments, span)
             }
             "equals" => {
@@ -329,29 +387,46 @@ impl Lowering {
         }
     }
 
-    /// Checks the result of a call as a condition: a boolean, or with `named` also the name of a condition.
+    /// Checks the result of a call as a condition: a boolean, or with `named` also the name of a
+    /// condition.
     fn checked(&mut self, value: Expr, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         if !named {
-            return call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span);
+            return call(
+                "(condition)",
+                pair.key.span,
+                vec![value, self.condition_name(span)],
+                span,
+            );
         }
         // All uses share one list with the names.
         let names = &self.conditions;
-        let all = self.condition_names.get_or_insert_with(|| Value::list(names.keys().cloned().map(Value::Text)));
+        let all = self
+            .condition_names
+            .get_or_insert_with(|| Value::list(names.keys().cloned().map(Value::Text)));
         let all = Expr::literal(all.clone(), span);
         let words = self.invalid_condition_message("");
         let text = |text: &str| Expr::literal(Value::text(text), span);
         let (class, error, path) = (text(&words.class), text(&words.error), text(&words.path));
-        call(NAMED, pair.key.span, vec![value, all, class, error, path], span)
+        call(
+            NAMED,
+            pair.key.span,
+            vec![value, all, class, error, path],
+            span,
+        )
     }
 
     /// The name of the current named condition, for messages.
     fn condition_name(&self, span: Span) -> Expr {
-        let name =
-            if self.message_path.section == TemplatePart::Condition { self.message_path.of.as_ref() } else { "" };
+        let name = if self.message_path.section == TemplatePart::Condition {
+            self.message_path.of.as_ref()
+        } else {
+            ""
+        };
         Expr::literal(Value::text(name), span)
     }
 
-    /// A condition that is evaluated only if the ones before it do not decide. An unknown name there is only a warning.
+    /// A condition that is evaluated only if the ones before it do not decide. An unknown name
+    /// there is only a warning.
     fn short_circuited_condition(&mut self, node: &Node) -> Expr {
         let span = value_span(node);
         match self.text(node) {
@@ -366,7 +441,8 @@ impl Lowering {
         }
     }
 
-    /// The argument of a function in a condition. Only functions that conditions can call are calls in it.
+    /// The argument of a function in a condition. Only functions that conditions can call are calls
+    /// in it.
     fn arguments_of_condition(&mut self, node: &Node) -> Expr {
         let before = std::mem::replace(&mut self.in_condition, true);
         let argument = self.expr(node);
@@ -424,13 +500,20 @@ impl Lowering {
     }
 
     fn report_cycle(&mut self, round: &[usize], locals: &mut IndexMap<Name, Local>) {
-        let names: Vec<Name> =
-            round.iter().filter_map(|at| locals.get_index(*at)).map(|(name, _)| name.clone()).collect();
+        let names: Vec<Name> = round
+            .iter()
+            .filter_map(|at| locals.get_index(*at))
+            .map(|(name, _)| name.clone())
+            .collect();
         let Some(first) = names.first() else { return };
         let mut diagnostic = CONDITION_CYCLE
-            .new(format!("conditions depend on each other: `{}`", names.join("` -> `")))
+            .new(format!(
+                "conditions depend on each other: `{}`",
+                names.join("` -> `")
+            ))
             .with_native_message(invalid(circular(first)).error(CONDITION_ERROR));
-        self.first_use_mistakes.push((self.reader.found.len(), first.clone()));
+        self.first_use_mistakes
+            .push((self.reader.found.len(), first.clone()));
         self.cycles.push(names.clone());
         for at in round {
             if let Some((name, local)) = locals.get_index_mut(*at) {
@@ -438,14 +521,20 @@ impl Lowering {
                 local.value = Expr::error(local.value.span);
             }
         }
-        self.report(diagnostic.help("remove one of these references").with_severity(Severity::Warning));
+        self.report(
+            diagnostic
+                .help("remove one of these references")
+                .with_severity(Severity::Warning),
+        );
     }
 }
 
 /// The expression that computes the name of a condition; `None` for other operands.
 fn computed_name(operand: &Expr) -> Option<&Expr> {
     match &operand.kind {
-        ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),
+        ExprKind::Call(call) if call.function.as_ref() == NAMED => {
+            call.arguments.first().map(|first| &first.value)
+        }
         _ => None,
     }
 }
@@ -457,16 +546,25 @@ fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
         return;
     }
     match &mut expr.kind {
-        ExprKind::List(items) => items.iter_mut().for_each(|item| complete_refusal(item, found)),
-        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| complete_refusal(value, found)),
+        ExprKind::List(items) => items
+            .iter_mut()
+            .for_each(|item| complete_refusal(item, found)),
+        ExprKind::Map(entries) => entries
+            .iter_mut()
+            .for_each(|(_, value)| complete_refusal(value, found)),
         ExprKind::Choice(choice) => {
-            for part in [&mut choice.condition, &mut choice.then, &mut choice.otherwise] {
+            for part in [
+                &mut choice.condition,
+                &mut choice.then,
+                &mut choice.otherwise,
+            ] {
                 complete_refusal(part, found);
             }
         }
-        ExprKind::Call(call) => {
-            call.arguments.iter_mut().for_each(|argument| complete_refusal(&mut argument.value, found))
-        }
+        ExprKind::Call(call) => call
+            .arguments
+            .iter_mut()
+            .for_each(|argument| complete_refusal(&mut argument.value, found)),
         _ => {}
     }
 }
@@ -489,5 +587,12 @@ fn truth(value: bool, span: Span) -> Expr {
 }
 
 fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
+    Expr::new(
+        ExprKind::Choice(Box::new(ChoiceExpr {
+            condition,
+            then,
+            otherwise,
+        })),
+        span,
+    )
 }

@@ -1,6 +1,8 @@
 //! The expressions of lowered templates: references, and calls of internal functions.
 
-use blueprint::{Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
+use blueprint::{
+    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Ref, ReferenceHead, Value,
+};
 use diag::{Span, Spanned};
 
 /// The name of the scoped reference to the instance, from which pseudo parameters are computed.
@@ -15,7 +17,8 @@ pub(super) const CHILD_PATH: &str = "unit";
 /// The scoped reference to the instance and the children above a document, joined by `/`.
 pub(super) const ADDRESS: &str = "address";
 
-/// A function that fails with a given mistake, when it is evaluated or when its branch is known to be read.
+/// A function that fails with a given mistake, when it is evaluated or when its branch is known to
+/// be read.
 pub(super) const REFUSE: &str = "(refuse)";
 
 pub(super) const REFUSE_READ: &str = "(refuse read)";
@@ -26,8 +29,8 @@ pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute whose resource or name is computed, until both are known.
 pub(super) const ATTRIBUTE: &str = "(attribute)";
 
-/// `and` and `or`. The first argument is a list: the number of operands that are always evaluated, and the written
-/// position of each operand.
+/// `and` and `or`. The first argument is a list: the number of operands that are always evaluated,
+/// and the written position of each operand.
 pub(super) const AND: &str = "(and)";
 
 pub(super) const OR: &str = "(or)";
@@ -37,15 +40,37 @@ pub(super) const NAMED: &str = "(named condition)";
 
 /// A call expression.
 pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
-    let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
-    Expr::new(ExprKind::Call(Box::new(CallExpr { function: function.into(), name_span, arguments })), span)
+    let arguments = arguments
+        .into_iter()
+        .map(|value| Argument { name: None, value })
+        .collect();
+    Expr::new(
+        ExprKind::Call(Box::new(CallExpr {
+            function: function.into(),
+            name_span,
+            arguments,
+        })),
+        span,
+    )
 }
 
 /// A reference with a path of names.
 pub(super) fn reference(head: ReferenceHead, span: Span, path: &[&str]) -> Expr {
-    let path =
-        path.iter().map(|name| Accessor { kind: AccessorKind::Name(Name::from(*name)), span }).collect::<Vec<_>>();
-    Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
+    let path = path
+        .iter()
+        .map(|name| Accessor {
+            kind: AccessorKind::Name(Name::from(*name)),
+            span,
+        })
+        .collect::<Vec<_>>();
+    Expr::new(
+        ExprKind::Ref(Box::new(Ref {
+            head,
+            head_span: span,
+            path,
+        })),
+        span,
+    )
 }
 
 /// A name with its place.
@@ -58,9 +83,11 @@ pub(super) fn literal_value(expr: &Expr) -> Value {
     match &expr.kind {
         ExprKind::Literal(value) => value.clone(),
         ExprKind::List(items) => Value::list(items.iter().map(literal_value)),
-        ExprKind::Map(entries) => {
-            Value::map(entries.iter().map(|(key, value)| (key.item.clone(), literal_value(value))))
-        }
+        ExprKind::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.item.clone(), literal_value(value))),
+        ),
         _ => Value::unknown(None, None),
     }
 }

@@ -15,9 +15,20 @@ use super::refusal::ValueRefusal;
 use dialect::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use dialect::{ExpressionPart, SpecAt};
 
-/// Fits the properties of a resource to its type. Unknown parts stay; a part in error stays unchanged and is reported.
-pub(super) fn fit_properties(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
-    SpecFitter { at, found, path: Vec::new() }.object(map, schema)
+/// Fits the properties of a resource to its type. Unknown parts stay; a part in error stays
+/// unchanged and is reported.
+pub(super) fn fit_properties(
+    map: &Map,
+    at: SpecAt<'_>,
+    schema: &Schema,
+    found: &mut Diagnostics,
+) -> Map {
+    SpecFitter {
+        at,
+        found,
+        path: Vec::new(),
+    }
+    .object(map, schema)
 }
 
 /// The state of fitting properties to their schema.
@@ -34,7 +45,11 @@ impl SpecFitter<'_> {
 
     /// Heat's message about a property.
     fn words(&self, words: &str) -> NativeMessage {
-        let part = if self.at.part == ExpressionPart::UpdatePolicy { "update_policy" } else { "properties" };
+        let part = if self.at.part == ExpressionPart::UpdatePolicy {
+            "update_policy"
+        } else {
+            "properties"
+        };
         property_words(&["resources", self.at.resource, part], &self.path, words)
     }
 
@@ -56,7 +71,10 @@ impl SpecFitter<'_> {
                     self.path.push(ValueStep::Key(key.clone()));
                     let place = self.key_place(key);
                     self.path.pop();
-                    let known = schema.fields.iter().filter(|(_, field)| field.is_settable());
+                    let known = schema
+                        .fields
+                        .iter()
+                        .filter(|(_, field)| field.is_settable());
                     self.found.push(
                         UNKNOWN_SPEC_FIELD
                             .new(format!("unknown property `{key}`"))
@@ -69,8 +87,12 @@ impl SpecFitter<'_> {
         }
         // A value under an old name, or in a short form, belongs to the property that replaces it.
         for (name, field) in &schema.fields {
-            let Some(stands_for) = &field.stands_for else { continue };
-            let Some(written) = out.shift_remove(name).filter(|written| !written.is_null()) else { continue };
+            let Some(stands_for) = &field.stands_for else {
+                continue;
+            };
+            let Some(written) = out.shift_remove(name).filter(|written| !written.is_null()) else {
+                continue;
+            };
             if out.get(&stands_for.field).is_none_or(Value::is_null) {
                 out.insert(stands_for.field.clone(), stands_for.value(&written));
             }
@@ -87,7 +109,11 @@ impl SpecFitter<'_> {
                 if self.is_written(name) {
                     words.path = format!("{}.{name}", words.path).into();
                 }
-                let holder = if self.path.is_empty() { self.at.missing_part_span } else { self.place() };
+                let holder = if self.path.is_empty() {
+                    self.at.missing_part_span
+                } else {
+                    self.place()
+                };
                 self.found.push(
                     MISSING_SPEC_FIELD
                         .new(format!("the required property `{name}` is missing"))
@@ -106,9 +132,10 @@ impl SpecFitter<'_> {
         for step in &self.path {
             let next = match (&at.kind, step) {
                 (blueprint::ExprKind::List(items), ValueStep::Index(index)) => items.get(*index),
-                (blueprint::ExprKind::Map(entries), ValueStep::Key(key)) => {
-                    entries.iter().find(|(name, _)| name.item == *key).map(|(_, value)| value)
-                }
+                (blueprint::ExprKind::Map(entries), ValueStep::Key(key)) => entries
+                    .iter()
+                    .find(|(name, _)| name.item == *key)
+                    .map(|(_, value)| value),
                 _ => None,
             };
             let Some(next) = next else { return false };
@@ -120,26 +147,37 @@ impl SpecFitter<'_> {
     /// Warns about a property without effect, or a deprecated one.
     fn support_status(&mut self, key: &Name, field: &Field) {
         let diagnostic = match field.support_status {
-            SupportStatus::NotImplemented => NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing")),
+            SupportStatus::NotImplemented => {
+                NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing"))
+            }
             SupportStatus::Deprecated | SupportStatus::Hidden => {
                 DEPRECATED.new(format!("the property `{key}` should not be used any more"))
             }
             SupportStatus::Supported | SupportStatus::Unsupported => return,
         };
         let place = self.key_place(key);
-        self.found.push(diagnostic.label(place, "as its type states").with_severity(Severity::Warning));
+        self.found.push(
+            diagnostic
+                .label(place, "as its type states")
+                .with_severity(Severity::Warning),
+        );
     }
 
     /// The place of a key: just before its value, if the value is literal.
     fn key_place(&self, key: &Name) -> Span {
-        let (_, above) = self.path.split_last().map_or((None, &[][..]), |(last, above)| (Some(last), above));
+        let (_, above) = self
+            .path
+            .split_last()
+            .map_or((None, &[][..]), |(last, above)| (Some(last), above));
         let mut at = self.at.expr;
         for step in above {
             at = match (&at.kind, step) {
-                (blueprint::ExprKind::List(items), ValueStep::Index(index)) => match items.get(*index) {
-                    Some(item) => item,
-                    None => return at.span,
-                },
+                (blueprint::ExprKind::List(items), ValueStep::Index(index)) => {
+                    match items.get(*index) {
+                        Some(item) => item,
+                        None => return at.span,
+                    }
+                }
                 (blueprint::ExprKind::Map(entries), ValueStep::Key(key)) => {
                     match entries.iter().find(|(name, _)| name.item == *key) {
                         Some((_, value)) => value,
@@ -150,9 +188,10 @@ impl SpecFitter<'_> {
             };
         }
         match &at.kind {
-            blueprint::ExprKind::Map(entries) => {
-                entries.iter().find(|(name, _)| name.item == *key).map_or(at.span, |(name, _)| name.span)
-            }
+            blueprint::ExprKind::Map(entries) => entries
+                .iter()
+                .find(|(name, _)| name.item == *key)
+                .map_or(at.span, |(name, _)| name.span),
             _ => at.span,
         }
     }
@@ -171,12 +210,17 @@ impl SpecFitter<'_> {
             }
         };
         // The property has a default, which fits.
-        let usual = field.default.as_ref().is_some_and(|default| !default.is_null());
+        let usual = field
+            .default
+            .as_ref()
+            .is_some_and(|default| !default.is_null());
         if bare.is_null() && (usual || taken.is_null() && field.allowed.is_empty()) {
             return taken.tainted(secret);
         }
         let fitted = match (&field.kind, &taken) {
-            (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema))),
+            (Kind::Object(schema), Value::Map(map)) => {
+                Value::Map(Arc::new(self.object(map, schema)))
+            }
             (Kind::Map(values), Value::Map(map)) => {
                 let mut out = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
@@ -207,7 +251,10 @@ impl SpecFitter<'_> {
             return;
         }
         for rule in rules(field) {
-            let constraint = ParameterConstraint { rule, description: None };
+            let constraint = ParameterConstraint {
+                rule,
+                description: None,
+            };
             match constraint.check(kind_of(&field.kind), &value.revealed()) {
                 Ok(None) => {}
                 Ok(Some(note)) => self.refuse(note, secret),
@@ -246,17 +293,29 @@ fn kind_of(kind: &Kind) -> Property {
 /// The limits of a field as rules of Heat.
 fn rules(field: &Field) -> Vec<Rule> {
     let limits = &field.constraint;
-    let number = |number: f64| if number.fract() == 0.0 { Value::Int(number as i64) } else { Value::Float(number) };
+    let number = |number: f64| {
+        if number.fract() == 0.0 {
+            Value::Int(number as i64)
+        } else {
+            Value::Float(number)
+        }
+    };
     let count = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
     let mut rules = Vec::new();
     if limits.min.is_some() || limits.max.is_some() {
         rules.push(Rule::Range(limits.min.map(number), limits.max.map(number)));
     }
     if limits.min_length.is_some() || limits.max_length.is_some() {
-        rules.push(Rule::Length(limits.min_length.map(count), limits.max_length.map(count)));
+        rules.push(Rule::Length(
+            limits.min_length.map(count),
+            limits.max_length.map(count),
+        ));
     }
     if limits.min_items.is_some() || limits.max_items.is_some() {
-        rules.push(Rule::Length(limits.min_items.map(count), limits.max_items.map(count)));
+        rules.push(Rule::Length(
+            limits.min_items.map(count),
+            limits.max_items.map(count),
+        ));
     }
     if let Some((step, offset)) = limits.modulo {
         rules.push(Rule::Modulo(Value::Int(step), Value::Int(offset)));
@@ -270,7 +329,12 @@ fn rules(field: &Field) -> Vec<Rule> {
     {
         rules.push(Rule::AllowedPattern(pattern.clone(), Box::new(compiled)));
     }
-    rules.extend(limits.custom.iter().map(|name| Rule::Custom(name.clone(), Custom::of(name))));
+    rules.extend(
+        limits
+            .custom
+            .iter()
+            .map(|name| Rule::Custom(name.clone(), Custom::of(name))),
+    );
     rules
 }
 
@@ -284,10 +348,16 @@ pub(super) fn check_facade(
 ) {
     let ty = &type_name.item;
     let mut report = |message: String, words: String| {
-        let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template is used for this type");
+        let diagnostic = FACADE_MISMATCH
+            .new(message)
+            .label(type_name.span, "a template is used for this type");
         found.push(diagnostic.with_native_message(invalid(words)));
     };
-    for (name, field) in schema.fields.iter().filter(|(_, field)| field.is_settable()) {
+    for (name, field) in schema
+        .fields
+        .iter()
+        .filter(|(_, field)| field.is_settable())
+    {
         match document.inputs.get(name) {
             None if field.required => report(
                 format!("the template has no parameter `{name}`, a required property of `{ty}`"),
@@ -295,7 +365,11 @@ pub(super) fn check_facade(
             ),
             None => {}
             Some(input) => {
-                let given = input.rules.get("type").and_then(Value::as_text).and_then(Property::of_parameter);
+                let given = input
+                    .rules
+                    .get("type")
+                    .and_then(Value::as_text)
+                    .and_then(Property::of_parameter);
                 let wanted = kind_of(&field.kind);
                 let Some(given) = given else { continue };
                 let fits = wanted == Property::Any
@@ -303,7 +377,9 @@ pub(super) fn check_facade(
                     || (wanted, given) == (Property::Integer, Property::Number);
                 if !fits {
                     report(
-                        format!("the parameter `{name}` of the template is of another type than in `{ty}`"),
+                        format!(
+                            "the parameter `{name}` of the template is of another type than in `{ty}`"
+                        ),
                         format!(
                             "Property {name} type mismatch between facade {ty} ({}) and provider ({})",
                             wanted.property_name(),
@@ -315,14 +391,18 @@ pub(super) fn check_facade(
         }
     }
     for (name, input) in &document.inputs {
-        if input.default.is_none() && !name.starts_with("OS::") && !schema.fields.contains_key(name) {
+        if input.default.is_none() && !name.starts_with("OS::") && !schema.fields.contains_key(name)
+        {
             report(
                 format!("the template needs a parameter `{name}`, which is no property of `{ty}`"),
                 format!("Provider requires property {name} unknown in facade {ty}"),
             );
         }
     }
-    for attribute in attributes.iter().filter(|attribute| attribute.as_ref() != "show") {
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.as_ref() != "show")
+    {
         if !document.exports.contains_key(attribute) {
             report(
                 format!("the template has no output `{attribute}`, an attribute of `{ty}`"),

@@ -1,4 +1,5 @@
-//! Parameters as inputs: their schemas are checked in the template, their values when they are given.
+//! Parameters as inputs: their schemas are checked in the template, their values when they are
+//! given.
 
 use blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Severity, Span};
@@ -28,12 +29,15 @@ pub(super) fn schema(
     schema
 }
 
-/// A schema without the constraints that its version does not have, for code that does not know the version.
+/// A schema without the constraints that its version does not have, for code that does not know the
+/// version.
 pub(super) fn without_later(written: Value, version: Version) -> Value {
     if version >= Version::V2017_02_24 {
         return written;
     }
-    let Some(constraints) = written.get("constraints").and_then(Value::as_list) else { return written };
+    let Some(constraints) = written.get("constraints").and_then(Value::as_list) else {
+        return written;
+    };
     let known = constraints.iter().map(|constraint| match constraint {
         Value::Map(entries) if entries.contains_key("modulo") => {
             let mut entries = (**entries).clone();
@@ -43,26 +47,34 @@ pub(super) fn without_later(written: Value, version: Version) -> Value {
         other => other.clone(),
     });
     let known = Value::list(known);
-    let Value::Map(entries) = &written else { return written };
+    let Value::Map(entries) = &written else {
+        return written;
+    };
     let mut entries = (**entries).clone();
     entries.insert("constraints".into(), known);
     Value::Map(entries.into())
 }
 
-/// The place of a mistake in a schema: the wrong key, the wrong value, or the name of the parameter if a key is
-/// missing.
+/// The place of a mistake in a schema: the wrong key, the wrong value, or the name of the parameter
+/// if a key is missing.
 fn refusal_span(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
     if refusal.code.name == MISSING_FIELD.name {
         return pair.key.span;
     }
-    let of_keys = [&UNKNOWN_KEY, &NEWER_THAN_VERSION, &codes::CONSTRAINT_IGNORED];
+    let of_keys = [
+        &UNKNOWN_KEY,
+        &NEWER_THAN_VERSION,
+        &codes::CONSTRAINT_IGNORED,
+    ];
     let at_key = of_keys.iter().any(|code| code.name == refusal.code.name);
     span_at_path(pair.value, &refusal.path, at_key)
 }
 
 /// The place at the end of a path, as far as the path can be followed.
 fn span_at_path(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
-    let Some((step, rest)) = path.split_first() else { return value_span(node) };
+    let Some((step, rest)) = path.split_first() else {
+        return value_span(node);
+    };
     let next = match step {
         ValueStep::Key(key) => match node.entry(key) {
             Some(entry) if rest.is_empty() && at_key => return value_span(&entry.key),
@@ -81,7 +93,8 @@ fn schema_of(name: &str, input: &Input) -> Option<HotParameterSchema> {
 /// Whether a parameter must not change once the stack exists.
 pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
     // Most schemas do not have this key, so parsing is avoided.
-    input.rules.get("immutable").is_some() && schema_of(name, input).is_some_and(|schema| schema.immutable)
+    input.rules.get("immutable").is_some()
+        && schema_of(name, input).is_some_and(|schema| schema.immutable)
 }
 
 /// The value from `parameter_defaults` that replaces the schema's own default.
@@ -108,7 +121,12 @@ pub(super) fn value(
         return given.or(default).map(|value| value.tainted(input.secret));
     };
     let mut refusals = Vec::new();
-    let value = schema.value(name, given.as_ref(), other_default(&schema, input), &mut refusals);
+    let value = schema.value(
+        name,
+        given.as_ref(),
+        other_default(&schema, input),
+        &mut refusals,
+    );
     for refusal in refusals {
         let at = at_default(input, &refusal).unwrap_or(input.span);
         found.push(with_parameter_name(name, refusal).invalid().at(at));
@@ -118,7 +136,10 @@ pub(super) fn value(
 
 /// The place of the default, if the default was refused.
 fn at_default(input: &Input, refusal: &ValueRefusal) -> Option<Span> {
-    let default = input.default.as_ref().filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
+    let default = input
+        .default
+        .as_ref()
+        .filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
     Some(default.span)
 }
 
@@ -127,13 +148,15 @@ fn with_parameter_name(name: &str, mut refusal: ValueRefusal) -> ValueRefusal {
     if refusal.severity == Severity::Error && !refusal.message.contains(&format!("`{name}`")) {
         refusal.message = format!("the value of `{name}` does not fit: {}", refusal.message);
     } else if refusal.help.is_none() && refusal.severity == Severity::Error {
-        refusal = refusal.help(format!("give one with `--var {name}=..`, or in a file with `-e`"));
+        refusal = refusal.help(format!(
+            "give one with `--var {name}=..`, or in a file with `-e`"
+        ));
     }
     refusal
 }
 
-/// The value of an input of a child, from what its parent passes at `place`. `None` if it is in error, which was
-/// reported.
+/// The value of an input of a child, from what its parent passes at `place`. `None` if it is in
+/// error, which was reported.
 pub(super) fn child_input_value(
     name: &Name,
     input: &Input,
@@ -143,7 +166,10 @@ pub(super) fn child_input_value(
 ) -> Option<Value> {
     let Some(schema) = schema_of(name, input) else {
         let default = input.default.as_ref().map(|default| &default.item);
-        return given.or(default).cloned().map(|value| value.tainted(input.secret));
+        return given
+            .or(default)
+            .cloned()
+            .map(|value| value.tainted(input.secret));
     };
     let mut refusals = Vec::new();
     let default = other_default(&schema, input);
@@ -153,7 +179,10 @@ pub(super) fn child_input_value(
             passed_down(&schema, given, &mut refusals)
         }
         None if input.default.is_none() && default.is_none() => {
-            let refusal = ValueRefusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
+            let refusal = ValueRefusal::new(
+                &MISSING_SPEC_FIELD,
+                format!("the required property `{name}` is missing"),
+            );
             refusals.push(refusal.help(format!("add `{name}`")));
             None
         }
@@ -163,7 +192,11 @@ pub(super) fn child_input_value(
         let at_default = at_default(input, &refusal);
         let refusal = with_parameter_name(name, refusal);
         // A mistake in a given value is reported for the property that passes it.
-        let refusal = if given.is_some() && at_default.is_none() { refusal } else { refusal.invalid() };
+        let refusal = if given.is_some() && at_default.is_none() {
+            refusal
+        } else {
+            refusal.invalid()
+        };
         found.push(refusal.at(at_default.unwrap_or(place)));
     }
     value.map(|value| value.tainted(input.secret))

@@ -5,11 +5,13 @@
 //!          features    of all    calls read by the version
 //! ```
 //!
-//! A template has the meaning that Heat gives it (docs/decisions/heat.md): values are read as in YAML 1.1, a map with
-//! one key that names a function of the version is a call, and calls follow the semantics of Python where users see it.
-//! Heat's message about a mistake is stored in the diagnostic as its words.
+//! A template has the meaning that Heat gives it (docs/decisions/heat.md): values are read as in
+//! YAML 1.1, a map with one key that names a function of the version is a call, and calls follow
+//! the semantics of Python where users see it. Heat's message about a mistake is stored in the
+//! diagnostic as its words.
 //!
-//! Not here: the types of resources; evaluating expressions, except the values that `rules` computes.
+//! Not here: the types of resources; evaluating expressions, except the values that `rules`
+//! computes.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -59,8 +61,8 @@ pub use version::NAME;
 use version::VERSION_KEYS;
 
 use dialect::{
-    Companion, Dialect, DialectRules, DialectSetting, DialectSettings, Document, Explained, LoadedCompanions, Lowered,
-    Shape,
+    Companion, Dialect, DialectRules, DialectSetting, DialectSettings, Document, Explained,
+    LoadedCompanions, Lowered, Shape,
 };
 
 /// OpenStack Heat's Orchestration Templates.
@@ -72,8 +74,12 @@ impl Dialect for HotDialect {
     }
 
     fn codes(&self) -> &'static [&'static [&'static diag::Code]] {
-        static ALL: &[&[&diag::Code]] =
-            &[codes::CODES, functions::codes::CODES, parameters::codes::CODES, environment::codes::CODES];
+        static ALL: &[&[&diag::Code]] = &[
+            codes::CODES,
+            functions::codes::CODES,
+            parameters::codes::CODES,
+            environment::codes::CODES,
+        ];
         ALL
     }
 
@@ -83,7 +89,11 @@ impl Dialect for HotDialect {
         }
         let root = document.tree.root.as_ref();
         let has = |key: &str| root.is_some_and(|root| root.entry(key).is_some());
-        if VERSION_KEYS.iter().any(|key| has(key)) { 100 } else { 0 }
+        if VERSION_KEYS.iter().any(|key| has(key)) {
+            100
+        } else {
+            0
+        }
     }
 
     fn shape(&self) -> &'static Shape {
@@ -102,11 +112,20 @@ impl Dialect for HotDialect {
         functions::explained()
     }
 
-    fn read_companions(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
+    fn read_companions(
+        &self,
+        root: &Document<'_>,
+        beside: &[Companion<'_>],
+    ) -> Option<LoadedCompanions> {
         Some(context::read_companions(root, beside))
     }
 
-    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, packages: &Packages) -> Lowered {
+    fn lower(
+        &self,
+        document: &Document<'_>,
+        _functions: &FunctionTable,
+        packages: &Packages,
+    ) -> Lowered {
         let mut lowered = document::lower(document);
         lowered.blueprint.resolve_types(packages);
         lowered

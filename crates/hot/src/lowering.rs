@@ -1,4 +1,5 @@
-//! The state that the lowering of all sections shares: the names of the template, and the diagnostics so far.
+//! The state that the lowering of all sections shares: the names of the template, and the
+//! diagnostics so far.
 
 use blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, NativeMessage, Severity, Span};
@@ -42,19 +43,20 @@ pub(super) struct Lowering {
     pub(super) reads_facade: bool,
     /// Whether the current value is in a condition, in which few functions can be called.
     pub(super) in_condition: bool,
-    /// Heat's class and path, without a message, for the condition without a name that is being read.
+    /// Heat's class and path, without a message, for the condition without a name that is being
+    /// read.
     pub(super) condition_for: Option<NativeMessage>,
     /// The references to conditions by name, in the order of Heat's evaluation.
     pub(super) condition_uses: Vec<(Name, NativeMessage)>,
-    /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
-    /// condition.
+    /// Mistakes in named conditions that Heat reports at the first use: the number of the
+    /// diagnostic, and the condition.
     pub(super) first_use_mistakes: Vec<(usize, Name)>,
     /// The names of all conditions as a list, created when first needed.
     pub(super) condition_names: Option<Value>,
     /// The cycles of conditions.
     pub(super) cycles: Vec<Vec<Name>>,
-    /// The numbers of the diagnostics that Heat does not report while it reads. They do not count in a resource whose
-    /// condition is false.
+    /// The numbers of the diagnostics that Heat does not report while it reads. They do not count
+    /// in a resource whose condition is false.
     pub(super) late_diagnostics: Vec<usize>,
     /// The path to the current value, for Heat's messages.
     pub(super) message_path: MessagePath,
@@ -62,7 +64,12 @@ pub(super) struct Lowering {
 
 impl Lowering {
     /// Creates the initial state, without names.
-    pub(super) fn new(version: Version, context: TemplateContext, is_child: bool, reader: NodeReader) -> Lowering {
+    pub(super) fn new(
+        version: Version,
+        context: TemplateContext,
+        is_child: bool,
+        reader: NodeReader,
+    ) -> Lowering {
         Lowering {
             version,
             context,
@@ -90,7 +97,11 @@ impl Lowering {
     }
 
     /// Reads a value one step further on the path.
-    pub(super) fn with_path_step<T>(&mut self, step: MessageStep, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with_path_step<T>(
+        &mut self,
+        step: MessageStep,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         self.message_path.steps.push(step);
         let value = read(self);
         self.message_path.steps.pop();
@@ -102,8 +113,8 @@ impl Lowering {
         self.reader.found.push(diagnostic);
     }
 
-    /// Reports a mistake and returns the expression in error. In a branch of an `if`, the mistake counts only if the
-    /// branch is taken.
+    /// Reports a mistake and returns the expression in error. In a branch of an `if`, the mistake
+    /// counts only if the branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
             let refused = refusal_expr_when_read(&diagnostic);
@@ -115,7 +126,13 @@ impl Lowering {
     }
 
     /// Reports a value of the wrong kind.
-    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: impl Into<NativeMessage>) {
+    pub(super) fn wrong_shape(
+        &mut self,
+        what: &str,
+        wanted: &str,
+        node: &Node,
+        words: impl Into<NativeMessage>,
+    ) {
         // A broken text was reported already.
         if node.is_missing() {
             return;
@@ -153,7 +170,9 @@ impl Lowering {
 
     /// The text of a node, if the node is text.
     pub(super) fn text<'t>(&self, node: &'t Node) -> Option<&'t str> {
-        (self.kind_of(node) == "text").then(|| node.text()).flatten()
+        (self.kind_of(node) == "text")
+            .then(|| node.text())
+            .flatten()
     }
 
     /// A call of one of the dialect's functions on one argument.

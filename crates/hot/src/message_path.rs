@@ -1,7 +1,7 @@
 //! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
 //!
-//! Heat finds a mistake of a function in one of three phases ([`HeatPhase`]), each with its own form of paths; see
-//! `messages`.
+//! Heat finds a mistake of a function in one of three phases ([`HeatPhase`]), each with its own
+//! form of paths; see `messages`.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,11 @@ pub(super) struct MessagePath {
 impl MessagePath {
     /// The path to a part as a whole.
     pub(super) fn to(section: TemplatePart, of: &Name) -> MessagePath {
-        MessagePath { section, of: of.clone(), steps: Vec::new() }
+        MessagePath {
+            section,
+            of: of.clone(),
+            steps: Vec::new(),
+        }
     }
 
     /// The names of the sections down to the part.
@@ -97,11 +101,15 @@ impl MessagePath {
     }
 
     /// Heat's message for a mistake at this place.
-    pub(super) fn message(&self, when: HeatPhase, class: &'static str, message: &str) -> NativeMessage {
+    pub(super) fn message(
+        &self,
+        when: HeatPhase,
+        class: &'static str,
+        message: &str,
+    ) -> NativeMessage {
         match when {
-            HeatPhase::Parse => {
-                NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps))
-            }
+            HeatPhase::Parse => NativeMessage::of(INVALID, message)
+                .at(self.written(self.names().join("."), &self.steps)),
             HeatPhase::Validate => self.validated(message),
             HeatPhase::Evaluate => self.evaluated(class, message),
         }
@@ -121,11 +129,17 @@ impl MessagePath {
         path
     }
 
-    /// Heat's message from the validation: every call begins its own path, which is part of the message of the
-    /// enclosing call.
+    /// Heat's message from the validation: every call begins its own path, which is part of the
+    /// message of the enclosing call.
     fn validated(&self, message: &str) -> NativeMessage {
-        let calls = self.steps.iter().filter(|step| matches!(step, MessageStep::Call(_))).count();
-        let mut paths = self.steps.split_inclusive(|step| matches!(step, MessageStep::Call(_)));
+        let calls = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step, MessageStep::Call(_)))
+            .count();
+        let mut paths = self
+            .steps
+            .split_inclusive(|step| matches!(step, MessageStep::Call(_)));
         let mut names: Vec<Cow<'_, str>> = match self.section {
             // Heat gives no path for a condition.
             TemplatePart::Condition
@@ -135,7 +149,9 @@ impl MessagePath {
             _ => self.names().into_iter().map(Cow::Borrowed).collect(),
         };
         // Heat looks up the name of the part before it removes the position from it.
-        if self.section == TemplatePart::Output && matches!(self.steps.first(), Some(MessageStep::Index(_))) {
+        if self.section == TemplatePart::Output
+            && matches!(self.steps.first(), Some(MessageStep::Index(_)))
+        {
             names.pop();
             names.push("Value".into());
         }
@@ -155,7 +171,11 @@ impl MessagePath {
     fn evaluated(&self, class: &'static str, message: &str) -> NativeMessage {
         let of = self.of.as_ref();
         let property = |part: &'static str| {
-            let mut names = vec![Cow::Borrowed("resources"), Cow::Borrowed(of), Cow::Borrowed(part)];
+            let mut names = vec![
+                Cow::Borrowed("resources"),
+                Cow::Borrowed(of),
+                Cow::Borrowed(part),
+            ];
             if let Some(MessageStep::Key(first)) = self.steps.first() {
                 names.push(Cow::Borrowed(first.as_ref()));
             }
@@ -176,22 +196,30 @@ impl MessagePath {
             TemplatePart::Output => NativeMessage::from(message),
             // Heat catches one class of Python's exceptions here, and three for a deletion policy.
             TemplatePart::Condition if class == "ValueError" => invalid(message),
-            TemplatePart::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => {
+            TemplatePart::DeletionPolicy
+                if matches!(class, "TypeError" | "ValueError" | "KeyError") =>
+            {
                 invalid(message)
             }
             _ => NativeMessage::of(class, message),
         }
     }
 
-    /// The message for a function that cannot be called in a condition. The function is the last step of the path.
+    /// The message for a function that cannot be called in a condition. The function is the last
+    /// step of the path.
     pub(super) fn invalid_in_context(&self, function: &str) -> NativeMessage {
-        self.message(HeatPhase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
+        self.message(
+            HeatPhase::Parse,
+            INVALID,
+            &format!("The function \"{function}\" is invalid in this context"),
+        )
     }
 
     /// Heat's message for the name of an unknown resource in the call at the end of the path.
     pub(super) fn no_resource(&self, name: &str) -> NativeMessage {
         const CLASS: &str = "InvalidTemplateReference";
-        let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
+        let message =
+            |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
         let last = match self.steps.last() {
             Some(MessageStep::Call(call)) => call.as_ref(),
             _ => "",
@@ -201,15 +229,28 @@ impl MessagePath {
             TemplatePart::Metadata => "Metadata",
             // Heat checks the dependencies of a policy separately for each property.
             TemplatePart::UpdatePolicy if last == "get_resource" => {
-                let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
-                return self.message(HeatPhase::Evaluate, CLASS, &message(&self.written(String::new(), steps)));
+                let steps = self
+                    .steps
+                    .split_last()
+                    .and_then(|(_, steps)| steps.get(1..))
+                    .unwrap_or_default();
+                return self.message(
+                    HeatPhase::Evaluate,
+                    CLASS,
+                    &message(&self.written(String::new(), steps)),
+                );
             }
             // Heat knows the path only for values that cause dependencies.
-            _ if last == "get_attr" => return self.message(HeatPhase::Validate, CLASS, &message("unknown")),
+            _ if last == "get_attr" => {
+                return self.message(HeatPhase::Validate, CLASS, &message("unknown"));
+            }
             _ => return self.message(HeatPhase::Evaluate, CLASS, &message("unknown")),
         };
         let steps = self.steps.split_last().map_or(&[][..], |(_, steps)| steps);
-        NativeMessage::of(CLASS, message(&self.written(format!("{}.{part}", self.of), steps)))
+        NativeMessage::of(
+            CLASS,
+            message(&self.written(format!("{}.{part}", self.of), steps)),
+        )
     }
 }
 
@@ -217,7 +258,9 @@ impl MessagePath {
 fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [MessageStep]) {
     for step in steps {
         match step {
-            MessageStep::Key(name) | MessageStep::Call(name) => names.push(Cow::Borrowed(name.as_ref())),
+            MessageStep::Key(name) | MessageStep::Call(name) => {
+                names.push(Cow::Borrowed(name.as_ref()))
+            }
             MessageStep::Index(at) => {
                 let name = names.pop().unwrap_or_default();
                 names.push(format!("{name}[{at}]").into());
@@ -244,5 +287,10 @@ pub(super) fn joined(names: &[Cow<'_, str>]) -> String {
 
 /// A path of names.
 pub(super) fn path(names: &[&str]) -> String {
-    joined(&names.iter().map(|name| Cow::Borrowed(*name)).collect::<Vec<_>>())
+    joined(
+        &names
+            .iter()
+            .map(|name| Cow::Borrowed(*name))
+            .collect::<Vec<_>>(),
+    )
 }

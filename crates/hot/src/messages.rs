@@ -1,12 +1,12 @@
 //! Heat's messages, in Heat's form: class, path and message (decision Heat 11).
 //!
-//! Heat finds a mistake of a function in one of three phases, each with its own form of messages. While Heat parses a
-//! template, the path is one text, including calls. While Heat validates it, every call begins its own path, and its
-//! message becomes part of the message of the enclosing call. While Heat computes values, it knows only the property,
-//! and for an output not even that.
+//! Heat finds a mistake of a function in one of three phases, each with its own form of messages.
+//! While Heat parses a template, the path is one text, including calls. While Heat validates it,
+//! every call begins its own path, and its message becomes part of the message of the enclosing
+//! call. While Heat computes values, it knows only the property, and for an output not even that.
 //!
-//! Code that finds a mistake without knowing the path leaves the class empty; [`complete_message`] completes such
-//! messages.
+//! Code that finds a mistake without knowing the path leaves the class empty; [`complete_message`]
+//! completes such messages.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,9 @@ use blueprint::{Child, Expr, ExprKind, ReferenceHead, Value};
 use diag::{Diagnostic, NativeMessage, Span};
 
 use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
-use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid, joined, path};
+use super::message_path::{
+    HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid, joined, path,
+};
 use dialect::codes::VALUE_CONSTRAINT;
 use dialect::{ExpressionPart, ExpressionPlace, Mistake};
 
@@ -44,10 +46,14 @@ pub(super) fn cycle_message(round: &[(&str, &str)]) -> NativeMessage {
         format!("{}: {{{}}}", shown(one), shown(next))
     });
     let needs: Vec<String> = needs.collect();
-    NativeMessage::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
+    NativeMessage::of(
+        "CircularDependencyException",
+        format!("Circular Dependency Found: {{{}}}", needs.join(", ")),
+    )
 }
 
-/// The class of a message about an absent element whose path is not known yet. The message is the name of the element.
+/// The class of a message about an absent element whose path is not known yet. The message is the
+/// name of the element.
 const ABSENT_ELEMENT_CLASS: &str = "(not there)";
 
 /// The message for a mistake that was found without knowledge of Heat.
@@ -55,20 +61,30 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
     Some(match *mistake {
         Mistake::NoAttribute { of, attribute, at } => {
             let message = format!("The Referenced Attribute ({of} {attribute}) is incorrect.");
-            at.map_or_else(|| NativeMessage::from(&*message), |(place, span)| checked(&message, &place, span))
+            at.map_or_else(
+                || NativeMessage::from(&*message),
+                |(place, span)| checked(&message, &place, span),
+            )
         }
-        Mistake::NoInput { child, input } => {
-            property(&["resources", child, "properties"], &[], &format!("Unknown Property {input}"))
-        }
-        Mistake::InputMissing { child, input } => {
-            property(&["resources", child, "properties"], &[], &format!("Property {input} not assigned"))
-        }
+        Mistake::NoInput { child, input } => property(
+            &["resources", child, "properties"],
+            &[],
+            &format!("Unknown Property {input}"),
+        ),
+        Mistake::InputMissing { child, input } => property(
+            &["resources", child, "properties"],
+            &[],
+            &format!("Property {input} not assigned"),
+        ),
         Mistake::NoType(name) => invalid(format!("The Resource Type ({name}) could not be found.")),
         Mistake::ExternalDepends { type_name, id } => NativeMessage::of(
             "InvalidExternalResourceDependency",
             format!("Invalid dependency with external {type_name} resource: {id}"),
         ),
-        Mistake::ExternalChanged { resource, type_name } => NativeMessage::of(
+        Mistake::ExternalChanged {
+            resource,
+            type_name,
+        } => NativeMessage::of(
             "UPDATE_FAILED",
             format!("Update to property external_id of {resource} ({type_name}) is not supported."),
         )
@@ -77,40 +93,61 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
         // Heat fetches templates from web servers only.
         Mistake::UnreadableChild(file) if !file.contains("://") => {
             let scheme = file.split_once(':').map_or("", |(scheme, _)| scheme);
-            invalid(format!("Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"))
+            invalid(format!(
+                "Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"
+            ))
         }
-        Mistake::UnreadableChild(file) => invalid(format!("Could not fetch remote template \"{file}\"")),
+        Mistake::UnreadableChild(file) => {
+            invalid(format!("Could not fetch remote template \"{file}\""))
+        }
         Mistake::TooDeep(most) => NativeMessage::of(
             "RequestLimitExceeded",
             format!("Request limit exceeded: Recursion depth exceeds {most}."),
         ),
-        Mistake::Undeclared(name) => {
-            NativeMessage::of("UnknownUserParameter", format!("The Parameter ({name}) was not defined in template."))
-        }
-        Mistake::InvalidSpec { resource, field, why, is_kind: true } => {
+        Mistake::Undeclared(name) => NativeMessage::of(
+            "UnknownUserParameter",
+            format!("The Parameter ({name}) was not defined in template."),
+        ),
+        Mistake::InvalidSpec {
+            resource,
+            field,
+            why,
+            is_kind: true,
+        } => {
             let mut words = property(&["resources", resource, "properties"], &[], why);
             words.path = format!("{}.{field}", words.path).into();
             words
         }
-        // A message by a provider of `cyan` begins in lower case, or with a name. Heat has no message for it.
+        // A message by a provider of `cyan` begins in lower case, or with a name. Heat has no
+        // message for it.
         Mistake::InvalidSpec { why, .. } if !why.starts_with(char::is_uppercase) => return None,
         Mistake::InvalidSpec { why, .. } => invalid(why),
         // `complete_message` knows the expression, and so can compute the path.
         Mistake::Absent(name) => NativeMessage::of(ABSENT_ELEMENT_CLASS, name),
-        Mistake::AbsentAttribute { of, at: (place, span) } => {
-            checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
-        }
+        Mistake::AbsentAttribute {
+            of,
+            at: (place, span),
+        } => checked(
+            &format!("The specified reference \"{of}\" (in unknown) is incorrect."),
+            &place,
+            span,
+        ),
         Mistake::NoSnapshot(resource) => {
             let way = path(&["resources", resource, "deletion_policy"]);
             invalid("\"Snapshot\" deletion policy not supported").at(way)
         }
         Mistake::Cycle(round) => cycle_message(round),
-        Mistake::Restricted { resource, action } => {
-            NativeMessage::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
-                .error("ResourceActionRestricted")
-                .at(path(&["resources", resource]))
-        }
-        Mistake::Immutable { field, resource, type_name } => NativeMessage::of(
+        Mistake::Restricted { resource, action } => NativeMessage::of(
+            "UPDATE_FAILED",
+            format!("{action} is restricted for resource."),
+        )
+        .error("ResourceActionRestricted")
+        .at(path(&["resources", resource])),
+        Mistake::Immutable {
+            field,
+            resource,
+            type_name,
+        } => NativeMessage::of(
             "UPDATE_FAILED",
             format!("Update to properties {field} of {resource} ({type_name}) is not supported."),
         )
@@ -120,33 +157,49 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
             "ImmutableParameterModified",
             format!("The following parameters are immutable and may not be updated: {name}"),
         ),
-        Mistake::Refused { operation, children, resource, message } => {
+        Mistake::Refused {
+            operation,
+            children,
+            resource,
+            message,
+        } => {
             let operation = operation.to_ascii_uppercase();
-            let above = children.iter().flat_map(|name| ["resources", name.as_ref()]);
+            let above = children
+                .iter()
+                .flat_map(|name| ["resources", name.as_ref()]);
             let way: Vec<&str> = above.chain(["resources", resource]).collect();
             // Heat reports the class of a failed update unchanged.
             let error = match operation.as_str() {
                 "UPDATE" => "ValueError".to_owned(),
                 _ => format!("Resource {operation} failed: ValueError"),
             };
-            NativeMessage::of(format!("{operation}_FAILED"), message).error(error).at(path(&way))
+            NativeMessage::of(format!("{operation}_FAILED"), message)
+                .error(error)
+                .at(path(&way))
         }
     })
 }
 
-/// Adds the path to a resource to the message about its nested template. With `nearest`, the template belongs to this
-/// resource, and not to one below it.
+/// Adds the path to a resource to the message about its nested template. With `nearest`, the
+/// template belongs to this resource, and not to one below it.
 pub(super) fn prepend_child_path(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
     let code = found.code.name;
-    let Some(words) = found.native_message.as_deref_mut() else { return };
+    let Some(words) = found.native_message.as_deref_mut() else {
+        return;
+    };
     // A failed output is reported only for the output, and a failed operation already has its path.
     if words.class.is_empty() || words.class.ends_with("_FAILED") {
         return;
     }
-    let kind = child.expansion.as_ref().map(|expansion| expansion.kind.item.as_ref());
+    let kind = child
+        .expansion
+        .as_ref()
+        .map(|expansion| expansion.kind.item.as_ref());
     if nearest {
         // Heat looks up types and reads the schema of a template before it creates the stack.
-        if words.message.starts_with("The Resource Type (") && matches!(kind, Some(RESOURCE_GROUP | CHAIN)) {
+        if words.message.starts_with("The Resource Type (")
+            && matches!(kind, Some(RESOURCE_GROUP | CHAIN))
+        {
             return;
         }
         // The group itself reports mistakes in its sizes.
@@ -160,7 +213,9 @@ pub(super) fn prepend_child_path(found: &mut Diagnostic, name: &str, child: &Chi
                 words.class = INVALID.into();
                 return;
             }
-            _ if words.error == "Output validation error" && words.message.starts_with("Each output") => {
+            _ if words.error == "Output validation error"
+                && words.message.starts_with("Each output") =>
+            {
                 *words = invalid("Each output must contain a value key.");
                 return;
             }
@@ -182,7 +237,11 @@ pub(super) fn prepend_child_path(found: &mut Diagnostic, name: &str, child: &Chi
         words.path = above.into();
         return;
     }
-    let dot = if words.path.is_empty() || words.path.starts_with('[') { "" } else { "." };
+    let dot = if words.path.is_empty() || words.path.starts_with('[') {
+        ""
+    } else {
+        "."
+    };
     words.path = format!("{above}{dot}{}", words.path).into();
 }
 
@@ -215,16 +274,27 @@ pub(super) fn complete_message(diagnostic: &mut Diagnostic, place: &ExpressionPl
     let span = diagnostic.span();
     let code = diagnostic.code.name;
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
-    message_path.steps.extend(place.input.map(|input| MessageStep::Key(input.into())));
+    message_path
+        .steps
+        .extend(place.input.map(|input| MessageStep::Key(input.into())));
     if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.native_message.is_none() {
         // The engine reads files, and does not know the section `files`.
         append_steps_to_span(place.expr, span, &mut message_path.steps);
-        let Some(file) = literal_in(place.expr, span) else { return };
-        let message = format!("No content found in the \"files\" section for get_file path: {file}");
-        diagnostic.native_message = Some(Box::new(message_path.message(HeatPhase::Evaluate, "ValueError", &message)));
+        let Some(file) = literal_in(place.expr, span) else {
+            return;
+        };
+        let message =
+            format!("No content found in the \"files\" section for get_file path: {file}");
+        diagnostic.native_message = Some(Box::new(message_path.message(
+            HeatPhase::Evaluate,
+            "ValueError",
+            &message,
+        )));
         return;
     }
-    let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
+    let Some(words) = diagnostic.native_message.as_deref_mut() else {
+        return;
+    };
     match words.class.as_ref() {
         "" => {
             append_steps_to_span(place.expr, span, &mut message_path.steps);
@@ -241,7 +311,9 @@ pub(super) fn complete_message(diagnostic: &mut Diagnostic, place: &ExpressionPl
 /// Completes a message without a class in a condition.
 pub(super) fn complete_condition_message(diagnostic: &mut Diagnostic, condition: &Expr) {
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
-    let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
+    let Some(words) = diagnostic.native_message.as_deref_mut() else {
+        return;
+    };
     if words.class.is_empty() {
         let mut message_path = MessagePath::to(TemplatePart::Choice, &"".into());
         append_steps_to_span(condition, span, &mut message_path.steps);
@@ -254,14 +326,21 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
     match &expr.kind {
         ExprKind::Literal(value) if expr.span == span => value.as_text(),
         ExprKind::List(items) => items.iter().find_map(|item| literal_in(item, span)),
-        ExprKind::Map(entries) => entries.iter().find_map(|(_, value)| literal_in(value, span)),
-        ExprKind::Choice(choice) => {
-            [&choice.then, &choice.otherwise].into_iter().find_map(|branch| literal_in(branch, span))
-        }
-        ExprKind::Call(call) if call.function.as_ref() == "file" => {
-            call.arguments.first().and_then(|argument| argument.value.as_literal()).and_then(Value::as_text)
-        }
-        ExprKind::Call(call) => call.arguments.iter().find_map(|argument| literal_in(&argument.value, span)),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .find_map(|(_, value)| literal_in(value, span)),
+        ExprKind::Choice(choice) => [&choice.then, &choice.otherwise]
+            .into_iter()
+            .find_map(|branch| literal_in(branch, span)),
+        ExprKind::Call(call) if call.function.as_ref() == "file" => call
+            .arguments
+            .first()
+            .and_then(|argument| argument.value.as_literal())
+            .and_then(Value::as_text),
+        ExprKind::Call(call) => call
+            .arguments
+            .iter()
+            .find_map(|argument| literal_in(&argument.value, span)),
         _ => None,
     }
 }
@@ -278,7 +357,9 @@ pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) ->
 
 /// Appends the steps from an expression to the part of it with this span.
 fn append_steps_to_span(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
-    let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
+    let holds = |expr: &Expr| {
+        expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end
+    };
     match &expr.kind {
         ExprKind::List(items) => {
             if let Some((at, item)) = items.iter().enumerate().find(|(_, item)| holds(item)) {
@@ -294,15 +375,22 @@ fn append_steps_to_span(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
         }
         ExprKind::Choice(choice) => {
             steps.push(MessageStep::Call("if".into()));
-            if let Some(branch) = [&choice.then, &choice.otherwise].into_iter().find(|branch| holds(branch)) {
+            if let Some(branch) = [&choice.then, &choice.otherwise]
+                .into_iter()
+                .find(|branch| holds(branch))
+            {
                 append_steps_to_span(branch, span, steps);
             }
         }
         ExprKind::Call(call) => {
             // Internal functions belong to calls such as `get_attr`.
-            let own =
-                call.function.starts_with('(') || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
-            let inner = call.arguments.iter().map(|argument| &argument.value).find(|argument| holds(argument));
+            let own = call.function.starts_with('(')
+                || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
+            let inner = call
+                .arguments
+                .iter()
+                .map(|argument| &argument.value)
+                .find(|argument| holds(argument));
             match inner {
                 Some(inner) if own => append_steps_to_span(inner, span, steps),
                 Some(inner) => {
@@ -316,7 +404,11 @@ fn append_steps_to_span(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
         ExprKind::Ref(reference) => {
             let function = match &reference.head {
                 ReferenceHead::Input(_) => "get_param",
-                ReferenceHead::Resource { .. } | ReferenceHead::Child(_) if reference.path.is_empty() => "get_resource",
+                ReferenceHead::Resource { .. } | ReferenceHead::Child(_)
+                    if reference.path.is_empty() =>
+                {
+                    "get_resource"
+                }
                 _ => "get_attr",
             };
             steps.push(MessageStep::Call(function.into()));

@@ -12,8 +12,8 @@ pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     name
 }
 
-/// Twelve characters that identify a child of a stack. Providers compute the same characters, because a physical name
-/// begins with the name of its stack.
+/// Twelve characters that identify a child of a stack. Providers compute the same characters,
+/// because a physical name begins with the name of its stack.
 fn child_digest(stack: &str, child: &str) -> String {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();
@@ -21,7 +21,9 @@ fn child_digest(stack: &str, child: &str) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    let mut text = data_encoding::BASE32_NOPAD.encode(&hasher.finalize()[..10]).to_ascii_lowercase();
+    let mut text = data_encoding::BASE32_NOPAD
+        .encode(&hasher.finalize()[..10])
+        .to_ascii_lowercase();
     text.truncate(12);
     text
 }
@@ -51,5 +53,8 @@ pub(super) fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
 /// Twelve characters of a-z0-9.
 pub(super) fn letters(digest: &[u8; 32]) -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    digest[16..28].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % 36])).collect()
+    digest[16..28]
+        .iter()
+        .map(|byte| char::from(LETTERS[usize::from(*byte) % 36]))
+        .collect()
 }

@@ -30,10 +30,18 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
         }
     }
     let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
-    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(yaql_limits(settings)))));
+    let _ = own.insert(definition(
+        "yaql",
+        yaql,
+        Arc::new(Yaql::new(yaql_limits(settings))),
+    ));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
-        let _ = own.insert(definition(name, "ElementKind by the lowering of templates.", native));
+        let _ = own.insert(definition(
+            name,
+            "ElementKind by the lowering of templates.",
+            native,
+        ));
     }
     for function in functions() {
         let native: Arc<dyn Native> = match function.name {
@@ -47,8 +55,13 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
 }
 
 fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
-    let rest =
-        Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, absent_as_none: false };
+    let rest = Parameter {
+        name: "argument".into(),
+        ty: Type::Any,
+        optional: true,
+        callback: None,
+        absent_as_none: false,
+    };
     FunctionDef {
         name: name.into(),
         parameters: Vec::new(),
@@ -67,14 +80,18 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
     }
 }
 
-/// A function that depends only on its argument. The second argument is the version of the template.
+/// A function that depends only on its argument. The second argument is the version of the
+/// template.
 #[derive(Debug)]
 struct Pure(&'static HotFunction);
 
 impl Native for Pure {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
         let argument = arguments.first().unwrap_or(&Value::Null);
-        let version = arguments.get(1).and_then(Value::as_int).map_or(Version::V2021_04_16, Version::at);
+        let version = arguments
+            .get(1)
+            .and_then(Value::as_int)
+            .map_or(Version::V2021_04_16, Version::at);
         self.0.run(argument, version).map_err(Refusal::from)
     }
 
@@ -94,7 +111,10 @@ impl Native for Repeat {
 
     fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let argument = arguments.first().unwrap_or(&Value::Null);
-        let version = arguments.get(1).and_then(Value::as_int).map_or(Version::V2021_04_16, Version::at);
+        let version = arguments
+            .get(1)
+            .and_then(Value::as_int)
+            .map_or(Version::V2021_04_16, Version::at);
         repeat::counted(argument, version, work).map_err(Refusal::from)
     }
 
@@ -103,7 +123,8 @@ impl Native for Repeat {
     }
 }
 
-/// `filter`. Its list may come separately before its values, which are not evaluated if the list is empty.
+/// `filter`. Its list may come separately before its values, which are not evaluated if the list is
+/// empty.
 #[derive(Debug)]
 struct FilterFunction(&'static HotFunction);
 
@@ -119,17 +140,23 @@ impl Native for FilterFunction {
         if !FilterFunction::has_separate_arguments(arguments) {
             return Pure(self.0).call(arguments);
         }
-        let [list, values, version, ..] = arguments else { return Ok(Value::Null) };
+        let [list, values, version, ..] = arguments else {
+            return Ok(Value::Null);
+        };
         if !pycompat::truth(list) {
             return Ok(list.clone());
         }
-        let mut refused = match Pure(self.0).call(&[Value::list([values.clone(), list.clone()]), version.clone()]) {
+        let mut refused = match Pure(self.0)
+            .call(&[Value::list([values.clone(), list.clone()]), version.clone()])
+        {
             Err(refused) => refused,
             given => return given,
         };
         // Converts the index in the whole argument to the number of the separate argument.
         if let [_, ValueStep::Index(at), rest @ ..] = refused.path.as_slice() {
-            refused.path = std::iter::once(ValueStep::Index(1 - (*at).min(1))).chain(rest.iter().cloned()).collect();
+            refused.path = std::iter::once(ValueStep::Index(1 - (*at).min(1)))
+                .chain(rest.iter().cloned())
+                .collect();
         }
         Err(refused)
     }
@@ -139,7 +166,8 @@ impl Native for FilterFunction {
     }
 
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
-        !FilterFunction::has_separate_arguments(arguments) && Pure(self.0).accepts_partial_arguments(arguments)
+        !FilterFunction::has_separate_arguments(arguments)
+            && Pure(self.0).accepts_partial_arguments(arguments)
     }
 }
 
@@ -160,11 +188,18 @@ impl Native for Internal {
     }
 
     fn selected_local(&self, arguments: &[Value]) -> Option<Name> {
-        if self.name == NAMED { condition_name(arguments) } else { None }
+        if self.name == NAMED {
+            condition_name(arguments)
+        } else {
+            None
+        }
     }
 
     fn returns_part_of_arguments(&self) -> bool {
-        matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)")
+        matches!(
+            self.name,
+            "get_param" | "get_attr" | "(select path)" | "(parameter)"
+        )
     }
 
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
@@ -172,15 +207,25 @@ impl Native for Internal {
             return true;
         }
         // Walking a path reads only the values on it.
-        let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
+        let walks = matches!(
+            self.name,
+            "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)"
+        );
         // `(show)` ignores its argument, which may therefore be unknown.
         self.name == "(show)"
             || walks
-                && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
+                && arguments
+                    .get(1..)
+                    .unwrap_or_default()
+                    .iter()
+                    .all(|step| !step.has_unknown() && !step.has_secret())
     }
 
     fn drops_omitted_arguments(&self) -> bool {
-        matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(each)")
+        matches!(
+            self.name,
+            "get_param" | "get_attr" | "(select path)" | "(each)"
+        )
     }
 }
 
@@ -209,7 +254,11 @@ const INTERNAL: &[(&str, NativeCode)] = &[
     ("(show)", show),
 ];
 
-fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::NativeMessage>) -> Refusal {
+fn refusal(
+    code: &'static diag::Code,
+    message: impl Into<String>,
+    words: impl Into<diag::NativeMessage>,
+) -> Refusal {
     Refusal {
         code,
         message: message.into(),
@@ -222,36 +271,56 @@ fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl In
 
 /// Walks a path into a parameter. A missing step gives "".
 fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
-    Ok(arguments.split_first().map_or_else(|| Value::text(""), |(value, path)| paths::parameter(value, path)))
+    Ok(arguments.split_first().map_or_else(
+        || Value::text(""),
+        |(value, path)| paths::parameter(value, path),
+    ))
 }
 
 /// The attribute `show`: null for each resource, because there is no cloud.
 fn show(arguments: &[Value]) -> Result<Value, Refusal> {
-    let resources = arguments.first().map(Value::unmarked).and_then(Value::as_list);
-    Ok(resources.map_or(Value::Null, |resources| Value::list(resources.iter().map(|_| Value::Null))))
+    let resources = arguments
+        .first()
+        .map(Value::unmarked)
+        .and_then(Value::as_list);
+    Ok(resources.map_or(Value::Null, |resources| {
+        Value::list(resources.iter().map(|_| Value::Null))
+    }))
 }
 
 /// Walks a path into an attribute. A missing step gives null.
 fn get_attr(arguments: &[Value]) -> Result<Value, Refusal> {
-    Ok(arguments.split_first().map_or(Value::Null, |(value, path)| paths::attribute(value, path)))
+    Ok(arguments
+        .split_first()
+        .map_or(Value::Null, |(value, path)| paths::attribute(value, path)))
 }
 
 /// The parameter with a computed name.
 fn parameter(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [all, name] = arguments else { return Ok(Value::Null) };
+    let [all, name] = arguments else {
+        return Ok(Value::Null);
+    };
     let (name, path) = match name {
         Value::List(items) => match items.split_first() {
             Some((first, rest)) => (first.clone(), rest.to_vec()),
             None => {
                 let words = "Function \"get_param\" must have arguments";
-                return Err(refusal(&ARGUMENT_TYPE, "the name of a parameter is missing", words));
+                return Err(refusal(
+                    &ARGUMENT_TYPE,
+                    "the name of a parameter is missing",
+                    words,
+                ));
             }
         },
         name => (name.clone(), Vec::new()),
     };
     let Some(name) = name.as_text() else {
         let words = "Parameter name in \"get_param\" must be string";
-        return Err(refusal(&ARGUMENT_TYPE, "the name of a parameter must be text", words));
+        return Err(refusal(
+            &ARGUMENT_TYPE,
+            "the name of a parameter must be text",
+            words,
+        ));
     };
     match all.get(name) {
         Some(value) => {
@@ -260,7 +329,11 @@ fn parameter(arguments: &[Value]) -> Result<Value, Refusal> {
         }
         None => {
             let words = format!("The Parameter ({name}) was not provided.");
-            Err(refusal(&UNKNOWN_VARIABLE, format!("there is no parameter `{name}`"), words))
+            Err(refusal(
+                &UNKNOWN_VARIABLE,
+                format!("there is no parameter `{name}`"),
+                words,
+            ))
         }
     }
 }
@@ -269,7 +342,11 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(Value::Bytes(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Value::text(text)),
-            Err(_) => Err(refusal(&expr::codes::NOT_UTF8, "the file is not UTF-8 text", "")),
+            Err(_) => Err(refusal(
+                &expr::codes::NOT_UTF8,
+                "the file is not UTF-8 text",
+                "",
+            )),
         },
         Some(value) => Ok(value.clone()),
         None => Ok(Value::Null),
@@ -278,10 +355,16 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// A part of the resource of the nested template, or its default if the resource does not set it.
 fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [facade, part] = arguments else { return Ok(Value::Null) };
+    let [facade, part] = arguments else {
+        return Ok(Value::Null);
+    };
     if facade.is_null() {
         let words = "'NoneType' object has no attribute 'metadata_get'";
-        return Err(refusal(&ARGUMENT_TYPE, "`resource_facade` is not inside a nested template", words));
+        return Err(refusal(
+            &ARGUMENT_TYPE,
+            "`resource_facade` is not inside a nested template",
+            words,
+        ));
     }
     let part = match part.as_text().unwrap_or_default() {
         "Metadata" => "metadata",
@@ -302,9 +385,19 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// The result of `and` or `or`: the first deciding operand in written order.
 fn evaluate_and_or(arguments: &[Value], decides: bool) -> Value {
-    let Some((positions, operands)) = arguments.split_first() else { return Value::Bool(!decides) };
-    let positions = positions.as_list().unwrap_or_default().get(1..).unwrap_or_default();
-    let mut ordered: Vec<(i64, &Value)> = positions.iter().filter_map(Value::as_int).zip(operands).collect();
+    let Some((positions, operands)) = arguments.split_first() else {
+        return Value::Bool(!decides);
+    };
+    let positions = positions
+        .as_list()
+        .unwrap_or_default()
+        .get(1..)
+        .unwrap_or_default();
+    let mut ordered: Vec<(i64, &Value)> = positions
+        .iter()
+        .filter_map(Value::as_int)
+        .zip(operands)
+        .collect();
     ordered.sort_by_key(|(position, _)| *position);
     let mut secret = false;
     for (_, operand) in ordered {
@@ -319,40 +412,69 @@ fn evaluate_and_or(arguments: &[Value], decides: bool) -> Value {
     Value::Bool(!decides).tainted(secret)
 }
 
-/// Whether an operand before a named condition decides the result, so that the condition is not evaluated.
+/// Whether an operand before a named condition decides the result, so that the condition is not
+/// evaluated.
 fn is_short_circuited(before: &[Value], decides: bool) -> bool {
-    let Some((positions, operands)) = before.split_first() else { return false };
-    let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
-    let (Some(inline), at) = (inline.as_int(), operands.len()) else { return false };
-    let Some(own) =
-        positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
+    let Some((positions, operands)) = before.split_first() else {
+        return false;
+    };
+    let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else {
+        return false;
+    };
+    let (Some(inline), at) = (inline.as_int(), operands.len()) else {
+        return false;
+    };
+    let Some(own) = positions
+        .get(at)
+        .and_then(Value::as_int)
+        .filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
     else {
         return false;
     };
-    let earlier = positions.iter().filter_map(Value::as_int).zip(operands).filter(|(position, _)| *position < own);
-    earlier.into_iter().any(|(_, operand)| matches!(operand.unmarked(), Value::Bool(holds) if *holds == decides))
+    let earlier = positions
+        .iter()
+        .filter_map(Value::as_int)
+        .zip(operands)
+        .filter(|(position, _)| *position < own);
+    earlier
+        .into_iter()
+        .any(|(_, operand)| matches!(operand.unmarked(), Value::Bool(holds) if *holds == decides))
 }
 
 /// The name that a call has returned, if a condition with that name exists.
 fn condition_name(arguments: &[Value]) -> Option<Name> {
     let name = arguments.first()?.unmarked().as_text()?;
     let names = arguments.get(1)?.as_list()?;
-    names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
+    names
+        .iter()
+        .any(|known| known.as_text() == Some(name))
+        .then(|| name.into())
 }
 
-/// The result of a call as a condition: a boolean, or null, which is true. Other values are refused.
+/// The result of a call as a condition: a boolean, or null, which is true. Other values are
+/// refused.
 fn named(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(value @ Value::Bool(_)) => Ok(value.clone()),
         None | Some(Value::Null) => Ok(Value::Bool(true)),
         Some(other) => {
-            let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default().to_owned();
+            let text = |at: usize| {
+                arguments
+                    .get(at)
+                    .and_then(Value::as_text)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             let words = NativeMessage {
                 class: text(2).into(),
                 error: text(3).into(),
                 ..format!("Invalid condition \"{}\"", pycompat::text(other)).into()
             };
-            let mut refusal = refusal(&UNKNOWN_CONDITION, format!("{other} names no condition"), words.at(text(4)));
+            let mut refusal = refusal(
+                &UNKNOWN_CONDITION,
+                format!("{other} names no condition"),
+                words.at(text(4)),
+            );
             refusal.path = vec![ValueStep::Index(0)];
             Err(refusal)
         }
@@ -365,37 +487,61 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     if let Value::Bool(_) = value {
         return Ok(value);
     }
-    let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
-    let words = format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&value));
+    let name = arguments
+        .get(1)
+        .and_then(Value::as_text)
+        .unwrap_or_default();
+    let words = format!(
+        "The definition of condition \"{name}\" is invalid: {}",
+        pycompat::text(&value)
+    );
     let words = super::message_path::invalid(words).error("Condition validation error");
-    let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
+    let mut refusal = refusal(
+        &INVALID_CONDITION,
+        format!("a condition must be a boolean, this is {value}"),
+        words,
+    );
     refusal.path = vec![ValueStep::Index(0)];
     refusal.help = Some("compare it: `equals: [.., true]`".to_owned());
     Err(refusal)
 }
 
-/// The name of the stack of a document: the name of the instance, followed for each child by its name and 12
-/// characters.
+/// The name of the stack of a document: the name of the instance, followed for each child by its
+/// name and 12 characters.
 fn name_of_stack(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [instance, unit] = arguments else { return Ok(Value::Null) };
-    Ok(Value::text(stack_name(instance.as_text().unwrap_or_default(), &names(unit))))
+    let [instance, unit] = arguments else {
+        return Ok(Value::Null);
+    };
+    Ok(Value::text(stack_name(
+        instance.as_text().unwrap_or_default(),
+        &names(unit),
+    )))
 }
 
 fn names(unit: &Value) -> Vec<Name> {
-    unit.as_list().unwrap_or_default().iter().filter_map(Value::as_text).map(Name::from).collect()
+    unit.as_list()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Value::as_text)
+        .map(Name::from)
+        .collect()
 }
 
-/// The identifier of the stack of a document, derived from the instance and the children above it, so that it is the
-/// same in every run.
+/// The identifier of the stack of a document, derived from the instance and the children above it,
+/// so that it is the same in every run.
 fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [instance, unit] = arguments else { return Ok(Value::Null) };
+    let [instance, unit] = arguments else {
+        return Ok(Value::Null);
+    };
     let (instance, unit) = (instance.as_text().unwrap_or_default(), names(unit));
     let id = identifier(instance, &unit);
     if unit.is_empty() {
         return Ok(Value::text(id.to_string()));
     }
     let name = stack_name(instance, &unit);
-    Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
+    Ok(Value::text(format!(
+        "arn:openstack:heat::test_tenant_id:stacks/{name}/{id}"
+    )))
 }
 
 /// An empty map.
@@ -405,12 +551,22 @@ pub(super) fn empty_map() -> Value {
 
 /// Walks a path into every item of a list, or every value of a map.
 fn each(arguments: &[Value]) -> Result<Value, Refusal> {
-    let Some((all, path)) = arguments.split_first() else { return Ok(Value::Null) };
+    let Some((all, path)) = arguments.split_first() else {
+        return Ok(Value::Null);
+    };
     let (bare, secret) = all.split_secret();
     let value = match bare {
-        Value::List(items) => Value::list(items.iter().map(|item| paths::attribute(item, path)).collect::<Vec<_>>()),
+        Value::List(items) => Value::list(
+            items
+                .iter()
+                .map(|item| paths::attribute(item, path))
+                .collect::<Vec<_>>(),
+        ),
         Value::Map(entries) => Value::map(
-            entries.iter().map(|(key, value)| (key.clone(), paths::attribute(value, path))).collect::<Vec<_>>(),
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), paths::attribute(value, path)))
+                .collect::<Vec<_>>(),
         ),
         other => other.clone(),
     };
@@ -419,8 +575,14 @@ fn each(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// Replaces the index variable by a member's name, in every text of a value except keys.
 fn index(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [value, variable, name] = arguments else { return Ok(Value::Null) };
-    Ok(indexed(value, variable.as_text().unwrap_or_default(), name.as_text().unwrap_or_default()))
+    let [value, variable, name] = arguments else {
+        return Ok(Value::Null);
+    };
+    Ok(indexed(
+        value,
+        variable.as_text().unwrap_or_default(),
+        name.as_text().unwrap_or_default(),
+    ))
 }
 
 pub(super) fn indexed(value: &Value, variable: &str, name: &str) -> Value {
@@ -428,9 +590,17 @@ pub(super) fn indexed(value: &Value, variable: &str, name: &str) -> Value {
         Value::Text(text) if !variable.is_empty() && text.contains(variable) => {
             Value::text(text.replace(variable, name))
         }
-        Value::List(items) => Value::list(items.iter().map(|item| indexed(item, variable, name)).collect::<Vec<_>>()),
+        Value::List(items) => Value::list(
+            items
+                .iter()
+                .map(|item| indexed(item, variable, name))
+                .collect::<Vec<_>>(),
+        ),
         Value::Map(entries) => Value::map(
-            entries.iter().map(|(key, value)| (key.clone(), indexed(value, variable, name))).collect::<Vec<_>>(),
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), indexed(value, variable, name)))
+                .collect::<Vec<_>>(),
         ),
         Value::Secret(inner) => indexed(inner, variable, name).secret(),
         other => other.clone(),
@@ -439,6 +609,10 @@ pub(super) fn indexed(value: &Value, variable: &str, name: &str) -> Value {
 
 /// The identifier of a group.
 fn group_id(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [instance, unit] = arguments else { return Ok(Value::Null) };
-    Ok(Value::text(identifier(instance.as_text().unwrap_or_default(), &names(unit)).to_string()))
+    let [instance, unit] = arguments else {
+        return Ok(Value::Null);
+    };
+    Ok(Value::text(
+        identifier(instance.as_text().unwrap_or_default(), &names(unit)).to_string(),
+    ))
 }

@@ -12,7 +12,8 @@ use super::shape;
 use super::version::Version::*;
 use dialect::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
-/// The export with all outputs, in which failed ones are null. Templates read it from nested templates.
+/// The export with all outputs, in which failed ones are null. Templates read it from nested
+/// templates.
 const EACH: &str = "OS::each";
 /// The beginning of Heat's messages about an output.
 const OUTPUT_ERROR: &str = "Output validation error";
@@ -23,9 +24,13 @@ impl Lowering {
         for pair in pairs {
             let Some(keys) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
-                let message =
-                    format!("Output definitions must be a map. Found a {} instead", pycompat::type_name(&shown));
-                let words = invalid(message).error(OUTPUT_ERROR).at(path(&["outputs", &pair.key.item]));
+                let message = format!(
+                    "Output definitions must be a map. Found a {} instead",
+                    pycompat::type_name(&shown)
+                );
+                let words = invalid(message)
+                    .error(OUTPUT_ERROR)
+                    .at(path(&["outputs", &pair.key.item]));
                 self.wrong_shape("an output", "a map", pair.value, words);
                 continue;
             };
@@ -67,7 +72,10 @@ impl Lowering {
                     self.report(diagnostic);
                     None
                 }
-                Some(key) => self.condition_of(key, MessagePath::to(TemplatePart::OutputCondition, &pair.key.item)),
+                Some(key) => self.condition_of(
+                    key,
+                    MessagePath::to(TemplatePart::OutputCondition, &pair.key.item),
+                ),
                 None => None,
             };
             let before = self.reader.found.len();
@@ -83,7 +91,14 @@ impl Lowering {
                 Some(condition) => {
                     let span = field.span;
                     let otherwise = Expr::literal(Value::Null, span);
-                    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then: field, otherwise })), span)
+                    Expr::new(
+                        ExprKind::Choice(Box::new(ChoiceExpr {
+                            condition,
+                            then: field,
+                            otherwise,
+                        })),
+                        span,
+                    )
                 }
             };
             let export = Export {
@@ -99,7 +114,8 @@ impl Lowering {
         }
     }
 
-    /// Warns about an output of the root that shows a hidden parameter, because Heat would show its value.
+    /// Warns about an output of the root that shows a hidden parameter, because Heat would show its
+    /// value.
     fn warn_about_secrets(&mut self, output: &str, field: &Expr, blueprint: &Blueprint) {
         if self.is_child {
             return;
@@ -109,21 +125,31 @@ impl Lowering {
         shown.retain(|(name, _)| blueprint.inputs.get(name).is_some_and(|input| input.secret));
         if let Some((name, span)) = shown.into_iter().next() {
             let diagnostic = SECRET_EXPOSED
-                .new(format!("the output `{output}` shows the hidden parameter `{name}`"))
-                .label(span, "Heat shows it to every user who may read the stack; here it is secret")
+                .new(format!(
+                    "the output `{output}` shows the hidden parameter `{name}`"
+                ))
+                .label(
+                    span,
+                    "Heat shows it to every user who may read the stack; here it is secret",
+                )
                 .help("take it out, or read it with `cyan exports --reveal`")
                 .with_severity(Severity::Warning);
             self.report(diagnostic);
         }
     }
 
-    /// Adds the exports that including templates read in addition to the outputs: all outputs at once, the identifier,
-    /// the resources.
+    /// Adds the exports that including templates read in addition to the outputs: all outputs at
+    /// once, the identifier, the resources.
     pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
         let span = blueprint.span.unwrap_or(Span::NONE);
         let hidden = |field: Expr| hidden(field, span);
-        blueprint.exports.insert(ALL.into(), hidden(all(blueprint, span)));
-        let each = Export { by_entry: true, ..hidden(all(blueprint, span)) };
+        blueprint
+            .exports
+            .insert(ALL.into(), hidden(all(blueprint, span)));
+        let each = Export {
+            by_entry: true,
+            ..hidden(all(blueprint, span))
+        };
         blueprint.exports.insert(EACH.into(), each);
         if !blueprint.exports.contains_key("OS::stack_id")
             && let Some(id) = self.pseudo("OS::stack_id", span)
@@ -131,57 +157,99 @@ impl Lowering {
             blueprint.exports.insert("OS::stack_id".into(), hidden(id));
         }
         if let Some(name) = self.pseudo("OS::stack_name", span) {
-            blueprint.exports.insert("OS::stack_name".into(), hidden(name));
+            blueprint
+                .exports
+                .insert("OS::stack_name".into(), hidden(name));
         }
         let resources: Vec<Name> = blueprint.resources.keys().cloned().collect();
         for name in resources {
-            let head = ReferenceHead::Resource { name: name.clone(), bare: true };
+            let head = ReferenceHead::Resource {
+                name: name.clone(),
+                bare: true,
+            };
             let whole = reference(head.clone(), span, &[]);
-            blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
+            blueprint
+                .exports
+                .insert(format!("resource.{name}").into(), hidden(whole));
             let attributes = reference(head, span, &["attributes"]);
-            blueprint.exports.insert(format!("resource.{name}.").into(), hidden(attributes));
+            blueprint
+                .exports
+                .insert(format!("resource.{name}.").into(), hidden(attributes));
         }
         let children: Vec<Name> = blueprint.children.keys().cloned().collect();
         for name in children {
             let head = ReferenceHead::Child(name.clone());
             let whole = reference(head.clone(), span, &["OS::stack_id"]);
-            blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
-            let is_group = blueprint.children.get(&name).is_some_and(|child| child.expansion.is_some());
+            blueprint
+                .exports
+                .insert(format!("resource.{name}").into(), hidden(whole));
+            let is_group = blueprint
+                .children
+                .get(&name)
+                .is_some_and(|child| child.expansion.is_some());
             let outputs = reference(head, span, &[if is_group { ALL } else { EACH }]);
-            if let Some(expansion) = blueprint.children.get_mut(&name).and_then(|child| child.expansion.as_mut())
+            if let Some(expansion) = blueprint
+                .children
+                .get_mut(&name)
+                .and_then(|child| child.expansion.as_mut())
                 && !expansion.reads.iter().any(|read| read.item.as_ref() == ALL)
             {
                 expansion.reads.push(Spanned::new(ALL.into(), span));
             }
-            blueprint.exports.insert(format!("resource.{name}.").into(), hidden(outputs));
+            blueprint
+                .exports
+                .insert(format!("resource.{name}.").into(), hidden(outputs));
         }
     }
 }
 
-/// Adds to a child of another dialect the exports that templates read in addition to its own: all exports at once, and
-/// the identifier, which is its address in the instance.
+/// Adds to a child of another dialect the exports that templates read in addition to its own: all
+/// exports at once, and the identifier, which is its address in the instance.
 pub(super) fn add_template_exports(child: &mut Blueprint) {
     if child.exports.contains_key(ALL) {
         return;
     }
     let span = child.span.unwrap_or(Span::NONE);
     let id = reference(ReferenceHead::Scoped(ADDRESS.into()), span, &[]);
-    child.exports.insert(ALL.into(), hidden(all(child, span), span));
-    let each = Export { by_entry: true, ..hidden(all(child, span), span) };
+    child
+        .exports
+        .insert(ALL.into(), hidden(all(child, span), span));
+    let each = Export {
+        by_entry: true,
+        ..hidden(all(child, span), span)
+    };
     child.exports.insert(EACH.into(), each);
-    child.exports.insert("OS::stack_id".into(), hidden(id, span));
+    child
+        .exports
+        .insert("OS::stack_id".into(), hidden(id, span));
 }
 
 /// All outputs as a map.
 fn all(blueprint: &Blueprint, span: Span) -> Expr {
-    let outputs = blueprint.exports.iter().filter(|(_, export)| !export.hidden);
-    let outputs = outputs.map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()));
+    let outputs = blueprint
+        .exports
+        .iter()
+        .filter(|(_, export)| !export.hidden);
+    let outputs = outputs.map(|(name, export)| {
+        (
+            Spanned::new(name.clone(), export.span),
+            export.field.clone(),
+        )
+    });
     Expr::new(ExprKind::Map(outputs.collect()), span)
 }
 
 /// An export that only the including template sees.
 fn hidden(field: Expr, span: Span) -> Export {
-    Export { span, ty: Type::Any, field, may_fail: true, hidden: true, by_entry: false, description: None }
+    Export {
+        span,
+        ty: Type::Any,
+        field,
+        may_fail: true,
+        hidden: true,
+        by_entry: false,
+        description: None,
+    }
 }
 
 /// Collects the inputs that the value of an expression shows. A condition is not shown.
@@ -191,8 +259,12 @@ fn collect_shown_inputs(expr: &Expr, found: &mut Vec<(Name, Span)>) {
             collect_shown_inputs(&choice.then, found);
             collect_shown_inputs(&choice.otherwise, found);
         }
-        ExprKind::List(items) => items.iter().for_each(|item| collect_shown_inputs(item, found)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| collect_shown_inputs(value, found)),
+        ExprKind::List(items) => items
+            .iter()
+            .for_each(|item| collect_shown_inputs(item, found)),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .for_each(|(_, value)| collect_shown_inputs(value, found)),
         _ => expr.references(&mut |reference| {
             if let ReferenceHead::Input(name) = &reference.head {
                 found.push((name.clone(), reference.head_span));

@@ -1,5 +1,5 @@
-//! Reads nodes as Heat does: merge keys are resolved, keys become text, the last of equal keys counts, scalars have
-//! their values.
+//! Reads nodes as Heat does: merge keys are resolved, keys become text, the last of equal keys
+//! counts, scalars have their values.
 
 use blueprint::{Name, Value};
 use diag::{Diagnostics, Severity, Span, Spanned};
@@ -27,7 +27,8 @@ pub(super) fn value_span(node: &Node) -> Span {
 }
 
 impl NodeReader {
-    /// The entries of a map, in order: merged entries first, then its own. The last of equal keys counts.
+    /// The entries of a map, in order: merged entries first, then its own. The last of equal keys
+    /// counts.
     pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<TextEntry<'t>>> {
         let entries = node.as_map()?;
         let mut pairs: Vec<TextEntry<'t>> = Vec::with_capacity(entries.len());
@@ -56,7 +57,11 @@ impl NodeReader {
             match self.key(&entry.key) {
                 Some((key, typed)) => {
                     let key = Spanned::new(key, value_span(&entry.key));
-                    pairs.push(TextEntry { key, typed, value: &entry.value });
+                    pairs.push(TextEntry {
+                        key,
+                        typed,
+                        value: &entry.value,
+                    });
                 }
                 None => self.found.push(
                     syntax::INVALID_SYNTAX
@@ -72,14 +77,19 @@ impl NodeReader {
         Some(pairs)
     }
 
-    /// Keeps the last of equal keys, at the position of the first. Keys that are written twice are reported.
+    /// Keeps the last of equal keys, at the position of the first. Keys that are written twice are
+    /// reported.
     fn drop_repeated(&mut self, pairs: &mut Vec<TextEntry<'_>>, merged: usize) {
         if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
-            // Of keys that are equal in Python, the first gives the text and the last gives the value.
-            let mut first: blueprint::IndexMap<pycompat::EqualityKey, Name> = blueprint::IndexMap::default();
+            // Of keys that are equal in Python, the first gives the text and the last gives the
+            // value.
+            let mut first: blueprint::IndexMap<pycompat::EqualityKey, Name> =
+                blueprint::IndexMap::default();
             for pair in pairs.iter_mut() {
                 if let Some(typed) = &pair.typed {
-                    let name = first.entry(pycompat::EqualityKey::of(typed)).or_insert_with(|| pair.key.item.clone());
+                    let name = first
+                        .entry(pycompat::EqualityKey::of(typed))
+                        .or_insert_with(|| pair.key.item.clone());
                     pair.key.item = name.clone();
                 }
             }
@@ -98,7 +108,8 @@ impl NodeReader {
             }
         }
         if last.len() < pairs.len() {
-            let mut slots: Vec<Option<TextEntry<'_>>> = std::mem::take(pairs).into_iter().map(Some).collect();
+            let mut slots: Vec<Option<TextEntry<'_>>> =
+                std::mem::take(pairs).into_iter().map(Some).collect();
             pairs.extend(last.values().filter_map(|at| slots[*at].take()));
         }
     }
@@ -132,12 +143,20 @@ impl NodeReader {
                     let mut pairs = Vec::new();
                     for item in items {
                         for pair in self.pairs(item).unwrap_or_default() {
-                            pairs.push(Value::list([Value::Text(pair.key.item), self.value(pair.value)]));
+                            pairs.push(Value::list([
+                                Value::Text(pair.key.item),
+                                self.value(pair.value),
+                            ]));
                         }
                     }
                     Value::list(pairs)
                 }
-                Some("!!seq") | None => Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>()),
+                Some("!!seq") | None => Value::list(
+                    items
+                        .iter()
+                        .map(|item| self.value(item))
+                        .collect::<Vec<_>>(),
+                ),
                 Some(_) => {
                     self.unreadable(node);
                     Value::Null
@@ -146,10 +165,14 @@ impl NodeReader {
             Content::Map(_) => {
                 let pairs = self.pairs(node).unwrap_or_default();
                 match of_collection {
-                    Some("!!set") => Value::list(pairs.into_iter().map(|pair| Value::Text(pair.key.item))),
+                    Some("!!set") => {
+                        Value::list(pairs.into_iter().map(|pair| Value::Text(pair.key.item)))
+                    }
                     Some("!!map") | None => {
-                        let entries: Vec<(Name, Value)> =
-                            pairs.into_iter().map(|pair| (pair.key.item, self.value(pair.value))).collect();
+                        let entries: Vec<(Name, Value)> = pairs
+                            .into_iter()
+                            .map(|pair| (pair.key.item, self.value(pair.value)))
+                            .collect();
                         Value::map(entries)
                     }
                     Some(_) => {
@@ -163,7 +186,9 @@ impl NodeReader {
 
     /// Whether a collection has a tag that changes its data.
     pub(super) fn has_converting_tag(node: &Node) -> bool {
-        node.tag().is_some_and(|tag| !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!"))
+        node.tag().is_some_and(|tag| {
+            !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!")
+        })
     }
 
     /// Reports an unknown tag, or a text that does not fit its tag.
@@ -172,7 +197,10 @@ impl NodeReader {
             Some(tag) => syntax::INVALID_SYNTAX
                 .new(format!("the tag `{}` is not supported here", tag.item))
                 .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
-                .with_native_message(format!("could not determine a constructor for the tag '{}'", tag.item)),
+                .with_native_message(format!(
+                    "could not determine a constructor for the tag '{}'",
+                    tag.item
+                )),
             None => {
                 let text = node.as_scalar().map_or("=", |scalar| &*scalar.text);
                 let tag = if text == "=" { "value" } else { "merge" };
@@ -190,7 +218,9 @@ impl NodeReader {
 }
 
 fn is_merge(key: &Node) -> bool {
-    let plain = key.as_scalar().is_some_and(|scalar| scalar.style == syntax::Style::Plain && &*scalar.text == "<<");
+    let plain = key
+        .as_scalar()
+        .is_some_and(|scalar| scalar.style == syntax::Style::Plain && &*scalar.text == "<<");
     plain && key.tag().is_none()
 }
 
@@ -199,7 +229,9 @@ pub(super) fn data(text: &str) -> Option<Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);
     let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
-    let mut reader = NodeReader { found: Diagnostics::new() };
+    let mut reader = NodeReader {
+        found: Diagnostics::new(),
+    };
     let value = reader.value(tree.root.as_ref()?);
     (!found.has_errors() && value.as_map().is_some()).then_some(value)
 }

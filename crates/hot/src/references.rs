@@ -19,7 +19,12 @@ impl Lowering {
         let node = pair.value;
         if let Some(name) = self.text(node) {
             if name.is_empty() {
-                return self.bad_value(node, "Function \"get_param\" must have arguments", "the name is empty", span);
+                return self.bad_value(
+                    node,
+                    "Function \"get_param\" must have arguments",
+                    "the name is empty",
+                    span,
+                );
             }
             return self.parameter(name, value_span(node), span);
         }
@@ -33,7 +38,12 @@ impl Lowering {
                     Some(name) => self.parameter(name, value_span(first), value_span(first)),
                     None if first.as_scalar().is_some() => {
                         let words = "Parameter name in \"get_param\" must be string";
-                        return self.bad_value(first, words, "the name of a parameter must be text", span);
+                        return self.bad_value(
+                            first,
+                            words,
+                            "the name of a parameter must be text",
+                            span,
+                        );
                     }
                     None => self.any_parameter(first),
                 };
@@ -41,20 +51,29 @@ impl Lowering {
                     return value;
                 }
                 let path: Vec<Expr> = path.iter().map(|step| self.expr(step)).collect();
-                call("get_param", pair.key.span, std::iter::once(value).chain(path).collect(), span)
+                call(
+                    "get_param",
+                    pair.key.span,
+                    std::iter::once(value).chain(path).collect(),
+                    span,
+                )
             }
             Content::Map(_) if self.is_call(node) => self.any_parameter(node),
-            _ if self.is_null(node) => {
-                self.bad_value(node, "Function \"get_param\" must have arguments", "there is no name", span)
-            }
+            _ if self.is_null(node) => self.bad_value(
+                node,
+                "Function \"get_param\" must have arguments",
+                "there is no name",
+                span,
+            ),
             _ => {
                 let diagnostic = ARGUMENT_TYPE
                     .new("the name of a parameter must be text")
                     .label(value_span(node), format!("this is {}", self.kind_of(node)))
                     .help("quote it")
-                    .with_native_message(
-                        self.evaluation_error("TypeError", "Argument to \"get_param\" must be string or list"),
-                    );
+                    .with_native_message(self.evaluation_error(
+                        "TypeError",
+                        "Argument to \"get_param\" must be string or list",
+                    ));
                 self.report_unknown_name(diagnostic, span)
             }
         }
@@ -72,9 +91,10 @@ impl Lowering {
             .new(format!("there is no parameter `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
-            .with_native_message(
-                self.evaluation_error("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")),
-            );
+            .with_native_message(self.evaluation_error(
+                "UserParameterMissing",
+                &format!("The Parameter ({name}) was not provided."),
+            ));
         self.report_unknown_name(diagnostic, span)
     }
 
@@ -83,7 +103,10 @@ impl Lowering {
         let span = value_span(name);
         let name = self.expr(name);
         let all = self.parameters.iter().map(|(name, at)| {
-            (Spanned::new(name.clone(), *at), reference(ReferenceHead::Input(name.clone()), span, &[]))
+            (
+                Spanned::new(name.clone(), *at),
+                reference(ReferenceHead::Input(name.clone()), span, &[]),
+            )
         });
         let all = Expr::new(ExprKind::Map(all.collect()), span);
         call("(parameter)", span, vec![all, name], span)
@@ -93,8 +116,18 @@ impl Lowering {
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         Some(match name {
-            "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span),
-            "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span),
+            "OS::stack_name" => call(
+                "(stack name)",
+                span,
+                vec![fact(INSTANCE), fact(CHILD_PATH)],
+                span,
+            ),
+            "OS::stack_id" => call(
+                "(stack id)",
+                span,
+                vec![fact(INSTANCE), fact(CHILD_PATH)],
+                span,
+            ),
             "OS::project_id" => Expr::literal(Value::text("test_tenant_id"), span),
             _ => return None,
         })
@@ -126,12 +159,19 @@ impl Lowering {
     /// A reference to the id of a resource.
     pub(super) fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(LoweredKind::Resource) => {
-                reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, &[])
-            }
-            Some(LoweredKind::Child | LoweredKind::Group) => {
-                reference(ReferenceHead::Child(name.into()), name_span, &["OS::stack_id"])
-            }
+            Some(LoweredKind::Resource) => reference(
+                ReferenceHead::Resource {
+                    name: name.into(),
+                    bare: true,
+                },
+                name_span,
+                &[],
+            ),
+            Some(LoweredKind::Child | LoweredKind::Group) => reference(
+                ReferenceHead::Child(name.into()),
+                name_span,
+                &["OS::stack_id"],
+            ),
             None => self.unknown_resource(name, name_span, span),
         }
     }
@@ -148,14 +188,21 @@ impl Lowering {
     /// `Ref: name`: refers to a resource, or to a parameter if no resource has the name.
     pub(super) fn cfn_ref(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         match self.text(pair.value) {
-            Some(name) if self.resources.contains_key(name) => self.resource(name, value_span(pair.value), span),
+            Some(name) if self.resources.contains_key(name) => {
+                self.resource(name, value_span(pair.value), span)
+            }
             Some(name) if self.parameters.contains_key(name) || name.starts_with("OS::") => {
                 self.parameter(name, value_span(pair.value), span)
             }
             Some(name) => self.unknown_resource(name, value_span(pair.value), span),
             None => {
                 let words = "Argument to \"Ref\" must be string";
-                self.bad_value(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
+                self.bad_value(
+                    pair.value,
+                    words,
+                    "`Ref` takes the name of a resource or a parameter",
+                    span,
+                )
             }
         }
     }
@@ -181,7 +228,11 @@ impl Lowering {
             ["metadata", "deletion_policy", "update_policy"]
         };
         let Some(part) = self.text(pair.value).filter(|part| parts.contains(part)) else {
-            let words = format!("Incorrect arguments to \"{}\" should be one of: {}", pair.key.item, parts.join(", "));
+            let words = format!(
+                "Incorrect arguments to \"{}\" should be one of: {}",
+                pair.key.item,
+                parts.join(", ")
+            );
             let why = "only metadata and policies of the resource above can be read";
             return self.bad_argument(pair.value, &words, why, span);
         };
@@ -208,21 +259,24 @@ impl Lowering {
 
     /// Heat's message for a mistake that it finds while it computes the current value.
     pub(super) fn evaluation_error(&self, class: &'static str, message: &str) -> NativeMessage {
-        self.message_path.message(HeatPhase::Evaluate, class, message)
+        self.message_path
+            .message(HeatPhase::Evaluate, class, message)
     }
 
-    /// Reports an argument of the wrong kind that Heat notices only during evaluation. In an output, it fails only this
-    /// output.
+    /// Reports an argument of the wrong kind that Heat notices only during evaluation. In an
+    /// output, it fails only this output.
     pub(super) fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
-        let diagnostic =
-            ARGUMENT_TYPE.new(why.to_owned()).label(value_span(node), format!("this is {}", self.kind_of(node)));
+        let diagnostic = ARGUMENT_TYPE
+            .new(why.to_owned())
+            .label(value_span(node), format!("this is {}", self.kind_of(node)));
         let words = self.evaluation_error("TypeError", words);
         self.report_unknown_name(diagnostic.with_native_message(words), span)
     }
 
     pub(super) fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
-        let diagnostic =
-            ARGUMENT_TYPE.new(why.to_owned()).label(value_span(node), format!("this is {}", self.kind_of(node)));
+        let diagnostic = ARGUMENT_TYPE
+            .new(why.to_owned())
+            .label(value_span(node), format!("this is {}", self.kind_of(node)));
         let words = self.message_path.message(HeatPhase::Parse, INVALID, words);
         self.fail(diagnostic.with_native_message(words), span)
     }

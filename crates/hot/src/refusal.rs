@@ -64,10 +64,13 @@ impl ValueRefusal {
 
     /// Creates the diagnostic at a place.
     pub fn at(&self, span: Span) -> Diagnostic {
-        let mut diagnostic =
-            Diagnostic::new(self.code, self.message.clone()).label(span, self.label()).with_severity(self.severity);
+        let mut diagnostic = Diagnostic::new(self.code, self.message.clone())
+            .label(span, self.label())
+            .with_severity(self.severity);
         diagnostic.native_message = self.words().map(Box::new);
-        diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
+        diagnostic
+            .help
+            .extend(self.help.as_deref().map(str::to_owned));
         diagnostic
     }
 
@@ -97,7 +100,9 @@ impl ValueRefusal {
 
     /// Heat's message with its class.
     pub fn words(&self) -> Option<NativeMessage> {
-        self.heat.as_ref().map(|heat| NativeMessage::of(self.class, heat.as_str()))
+        self.heat
+            .as_ref()
+            .map(|heat| NativeMessage::of(self.class, heat.as_str()))
     }
 
     /// Sets Heat's usual class, for errors of the template as a whole, if the refusal has none.
@@ -119,7 +124,20 @@ impl ValueRefusal {
 impl From<ValueRefusal> for expr::Refusal {
     fn from(refusal: ValueRefusal) -> expr::Refusal {
         let words = refusal.words();
-        let ValueRefusal { code, message, path, help, .. } = refusal.within(0);
-        expr::Refusal { code, message, path, inside: None, help: help.map(String::from), words: words.map(Box::new) }
+        let ValueRefusal {
+            code,
+            message,
+            path,
+            help,
+            ..
+        } = refusal.within(0);
+        expr::Refusal {
+            code,
+            message,
+            path,
+            inside: None,
+            help: help.map(String::from),
+            words: words.map(Box::new),
+        }
     }
 }

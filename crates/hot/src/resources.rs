@@ -1,7 +1,8 @@
 //! The section `resources` (decision Heat 9).
 
 use blueprint::{
-    Blueprint, Child, ConditionalErrors, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, TypeId, Value,
+    Blueprint, Child, ConditionalErrors, Expr, ExprKind, Lifecycle, Name, Resource,
+    ResourceMetadata, TypeId, Value,
 };
 use diag::{Code, Diagnostic, NativeMessage, Severity, Span, Spanned};
 use syntax::{Content, Node};
@@ -19,8 +20,8 @@ use super::read::{TextEntry, value_span};
 use super::shape;
 use super::version::Version::{self, *};
 use dialect::codes::{
-    INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
+    INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE,
+    UNKNOWN_KEY, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
 
 /// The type that accepts any property and does nothing.
@@ -30,8 +31,13 @@ const NONE: &str = "OS::Heat::None";
 const LATER: [&str; 2] = ["external_id", "condition"];
 
 /// The codes of mistakes that Heat notices only if the resource exists.
-const LATE_CODES: [&Code; 5] =
-    [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
+const LATE_CODES: [&Code; 5] = [
+    &REMOVED_FUNCTION,
+    &UNKNOWN_RESOURCE,
+    &UNKNOWN_FIELD,
+    &SELF_REFERENCE,
+    &UNKNOWN_VARIABLE,
+];
 
 /// The diagnostic for a resource without a type.
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
@@ -59,7 +65,11 @@ pub(super) fn removal(policy: &Value, version: Version) -> Option<Diagnostic> {
         Some("Delete" | "Retain" | "Snapshot") => None,
         Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => None,
         _ => {
-            let shown = if policy.has_secret() { "(secret)".to_owned() } else { pycompat::text(policy) };
+            let shown = if policy.has_secret() {
+                "(secret)".to_owned()
+            } else {
+                pycompat::text(policy)
+            };
             let refused = INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
@@ -89,7 +99,15 @@ struct ParsedResource {
 }
 
 fn declare_group(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
-    let ParsedResource { name, type_name, spec, spec_key, policy, metadata, .. } = body;
+    let ParsedResource {
+        name,
+        type_name,
+        spec,
+        spec_key,
+        policy,
+        metadata,
+        ..
+    } = body;
     let path = Expr::literal(Value::Text(type_name.item.name().clone()), type_name.span);
     let (expansion, inputs) = groups::expansion(type_name, spec, spec_key, policy, metadata);
     let child = Child {
@@ -110,16 +128,30 @@ fn declare_group(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
 }
 
 fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
-    let ParsedResource { name, type_name, removal, .. } = body;
+    let ParsedResource {
+        name,
+        type_name,
+        removal,
+        ..
+    } = body;
     let mut inputs = match body.spec.kind {
         ExprKind::Map(entries) => entries,
         _ => Vec::new(),
     };
     // The nested template can read these properties of its resource.
-    let facade =
-        [("metadata", body.metadata), ("deletion_policy", removal.as_deref().cloned()), ("update_policy", body.policy)];
-    let facade = facade.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();
-    inputs.push((named(FACADE, name.span), Expr::new(ExprKind::Map(facade), name.span)));
+    let facade = [
+        ("metadata", body.metadata),
+        ("deletion_policy", removal.as_deref().cloned()),
+        ("update_policy", body.policy),
+    ];
+    let facade = facade
+        .into_iter()
+        .filter_map(|(key, said)| Some((named(key, name.span), said?)))
+        .collect();
+    inputs.push((
+        named(FACADE, name.span),
+        Expr::new(ExprKind::Map(facade), name.span),
+    ));
     let child = Child {
         span: name.span,
         path: Expr::literal(Value::Text(type_name.item.name().clone()), type_name.span),
@@ -138,7 +170,10 @@ fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
 }
 
 fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
-    let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
+    let metadata = ResourceMetadata {
+        custom: body.metadata,
+        ..ResourceMetadata::default()
+    };
     let resource = Resource {
         condition: condition.map(Box::new),
         depends_on: body.depends_on,
@@ -163,7 +198,10 @@ impl Lowering {
             if name.item.contains('/') {
                 let diagnostic = INVALID_NAME
                     .new(format!("the name `{}` holds a `/`", name.item))
-                    .label(name.span, "`/` separates a child from the names of its elements")
+                    .label(
+                        name.span,
+                        "`/` separates a child from the names of its elements",
+                    )
                     .with_native_message(invalid("Resource name may not contain \"/\""));
                 self.report(diagnostic);
             }
@@ -173,8 +211,11 @@ impl Lowering {
                     continue;
                 }
                 if !pycompat::truth(&shown) {
-                    let diagnostic =
-                        no_type(&name.item, value_span(pair.value), "Each resource must contain a type key.");
+                    let diagnostic = no_type(
+                        &name.item,
+                        value_span(pair.value),
+                        "Each resource must contain a type key.",
+                    );
                     self.report(diagnostic);
                     continue;
                 }
@@ -190,34 +231,40 @@ impl Lowering {
         }
     }
 
-    /// Lowers a resource. If it has a condition, some of its mistakes count only if the condition holds.
+    /// Lowers a resource. If it has a condition, some of its mistakes count only if the condition
+    /// holds.
     fn lower_definition(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
-        let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
-            let message_path = MessagePath::to(TemplatePart::ResourceCondition, &name.item);
-            self.condition_of(pair, message_path)
-        });
+        let condition = definition
+            .get("condition")
+            .filter(|_| self.version >= V2016_10_14)
+            .and_then(|pair| {
+                let message_path = MessagePath::to(TemplatePart::ResourceCondition, &name.item);
+                self.condition_of(pair, message_path)
+            });
         let before = self.reader.found.len();
         self.declare(definition, condition.clone(), blueprint);
         self.make_errors_conditional(condition, before, false, blueprint);
     }
 
-    /// Turns errors from number `before` on into warnings for the type that evaluates nothing, unless Heat notices them
-    /// while it reads.
+    /// Turns errors from number `before` on into warnings for the type that evaluates nothing,
+    /// unless Heat notices them while it reads.
     fn downgrade_late_errors(&mut self, type_name: &str, before: usize) {
         if type_name != NONE {
             return;
         }
         for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
             let is_reference = one.code.name == UNKNOWN_RESOURCE.name;
-            if self.late_diagnostics.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
+            if self.late_diagnostics.contains(&at) && !is_reference
+                || one.code.name == REMOVED_FUNCTION.name
+            {
                 one.severity = Severity::Warning;
             }
         }
     }
 
-    /// Makes errors from number `before` on depend on a condition: with `all` all of them, otherwise those that Heat
-    /// does not notice while it reads.
+    /// Makes errors from number `before` on depend on a condition: with `all` all of them,
+    /// otherwise those that Heat does not notice while it reads.
     pub(super) fn make_errors_conditional(
         &mut self,
         condition: Option<Expr>,
@@ -229,20 +276,39 @@ impl Lowering {
         let Some(condition) = condition else { return };
         self.unsettled = true;
         let mut found = Vec::new();
-        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before).filter(|(_, one)| one.is_error()) {
-            if all || unread.contains(&at) || LATE_CODES.iter().any(|code| code.name == one.code.name) {
+        for (at, one) in self
+            .reader
+            .found
+            .iter_mut()
+            .enumerate()
+            .skip(before)
+            .filter(|(_, one)| one.is_error())
+        {
+            if all
+                || unread.contains(&at)
+                || LATE_CODES.iter().any(|code| code.name == one.code.name)
+            {
                 found.push(one.clone());
                 one.severity = Severity::Warning;
             }
         }
         if !found.is_empty() {
-            blueprint.guarded.push(ConditionalErrors { condition, found });
+            blueprint
+                .guarded
+                .push(ConditionalErrors { condition, found });
         }
     }
 
-    fn declare(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    fn declare(
+        &mut self,
+        definition: Definition<'_>,
+        condition: Option<Expr>,
+        blueprint: &mut Blueprint,
+    ) {
         self.check_keys(&definition);
-        let Some(body) = self.read_body(definition) else { return };
+        let Some(body) = self.read_body(definition) else {
+            return;
+        };
         match self.resources.get(&body.name.item) {
             Some(LoweredKind::Group) => declare_group(body, condition, blueprint),
             Some(LoweredKind::Child) => declare_child(body, condition, blueprint),
@@ -265,10 +331,17 @@ impl Lowering {
                 self.report(diagnostic);
             } else if LATER.contains(&key) && self.version < V2016_10_14 {
                 let diagnostic = NEWER_THAN_VERSION
-                    .new(format!("`{key}` of a resource came with version 2016-10-14"))
-                    .label(pair.key.span, format!("the version of the template is {}", self.version.date()))
+                    .new(format!(
+                        "`{key}` of a resource came with version 2016-10-14"
+                    ))
+                    .label(
+                        pair.key.span,
+                        format!("the version of the template is {}", self.version.date()),
+                    )
                     .with_severity(Severity::Error)
-                    .with_native_message(invalid(format!("Invalid keyword(s) inside a resource definition: {key}")));
+                    .with_native_message(invalid(format!(
+                        "Invalid keyword(s) inside a resource definition: {key}"
+                    )));
                 self.report(diagnostic);
             }
         }
@@ -278,7 +351,11 @@ impl Lowering {
     fn read_body(&mut self, definition: Definition<'_>) -> Option<ParsedResource> {
         let name = definition.name.clone();
         let written = self.type_of(&definition)?;
-        let meaning = self.resolved_types.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
+        let meaning = self
+            .resolved_types
+            .get(&name.item)
+            .cloned()
+            .unwrap_or_else(|| written.item.clone());
         let is_mapped = written.item != meaning;
         let type_name = Spanned::new(TypeId::from(meaning), written.span);
         let stands_for = is_mapped.then(|| Spanned::new(TypeId::from(written.item), written.span));
@@ -288,7 +365,10 @@ impl Lowering {
             Some(pair) => match &pair.value.content {
                 Content::Map(_) | Content::Missing => self.expr(pair.value),
                 _ => {
-                    let words = invalid(format!("Resource {} properties type must be object", name.item));
+                    let words = invalid(format!(
+                        "Resource {} properties type must be object",
+                        name.item
+                    ));
                     self.wrong_shape("`properties`", "a map", pair.value, words);
                     Expr::error(value_span(pair.value))
                 }
@@ -296,11 +376,15 @@ impl Lowering {
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
         self.downgrade_late_errors(&type_name.item, before);
-        let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
+        let spec_key = definition
+            .get("properties")
+            .map_or(name.span, |pair| pair.key.span);
         self.message_path = MessagePath::to(TemplatePart::Metadata, &name.item);
         let metadata = self.map_of(&definition, "metadata");
         let providers = match self.resources.get(&name.item) {
-            Some(LoweredKind::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
+            Some(LoweredKind::Group) => {
+                self.providers_of_group(&type_name.item, &spec, metadata.as_ref())
+            }
             kind => self.providers(metadata.as_ref(), matches!(kind, Some(LoweredKind::Child))),
         };
         let depends_on = self.depends_on(&definition);
@@ -310,19 +394,31 @@ impl Lowering {
         let before = self.reader.found.len();
         let policy = self.map_of(&definition, "update_policy");
         self.downgrade_late_errors(&type_name.item, before);
-        let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
-            Some(text) => Some(Box::new(Expr::literal(Value::text(text), value_span(pair.value)))),
-            None => {
-                let words = invalid(format!("Resource {} description type must be string", name.item));
-                self.wrong_shape("`description`", "text", pair.value, words);
-                None
-            }
-        });
-        let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
-            self.message_path = MessagePath::to(TemplatePart::Properties, &name.item);
-            self.unsettled = true;
-            Box::new(self.expr(pair.value))
-        });
+        let description =
+            definition
+                .get("description")
+                .and_then(|pair| match self.text(pair.value) {
+                    Some(text) => Some(Box::new(Expr::literal(
+                        Value::text(text),
+                        value_span(pair.value),
+                    ))),
+                    None => {
+                        let words = invalid(format!(
+                            "Resource {} description type must be string",
+                            name.item
+                        ));
+                        self.wrong_shape("`description`", "text", pair.value, words);
+                        None
+                    }
+                });
+        let external = definition
+            .get("external_id")
+            .filter(|pair| self.is_call(pair.value))
+            .map(|pair| {
+                self.message_path = MessagePath::to(TemplatePart::Properties, &name.item);
+                self.unsettled = true;
+                Box::new(self.expr(pair.value))
+            });
         Some(ParsedResource {
             name,
             type_name,
@@ -346,7 +442,10 @@ impl Lowering {
         if matches!(pair.value.content, Content::Map(_)) {
             return Some(self.expr(pair.value));
         }
-        let words = invalid(format!("Resource {} {key} type must be object", definition.name.item));
+        let words = invalid(format!(
+            "Resource {} {key} type must be object",
+            definition.name.item
+        ));
         self.wrong_shape(&format!("`{key}`"), "a map", pair.value, words);
         None
     }
@@ -360,12 +459,18 @@ impl Lowering {
         };
         match self.text(pair.value) {
             Some("") => {
-                self.report(missing(value_span(pair.value), "Each Resource must contain a Type key."));
+                self.report(missing(
+                    value_span(pair.value),
+                    "Each Resource must contain a Type key.",
+                ));
                 None
             }
             Some(text) => Some(named(text, value_span(pair.value))),
             None if self.is_null(pair.value) => {
-                self.report(missing(value_span(pair.value), "Each Resource must contain a Type key."));
+                self.report(missing(
+                    value_span(pair.value),
+                    "Each Resource must contain a Type key.",
+                ));
                 None
             }
             None => {
@@ -378,20 +483,31 @@ impl Lowering {
 
     /// `depends_on`: a name or a list of names.
     fn depends_on(&mut self, definition: &Definition<'_>) -> Vec<Spanned<Name>> {
-        let Some(pair) = definition.get("depends_on") else { return Vec::new() };
+        let Some(pair) = definition.get("depends_on") else {
+            return Vec::new();
+        };
         let own = definition.name.item.clone();
         let (items, words): (Vec<&Node>, _) = match &pair.value.content {
-            Content::List(items) => {
-                (items.iter().collect(), format!("Resource {own} depends_on must be a list of strings"))
-            }
-            _ => (vec![pair.value], format!("Resource {own} depends_on type must be list or string")),
+            Content::List(items) => (
+                items.iter().collect(),
+                format!("Resource {own} depends_on must be a list of strings"),
+            ),
+            _ => (
+                vec![pair.value],
+                format!("Resource {own} depends_on type must be list or string"),
+            ),
         };
         let words = invalid(words);
         let mut names: Vec<Spanned<Name>> = Vec::with_capacity(items.len());
         for item in items {
             let span = value_span(item);
             let Some(text) = self.text(item) else {
-                self.wrong_shape("`depends_on`", "a name or a list of names", item, words.clone());
+                self.wrong_shape(
+                    "`depends_on`",
+                    "a name or a list of names",
+                    item,
+                    words.clone(),
+                );
                 continue;
             };
             if *text == *own {
@@ -433,9 +549,13 @@ impl Lowering {
                     return None;
                 }
             }
-            None if self.is_call(pair.value) => self.message_path = MessagePath::to(TemplatePart::DeletionPolicy, own),
+            None if self.is_call(pair.value) => {
+                self.message_path = MessagePath::to(TemplatePart::DeletionPolicy, own)
+            }
             None => {
-                let words = invalid(format!("Resource {own} deletion_policy type must be string"));
+                let words = invalid(format!(
+                    "Resource {own} deletion_policy type must be string"
+                ));
                 self.wrong_shape("`deletion_policy`", "text", pair.value, words);
                 return None;
             }
@@ -451,7 +571,10 @@ impl Lowering {
                 Some(text) => lifecycle.external = Some(text.into()),
                 None if self.is_call(pair.value) => {}
                 None => {
-                    let words = invalid(format!("Resource {} external_id type must be string", definition.name.item));
+                    let words = invalid(format!(
+                        "Resource {} external_id type must be string",
+                        definition.name.item
+                    ));
                     self.wrong_shape("`external_id`", "text", pair.value, words);
                 }
             }
@@ -460,7 +583,11 @@ impl Lowering {
     }
 
     /// The condition of a resource or of an output.
-    pub(super) fn condition_of(&mut self, pair: &TextEntry<'_>, message_path: MessagePath) -> Option<Expr> {
+    pub(super) fn condition_of(
+        &mut self,
+        pair: &TextEntry<'_>,
+        message_path: MessagePath,
+    ) -> Option<Expr> {
         let node = pair.value;
         let of_output = message_path.section == TemplatePart::OutputCondition;
         if of_output && self.is_null(node) {
@@ -482,15 +609,22 @@ impl Lowering {
             return None;
         }
         // Heat does not expect an inline condition to fail, so the class of the error is Python's.
-        let in_place =
-            message_path.section == TemplatePart::ResourceCondition && matches!(node.content, Content::Map(_));
+        let in_place = message_path.section == TemplatePart::ResourceCondition
+            && matches!(node.content, Content::Map(_));
         let unforeseen = || NativeMessage::of("ValueError", "");
-        self.condition_for =
-            Some(if in_place { unforeseen() } else { message_path.message(HeatPhase::Evaluate, "ValueError", "") });
+        self.condition_for = Some(if in_place {
+            unforeseen()
+        } else {
+            message_path.message(HeatPhase::Evaluate, "ValueError", "")
+        });
         self.message_path = message_path;
         let condition = self.condition(node);
         self.condition_for = None;
         // A condition that is always true is left out.
-        if matches!(condition.as_literal(), Some(Value::Bool(true))) { None } else { Some(condition) }
+        if matches!(condition.as_literal(), Some(Value::Bool(true))) {
+            None
+        } else {
+            Some(condition)
+        }
     }
 }

@@ -1,8 +1,12 @@
-//! The rules of the dialect: values of parameters (decision Heat 4), properties (decision Heat 9.3), names, messages.
+//! The rules of the dialect: values of parameters (decision Heat 4), properties (decision Heat
+//! 9.3), names, messages.
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, ReferenceHead, Schema, TypeId, Value};
+use blueprint::{
+    AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, ReferenceHead, Schema, TypeId,
+    Value,
+};
 use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
@@ -13,8 +17,9 @@ use super::version::Version;
 use super::{computed_parts, groups, inputs, messages, naming, outputs, resources};
 use dialect::codes::UNKNOWN_RESOURCE;
 use dialect::rules::{
-    Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue, InputRules, MessageRules,
-    NamingRules, NativeInput, NativePassedInput, NativeSpec, ReferenceRules, SizeRules, SpecAt, SpecRules,
+    Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue,
+    InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput, NativeSpec,
+    ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
 use dialect::{DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, Mistake};
 
@@ -93,7 +98,9 @@ impl SpecRules for HotRules {
         found: &mut Diagnostics,
     ) -> Value {
         let (bare, secret) = value.split_secret();
-        let Value::Map(map) = bare else { return value.clone() };
+        let Value::Map(map) = bare else {
+            return value.clone();
+        };
         Value::Map(Arc::new(fit_properties(map, at, schema, found))).tainted(secret)
     }
 
@@ -103,8 +110,13 @@ impl SpecRules for HotRules {
 
     fn shown(&self, type_name: &str, given: &Value) -> Value {
         // The `type` is only checked, but Heat shows the value converted to that type.
-        let kind = given.get("type").and_then(Value::as_text).and_then(ParameterKind::of_parameter);
-        let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.unmarked(), type_name) else {
+        let kind = given
+            .get("type")
+            .and_then(Value::as_text)
+            .and_then(ParameterKind::of_parameter);
+        let (Some(kind), Value::Map(fields), "OS::Heat::Value") =
+            (kind, given.unmarked(), type_name)
+        else {
             return given.clone();
         };
         let mut fields = (**fields).clone();
@@ -127,8 +139,13 @@ impl SpecRules for HotRules {
 
 impl ReferenceRules for HotRules {
     fn reads_attribute(&self, reference: &Ref) -> bool {
-        match (&reference.head, reference.path.first().map(|accessor| &accessor.kind)) {
-            (ReferenceHead::Child(_), Some(AccessorKind::Name(name))) => name.as_ref() != "OS::stack_id",
+        match (
+            &reference.head,
+            reference.path.first().map(|accessor| &accessor.kind),
+        ) {
+            (ReferenceHead::Child(_), Some(AccessorKind::Name(name))) => {
+                name.as_ref() != "OS::stack_id"
+            }
             (_, first) => first.is_some(),
         }
     }
@@ -191,8 +208,13 @@ impl ExpansionRules for HotRules {
 
 impl NamingRules for HotRules {
     fn instance(&self, name: &str, document: Option<Span>) -> Option<Diagnostic> {
-        let fits = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        let fits = name
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_alphabetic())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
             && name.len() <= 255;
         if fits {
             return None;
@@ -204,11 +226,16 @@ impl NamingRules for HotRules {
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
                  and must be 255 characters or less."
             )));
-        Some(document.into_iter().fold(diagnostic, |diagnostic, span| diagnostic.label(span, "a template of Heat")))
+        Some(document.into_iter().fold(diagnostic, |diagnostic, span| {
+            diagnostic.label(span, "a template of Heat")
+        }))
     }
 
     fn document(&self, instance: &str, path: &[Name]) -> DocumentName {
-        DocumentName { name: naming::stack_name(instance, path), id: naming::stack_identifier(instance, path) }
+        DocumentName {
+            name: naming::stack_name(instance, path),
+            id: naming::stack_identifier(instance, path),
+        }
     }
 
     fn types_begin_with_provider(&self) -> bool {
@@ -227,9 +254,15 @@ impl SizeRules for HotRules {
         if count <= most {
             return None;
         }
-        let who = if limits.resources.is_some() { "more than the settings allow" } else { "more than Heat takes" };
+        let who = if limits.resources.is_some() {
+            "more than the settings allow"
+        } else {
+            "more than Heat takes"
+        };
         let diagnostic = TOO_LARGE
-            .new(format!("the template has more than {most} resources with those below it, {who}"))
+            .new(format!(
+                "the template has more than {most} resources with those below it, {who}"
+            ))
             .label(place, "the root of them all")
             .help("divide it into stacks of their own")
             .with_native_message(NativeMessage::of(

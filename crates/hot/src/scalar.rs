@@ -1,9 +1,11 @@
-//! The values of scalars: YAML 1.1 as Heat reads it, except that dates and times stay text (decision Heat 2).
+//! The values of scalars: YAML 1.1 as Heat reads it, except that dates and times stay text
+//! (decision Heat 2).
 
 use blueprint::{Name, Value};
 use syntax::{Scalar, Style};
 
-/// The value of a scalar with its tag, in the form with `!`. `None` if the tag is unknown, or its text does not fit it.
+/// The value of a scalar with its tag, in the form with `!`. `None` if the tag is unknown, or its
+/// text does not fit it.
 pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
     let text = &*scalar.text;
     if let Some(tag) = tag {
@@ -11,7 +13,9 @@ pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
             "!" => untagged(scalar),
             "!!str" => Some(Value::text(text)),
             "!!int" => integer(text),
-            "!!float" => float(text).or_else(|| integer(text).and_then(as_float)).or_else(|| python_float(text)),
+            "!!float" => float(text)
+                .or_else(|| integer(text).and_then(as_float))
+                .or_else(|| python_float(text)),
             "!!bool" => boolean(text),
             "!!null" => Some(Value::Null),
             "!!timestamp" => Some(Value::text(text)),
@@ -24,7 +28,10 @@ pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
 
 /// The short form of a tag.
 pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
-    match tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|tag| tag.strip_suffix('>')) {
+    match tag
+        .strip_prefix("!<tag:yaml.org,2002:")
+        .and_then(|tag| tag.strip_suffix('>'))
+    {
         Some(name) => format!("!!{name}").into(),
         None => tag.into(),
     }
@@ -32,7 +39,9 @@ pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
 
 /// The float that Python's `float` reads from a text that is no float in YAML.
 fn python_float(text: &str) -> Option<Value> {
-    pycompat::float(&Value::text(text.replace('_', ""))).ok().map(Value::Float)
+    pycompat::float(&Value::text(text.replace('_', "")))
+        .ok()
+        .map(Value::Float)
 }
 
 fn untagged(scalar: &Scalar) -> Option<Value> {
@@ -70,14 +79,18 @@ fn float_text(value: f64) -> String {
 }
 
 fn plain(text: &str) -> Option<Value> {
-    let Some(first) = text.bytes().next() else { return Some(Value::Null) };
+    let Some(first) = text.bytes().next() else {
+        return Some(Value::Null);
+    };
     match first {
         b'0'..=b'9' | b'+' | b'-' | b'.' => {
             if let Some(value) = integer(text).or_else(|| float(text)) {
                 return Some(value);
             }
         }
-        b'~' | b'n' | b'N' if matches!(text, "~" | "null" | "Null" | "NULL") => return Some(Value::Null),
+        b'~' | b'n' | b'N' if matches!(text, "~" | "null" | "Null" | "NULL") => {
+            return Some(Value::Null);
+        }
         // PyYAML has a tag for `=` but no constructor for it.
         b'=' if text == "=" => return None,
         b'<' if text == "<<" => return None,
@@ -99,18 +112,23 @@ fn boolean(text: &str) -> Option<Value> {
     // Lower, Title or UPPER case; no mixture.
     let mut title = lower.clone();
     title[..1].make_ascii_uppercase();
-    (text == lower || text == title || text == lower.to_ascii_uppercase()).then_some(Value::Bool(value))
+    (text == lower || text == title || text == lower.to_ascii_uppercase())
+        .then_some(Value::Bool(value))
 }
 
-/// Parses an integer of any size: decimal, octal with a leading zero, `0x`, `0b`, base 60 with colons; underscores
-/// anywhere.
+/// Parses an integer of any size: decimal, octal with a leading zero, `0x`, `0b`, base 60 with
+/// colons; underscores anywhere.
 fn integer(text: &str) -> Option<Value> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
         _ => (false, text),
     };
-    let decimal = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let decimal = |digits: &str| {
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'_')
+    };
     let (digits, radix) = match digits.as_bytes() {
         [] => return None,
         [b'0'] => return Some(Value::Int(0)),
@@ -121,7 +139,11 @@ fn integer(text: &str) -> Option<Value> {
         [b'1'..=b'9', ..] if decimal(digits) => (digits.as_bytes(), 10),
         _ => return None,
     };
-    let plain: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'_').collect();
+    let plain: Vec<u8> = digits
+        .iter()
+        .copied()
+        .filter(|byte| *byte != b'_')
+        .collect();
     // `0_` is a zero in base 8 without further digits.
     if plain.is_empty() && radix == 8 && !digits.is_empty() {
         return Some(Value::Int(0));
@@ -139,7 +161,9 @@ fn sexagesimal(negative: bool, digits: &str) -> Option<Value> {
     for (at, part) in digits.split(':').enumerate() {
         let plain: String = part.chars().filter(|digit| *digit != '_').collect();
         let fits = !plain.is_empty() && plain.bytes().all(|byte| byte.is_ascii_digit());
-        if !fits || (at > 0 && (part.len() > 2 || part.contains('_') || plain.parse::<u8>().ok()? > 59)) {
+        if !fits
+            || (at > 0 && (part.len() > 2 || part.contains('_') || plain.parse::<u8>().ok()? > 59))
+        {
             return None;
         }
         total = total * 60 + num_bigint::BigInt::parse_bytes(plain.as_bytes(), 10)?;
@@ -159,13 +183,16 @@ fn as_float(value: Value) -> Option<Value> {
     }
 }
 
-/// Parses a float: with a dot, and a signed exponent; base 60 with a fraction; infinity, not a number.
+/// Parses a float: with a dot, and a signed exponent; base 60 with a fraction; infinity, not a
+/// number.
 fn float(text: &str) -> Option<Value> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     match unsigned {
         ".inf" | ".Inf" | ".INF" => return Some(Value::Float(sign * f64::INFINITY)),
-        ".nan" | ".NaN" | ".NAN" if unsigned.len() == text.len() => return Some(Value::Float(f64::NAN)),
+        ".nan" | ".NaN" | ".NAN" if unsigned.len() == text.len() => {
+            return Some(Value::Float(f64::NAN));
+        }
         _ => {}
     }
     if unsigned.contains(':') {
@@ -176,23 +203,33 @@ fn float(text: &str) -> Option<Value> {
         None => (unsigned, None),
     };
     let (before, after) = number.split_once('.')?;
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let digits = |part: &str| {
+        part.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'_')
+    };
     // A sign directly before the point makes the scalar text.
     if before.is_empty() && text != unsigned {
         return None;
     }
-    let starts = before.bytes().next().or(after.bytes().next()).is_some_and(|byte| byte.is_ascii_digit());
+    let starts = before
+        .bytes()
+        .next()
+        .or(after.bytes().next())
+        .is_some_and(|byte| byte.is_ascii_digit());
     let exponent_fits = exponent.is_none_or(|exponent| {
-        exponent
-            .strip_prefix(['-', '+'])
-            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        exponent.strip_prefix(['-', '+']).is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        })
     });
     // `._5` and `.e+1` are text; without digits before the dot, no exponent is allowed.
     if !starts || !digits(before) || !digits(after) || !exponent_fits {
         return None;
     }
     let plain: String = unsigned.chars().filter(|digit| *digit != '_').collect();
-    plain.parse::<f64>().ok().map(|value| Value::Float(sign * value))
+    plain
+        .parse::<f64>()
+        .ok()
+        .map(|value| Value::Float(sign * value))
 }
 
 fn sexagesimal_float(sign: f64, text: &str) -> Option<Value> {
@@ -200,7 +237,9 @@ fn sexagesimal_float(sign: f64, text: &str) -> Option<Value> {
     let mut total = 0.0;
     for (at, part) in whole.split(':').enumerate() {
         let plain: String = part.chars().filter(|digit| *digit != '_').collect();
-        let fits = !plain.is_empty() && plain.bytes().all(|byte| byte.is_ascii_digit()) && part.as_bytes()[0] != b'_';
+        let fits = !plain.is_empty()
+            && plain.bytes().all(|byte| byte.is_ascii_digit())
+            && part.as_bytes()[0] != b'_';
         if !fits || (at > 0 && (part.len() > 2 || plain.parse::<u8>().ok()? > 59)) {
             return None;
         }
@@ -215,20 +254,35 @@ fn sexagesimal_float(sign: f64, text: &str) -> Option<Value> {
 }
 
 fn json_number(text: &str) -> Value {
-    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
-        return text.parse().map_or_else(|_| Value::Decimal(text.into()), Value::Int);
+    if text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-')
+    {
+        return text
+            .parse()
+            .map_or_else(|_| Value::Decimal(text.into()), Value::Int);
     }
-    text.parse().map_or_else(|_| Value::text(text), Value::Float)
+    text.parse()
+        .map_or_else(|_| Value::text(text), Value::Float)
 }
 
-/// Decodes base 64 with optional white space. Bytes that are not UTF-8 are read as Latin-1, in which every byte is a
-/// character.
+/// Decodes base 64 with optional white space. Bytes that are not UTF-8 are read as Latin-1, in
+/// which every byte is a character.
 fn binary(text: &str) -> Option<Value> {
-    let plain: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let plain: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
     let bytes = data_encoding::BASE64.decode(&plain).ok()?;
     Some(match String::from_utf8(bytes) {
         Ok(text) => Value::text(text),
-        Err(error) => Value::text(error.into_bytes().iter().map(|byte| char::from(*byte)).collect::<String>()),
+        Err(error) => Value::text(
+            error
+                .into_bytes()
+                .iter()
+                .map(|byte| char::from(*byte))
+                .collect::<String>(),
+        ),
     })
 }
 
@@ -270,7 +324,10 @@ mod tests {
             ("-.Inf", float(f64::NEG_INFINITY)),
             ("2018-08-31", "2018-08-31".into()),
             ("2001-12-14t21:59:43Z", "2001-12-14t21:59:43Z".into()),
-            ("9223372036854775808", Value::Decimal("9223372036854775808".into())),
+            (
+                "9223372036854775808",
+                Value::Decimal("9223372036854775808".into()),
+            ),
             ("-", "-".into()),
             (".", ".".into()),
             ("1.2.3", "1.2.3".into()),

@@ -21,8 +21,14 @@ pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::EvaluationLimits 
     yaql::EvaluationLimits {
         items: settings.size("yaql-items").unwrap_or(usual.items),
         bytes: settings.size("yaql-bytes").unwrap_or(usual.bytes),
-        steps: settings.number("yaql-steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(usual.steps),
-        depth: settings.number("yaql-depth").and_then(|depth| u32::try_from(depth).ok()).unwrap_or(usual.depth),
+        steps: settings
+            .number("yaql-steps")
+            .and_then(|steps| u64::try_from(steps).ok())
+            .unwrap_or(usual.steps),
+        depth: settings
+            .number("yaql-depth")
+            .and_then(|depth| u32::try_from(depth).ok())
+            .unwrap_or(usual.depth),
         text_format: settings.switch("yaql-format").unwrap_or(usual.text_format),
     }
 }
@@ -37,10 +43,16 @@ mod tests {
     #[test]
     fn every_setting_changes_something_of_its_own() {
         let usual = DialectSettings::NONE;
-        let mut all: Vec<(DialectLimits, yaql::EvaluationLimits)> = vec![(usual.limits(), yaql_limits(&usual))];
+        let mut all: Vec<(DialectLimits, yaql::EvaluationLimits)> =
+            vec![(usual.limits(), yaql_limits(&usual))];
         for (name, range) in SETTINGS {
-            let value = if range.is_some() { Value::Int(7) } else { Value::Bool(true) };
-            let settings = DialectSettings::read(&SETTINGS, &[(name.into(), value)]).expect("it can be set");
+            let value = if range.is_some() {
+                Value::Int(7)
+            } else {
+                Value::Bool(true)
+            };
+            let settings =
+                DialectSettings::read(&SETTINGS, &[(name.into(), value)]).expect("it can be set");
             let one = (settings.limits(), yaql_limits(&settings));
             assert!(!all.contains(&one), "{name}");
             all.push(one);

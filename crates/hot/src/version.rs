@@ -4,8 +4,11 @@
 pub const NAME: &str = "hot";
 
 /// The keys for the version. A template has exactly one of them.
-pub(super) const VERSION_KEYS: [&str; 3] =
-    ["heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
+pub(super) const VERSION_KEYS: [&str; 3] = [
+    "heat_template_version",
+    "HeatTemplateFormatVersion",
+    "AWSTemplateFormatVersion",
+];
 
 /// A version of the Heat Orchestration Template language, by its date. Later versions are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,7 +57,9 @@ const VERSIONS: &[(Version, &str, &str)] = &[
 impl Version {
     /// The version with a date or alias.
     pub fn of(text: &str) -> Option<Version> {
-        let known = VERSIONS.iter().find(|(_, date, alias)| text == *date || (text == *alias && !alias.is_empty()));
+        let known = VERSIONS
+            .iter()
+            .find(|(_, date, alias)| text == *date || (text == *alias && !alias.is_empty()));
         known.map(|(version, ..)| *version)
     }
 
@@ -76,7 +81,10 @@ impl Version {
 
     /// All dates and aliases, for messages.
     pub fn all() -> impl Iterator<Item = &'static str> {
-        let aliases = VERSIONS.iter().map(|(.., alias)| *alias).filter(|alias| !alias.is_empty());
+        let aliases = VERSIONS
+            .iter()
+            .map(|(.., alias)| *alias)
+            .filter(|alias| !alias.is_empty());
         VERSIONS.iter().map(|(_, date, _)| *date).chain(aliases)
     }
 }
@@ -91,8 +99,13 @@ mod tests {
         assert_eq!(Version::of("2018-08-31"), Some(V2018_08_31));
         assert_eq!(Version::of(""), None);
         assert_eq!(Version::of("stein"), None);
-        assert!(VERSIONS.iter().enumerate().all(|(at, (version, date, _))| *version as usize == at
-            && version.date() == *date
-            && Version::at(at as i64) == *version));
+        assert!(
+            VERSIONS
+                .iter()
+                .enumerate()
+                .all(|(at, (version, date, _))| *version as usize == at
+                    && version.date() == *date
+                    && Version::at(at as i64) == *version)
+        );
     }
 }

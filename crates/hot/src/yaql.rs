@@ -1,7 +1,7 @@
 //! The function `yaql`: an expression over data (decision Heat 13).
 //!
-//! Each expression text is compiled once. Times and random numbers are drawn by the engine, once for each call, and
-//! stored (decision D15).
+//! Each expression text is compiled once. Times and random numbers are drawn by the engine, once
+//! for each call, and stored (decision D15).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,9 +10,14 @@ use diag::Code;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Native, Refusal, ValueStep};
 use syntax::Node;
-use yaql::{DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, Failure, FailureKind, Program};
+use yaql::{
+    DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, Failure,
+    FailureKind, Program,
+};
 
-use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
+use super::codes::{
+    YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION,
+};
 
 /// The number of bytes that a step counts in a document's budget for values.
 const BYTES_OF_STEP: usize = 8;
@@ -20,8 +25,8 @@ const BYTES_OF_STEP: usize = 8;
 /// The maximum number of compiled expressions in the cache.
 const MOST_KEPT: usize = 4096;
 
-/// The implementation of `yaql` for the evaluator. Its arguments are the argument of the call, the version, and, if the
-/// expression draws values, a unique text and the time.
+/// The implementation of `yaql` for the evaluator. Its arguments are the argument of the call, the
+/// version, and, if the expression draws values, a unique text and the time.
 #[derive(Debug)]
 pub(super) struct Yaql {
     limits: EvaluationLimits,
@@ -31,7 +36,10 @@ pub(super) struct Yaql {
 impl Yaql {
     /// Creates an empty cache of compiled expressions.
     pub(super) fn new(limits: EvaluationLimits) -> Yaql {
-        Yaql { limits, compiled: Mutex::default() }
+        Yaql {
+            limits,
+            compiled: Mutex::default(),
+        }
     }
 
     fn program(&self, text: &Name) -> Result<Program, Failure> {
@@ -60,15 +68,34 @@ impl Native for Yaql {
             Some(Value::Text(text)) => text.clone(),
             _ => return Err(no_expression()),
         };
-        let program = self.program(&expression).map_err(|failure| refusal(&failure, true, runs.as_ref()))?;
-        let data = argument.get("data").cloned().unwrap_or_else(|| Value::map::<&str>([]));
+        let program = self
+            .program(&expression)
+            .map_err(|failure| refusal(&failure, true, runs.as_ref()))?;
+        let data = argument
+            .get("data")
+            .cloned()
+            .unwrap_or_else(|| Value::map::<&str>([]));
         let mut drawing = UniqueDraws {
-            seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
-            now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
+            seed: arguments
+                .get(2)
+                .and_then(Value::as_text)
+                .unwrap_or_default()
+                .to_owned(),
+            now: arguments
+                .get(3)
+                .and_then(Value::as_text)
+                .and_then(|text| text.parse().ok()),
         };
         let mut steps = 0;
-        let result = program.evaluate_counted(&Value::map([("data", data)]), &self.limits, &mut drawing, &mut steps);
-        *work += usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_STEP);
+        let result = program.evaluate_counted(
+            &Value::map([("data", data)]),
+            &self.limits,
+            &mut drawing,
+            &mut steps,
+        );
+        *work += usize::try_from(steps)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(BYTES_OF_STEP);
         match result {
             Ok(value) => Ok(value),
             Err(EvaluationStop::Failed(failure)) => Err(refusal(&failure, false, runs.as_ref())),
@@ -88,9 +115,9 @@ impl Native for Yaql {
     }
 }
 
-/// The mapping from the text of an expression to its scalar in the source: pairs of a byte position in the text and the
-/// offset in the scalar from there on. With it, a mistake can be shown inside of the scalar, also if characters are
-/// escaped or folded.
+/// The mapping from the text of an expression to its scalar in the source: pairs of a byte position
+/// in the text and the offset in the scalar from there on. With it, a mistake can be shown inside
+/// of the scalar, also if characters are escaped or folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SourceMap(Vec<(u32, u32)>);
 
@@ -98,14 +125,20 @@ impl SourceMap {
     /// The mapping for the scalar of a node.
     pub(super) fn of_node(node: &Node, source: &str) -> Option<SourceMap> {
         // The value of an alias is written at its anchor.
-        if node.alias().is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
+        if node.alias().is_some()
+            || node.as_scalar().is_none()
+            || node.span.end as usize > source.len()
+        {
             return None;
         }
         let map = node.text_map(source);
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for at in 0..=map.len() {
             let behind = map.offset(at).checked_sub(node.span.start)?;
-            if runs.last().is_none_or(|(from, start)| start + (at - from) != behind) {
+            if runs
+                .last()
+                .is_none_or(|(from, start)| start + (at - from) != behind)
+            {
                 runs.push((at, behind));
             }
         }
@@ -114,17 +147,28 @@ impl SourceMap {
 
     /// The mapping as an argument of a call.
     pub(super) fn written(&self) -> Value {
-        Value::list(self.0.iter().flat_map(|(at, behind)| [Value::Int(i64::from(*at)), Value::Int(i64::from(*behind))]))
+        Value::list(
+            self.0.iter().flat_map(|(at, behind)| {
+                [Value::Int(i64::from(*at)), Value::Int(i64::from(*behind))]
+            }),
+        )
     }
 
     fn read(value: &Value) -> Option<SourceMap> {
         let number = |value: &Value| value.as_int().and_then(|number| u32::try_from(number).ok());
         let pairs = value.as_list()?.chunks_exact(2);
-        Some(SourceMap(pairs.map(|pair| Some((number(&pair[0])?, number(&pair[1])?))).collect::<Option<_>>()?))
+        Some(SourceMap(
+            pairs
+                .map(|pair| Some((number(&pair[0])?, number(&pair[1])?)))
+                .collect::<Option<_>>()?,
+        ))
     }
 
     fn offset(&self, at: u32) -> Option<u32> {
-        let run = self.0.partition_point(|(from, _)| *from <= at).checked_sub(1)?;
+        let run = self
+            .0
+            .partition_point(|(from, _)| *from <= at)
+            .checked_sub(1)?;
         let (from, behind) = self.0.get(run)?;
         Some(behind + (at - from))
     }
@@ -149,8 +193,13 @@ impl ExternalValues for UniqueDraws {
             ExternalValue::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
             ExternalValue::Random if self.seed.is_empty() => None,
             ExternalValue::Random => {
-                let digest = super::naming::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
-                let bits = digest[..8].iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+                let digest = super::naming::digest(
+                    &format!("{} {} {}", self.seed, site.call, site.turn),
+                    &[],
+                );
+                let bits = digest[..8]
+                    .iter()
+                    .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
                 // A float between 0 and 1 holds 53 bits.
                 Some(Value::Float((bits >> 11) as f64 / (1_u64 << 53) as f64))
             }
@@ -170,7 +219,10 @@ pub(super) fn form(argument: &Value, runs: Option<&SourceMap>) -> Result<(), Ref
             "Arguments to \"yaql\" must be a map.",
         ));
     };
-    if let Some(other) = entries.keys().find(|key| !matches!(key.as_ref(), "expression" | "data")) {
+    if let Some(other) = entries
+        .keys()
+        .find(|key| !matches!(key.as_ref(), "expression" | "data"))
+    {
         let words = &usage();
         let path = vec![ValueStep::Key(other.clone())];
         return Err(wrong(path, &format!("`yaql` takes no `{other}`"), words));
@@ -179,7 +231,9 @@ pub(super) fn form(argument: &Value, runs: Option<&SourceMap>) -> Result<(), Ref
         None => Err(wrong(Vec::new(), "`yaql` needs an expression", &usage())),
         Some(Value::Unknown(_)) => Ok(()),
         Some(value) => match value.as_text() {
-            Some(text) => Program::compile(text).map(|_| ()).map_err(|failure| refusal(&failure, true, runs)),
+            Some(text) => Program::compile(text)
+                .map(|_| ())
+                .map_err(|failure| refusal(&failure, true, runs)),
             None => Err(no_expression()),
         },
     }
@@ -188,9 +242,11 @@ pub(super) fn form(argument: &Value, runs: Option<&SourceMap>) -> Result<(), Ref
 /// Whether the expression of an argument may draw values.
 pub(super) fn draws(argument: &Expr) -> bool {
     match super::expressions::literal_value(argument).get("expression") {
-        Some(value) => {
-            value.as_text().is_none_or(|text| ["now", "random", "call"].iter().any(|word| text.contains(word)))
-        }
+        Some(value) => value.as_text().is_none_or(|text| {
+            ["now", "random", "call"]
+                .iter()
+                .any(|word| text.contains(word))
+        }),
         None => false,
     }
 }
@@ -205,7 +261,11 @@ fn usage() -> String {
 
 fn no_expression() -> Refusal {
     let words = "The \"expression\" argument to yaql must contain a string.";
-    wrong(vec![ValueStep::Key("expression".into())], "the expression must be text", words)
+    wrong(
+        vec![ValueStep::Key("expression".into())],
+        "the expression must be text",
+        words,
+    )
 }
 
 fn wrong(mut path: Vec<ValueStep>, message: &str, words: &str) -> Refusal {
@@ -240,7 +300,11 @@ fn refusal(failure: &Failure, bad_expression: bool, runs: Option<&SourceMap>) ->
             message
         }
     };
-    let words = if bad_expression { format!("Bad expression {}.", failure.message) } else { failure.message.clone() };
+    let words = if bad_expression {
+        format!("Bad expression {}.", failure.message)
+    } else {
+        failure.message.clone()
+    };
     Refusal {
         code,
         message: format!("in the yaql expression: {said}"),

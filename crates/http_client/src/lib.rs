@@ -1,12 +1,13 @@
-//! HTTP clients, created on first use. This crate decides about trust, proxies, the timeout of connections and the user
-//! agent.
+//! HTTP clients, created on first use. This crate decides about trust, proxies, the timeout of
+//! connections and the user agent.
 //!
-//! Each client has its own TLS configuration, so that nothing depends on global settings of the process. A client for
-//! `http` trusts no certificate, and does not read the certificates of the machine. Proxies come from the environment
-//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is contacted without a proxy.
+//! Each client has its own TLS configuration, so that nothing depends on global settings of the
+//! process. A client for `http` trusts no certificate, and does not read the certificates of the
+//! machine. Proxies come from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`,
+//! `NO_PROXY`); this machine is contacted without a proxy.
 //!
-//! Not here: requests, time limits and the meaning of answers; the choice of redirects, unless a caller follows all of
-//! them.
+//! Not here: requests, time limits and the meaning of answers; the choice of redirects, unless a
+//! caller follows all of them.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -46,12 +47,18 @@ pub struct Clients {
 impl Clients {
     /// Clients that trust only these authorities (in PEM form).
     pub fn trusting(authorities: &str) -> Clients {
-        Clients { authorities: Some(authorities.into()), ..Clients::default() }
+        Clients {
+            authorities: Some(authorities.into()),
+            ..Clients::default()
+        }
     }
 
     /// Clients that follow up to this number of redirects, to any address.
     pub fn following(redirects: usize) -> Clients {
-        Clients { redirects, ..Clients::default() }
+        Clients {
+            redirects,
+            ..Clients::default()
+        }
     }
 
     /// The client for an address.
@@ -67,43 +74,56 @@ impl Clients {
             let made = tokio::task::spawn_blocking(move || {
                 let trust = match authorities {
                     _ if !tls => Trust::None,
-                    Some(pem) => {
-                        Trust::Authorities(roots(&pem).map_err(|why| format!("what should be trusted {why}"))?)
-                    }
+                    Some(pem) => Trust::Authorities(
+                        roots(&pem).map_err(|why| format!("what should be trusted {why}"))?,
+                    ),
                     None => Trust::Machine,
                 };
                 build(trust, direct, redirects)
             });
-            made.await.unwrap_or_else(|_| Err("no client can be made".to_owned()))
+            made.await
+                .unwrap_or_else(|_| Err("no client can be made".to_owned()))
         };
         self.shared[place].get_or_try_init(make).await.cloned()
     }
 
-    /// The client for an address that trusts only these authorities (in PEM form), created for this call. Without
-    /// authorities, or without TLS, returns the shared client.
+    /// The client for an address that trusts only these authorities (in PEM form), created for this
+    /// call. Without authorities, or without TLS, returns the shared client.
     ///
     /// # Errors
     /// As for [`Clients::of`].
-    pub async fn trusting_only(&self, url: &Url, authorities: Option<&str>) -> Result<Client, String> {
+    pub async fn trusting_only(
+        &self,
+        url: &Url,
+        authorities: Option<&str>,
+    ) -> Result<Client, String> {
         match authorities {
-            Some(pem) if url.scheme() == "https" => {
-                build(Trust::Authorities(roots(pem)?), is_this_machine(url), self.redirects)
-            }
+            Some(pem) if url.scheme() == "https" => build(
+                Trust::Authorities(roots(pem)?),
+                is_this_machine(url),
+                self.redirects,
+            ),
             _ => self.of(url).await,
         }
     }
 }
 
-/// Whether the address is on this machine, which is contacted without a proxy. Names are not resolved: only names of
-/// `localhost` count.
+/// Whether the address is on this machine, which is contacted without a proxy. Names are not
+/// resolved: only names of `localhost` count.
 pub fn is_this_machine(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
+    let Some(host) = url.host_str() else {
+        return false;
+    };
     // A complete name ends with a dot.
-    let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let host = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .trim_end_matches('.');
     host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(is_local)
 }
 
-/// Whether an IP address leads to this machine. A connection to the unspecified address (`0.0.0.0`, `::`) does, too.
+/// Whether an IP address leads to this machine. A connection to the unspecified address (`0.0.0.0`,
+/// `::`) does, too.
 fn is_local(address: IpAddr) -> bool {
     let local_v4 = |address: Ipv4Addr| address.is_loopback() || address.is_unspecified();
     match address {
@@ -121,7 +141,9 @@ pub fn roots(pem: &str) -> Result<RootCertStore, String> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
         let certificate = certificate.map_err(|_| "is no list of certificates in PEM form")?;
-        store.add(certificate).map_err(|_| "holds a certificate that cannot be trusted as an authority")?;
+        store
+            .add(certificate)
+            .map_err(|_| "holds a certificate that cannot be trusted as an authority")?;
     }
     if store.is_empty() {
         return Err("holds no certificate in PEM form".to_owned());
@@ -138,20 +160,29 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
         Trust::None => config.with_root_certificates(RootCertStore::empty()),
         Trust::Authorities(store) => config.with_root_certificates(store),
         Trust::Machine => {
-            let verifier = rustls_platform_verifier::Verifier::new(provider)
-                .map_err(|error| format!("the certificates that this machine trusts cannot be read: {error}"))?;
-            config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            let verifier = rustls_platform_verifier::Verifier::new(provider).map_err(|error| {
+                format!("the certificates that this machine trusts cannot be read: {error}")
+            })?;
+            config
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(verifier))
         }
     };
     let mut client = Client::builder()
         .tls_backend_preconfigured(config.with_no_client_auth())
-        .redirect(if redirects == 0 { Policy::none() } else { Policy::limited(redirects) })
+        .redirect(if redirects == 0 {
+            Policy::none()
+        } else {
+            Policy::limited(redirects)
+        })
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("cyanotype/", env!("CARGO_PKG_VERSION")));
     if direct {
         client = client.no_proxy();
     }
-    client.build().map_err(|_| "no client can be made".to_owned())
+    client
+        .build()
+        .map_err(|_| "no client can be made".to_owned())
 }
 
 /// The message of the innermost cause of an error, which contains no address.
@@ -162,8 +193,13 @@ pub fn innermost_message(error: &(dyn std::error::Error + 'static)) -> String {
             return format!("{tls}");
         }
         // The error that an I/O error wraps is not among its causes.
-        let wrapped = innermost.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        match wrapped.map(|wrapped| wrapped as &(dyn std::error::Error + 'static)).or_else(|| innermost.source()) {
+        let wrapped = innermost
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        match wrapped
+            .map(|wrapped| wrapped as &(dyn std::error::Error + 'static))
+            .or_else(|| innermost.source())
+        {
             Some(source) => innermost = source,
             None => return innermost.to_string(),
         }
@@ -199,7 +235,11 @@ mod tests {
             ("http://[::ffff:10.0.0.1]/", false),
             ("http://[2001:db8::1]/", false),
         ] {
-            assert_eq!(is_this_machine(&Url::parse(url).expect("an address")), direct, "{url}");
+            assert_eq!(
+                is_this_machine(&Url::parse(url).expect("an address")),
+                direct,
+                "{url}"
+            );
         }
     }
 
@@ -207,7 +247,10 @@ mod tests {
     fn an_invalid_certificate_is_not_repeated() {
         let text = "-----BEGIN CERTIFICATE-----\nTk9QRQ==\n-----END CERTIFICATE-----\n";
         for pem in [text, "", "plain"] {
-            assert!(!roots(pem).expect_err("it is none").contains("Tk9"), "{pem}");
+            assert!(
+                !roots(pem).expect_err("it is none").contains("Tk9"),
+                "{pem}"
+            );
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::codes;
 use crate::draft::Draft;
 use crate::model::AddressSet;
 
-/// The addresses that a user named. A template covers all its members, a child document everything in it, a link all
-/// its parts.
+/// The addresses that a user named. A template covers all its members, a child document everything
+/// in it, a link all its parts.
 pub struct SelectedAddresses {
     all: AddressSet,
 }
@@ -18,7 +18,9 @@ pub struct SelectedAddresses {
 impl SelectedAddresses {
     /// Creates the selection from the addresses that a user gave.
     pub fn new(addresses: &[Address]) -> SelectedAddresses {
-        SelectedAddresses { all: addresses.iter().cloned().collect() }
+        SelectedAddresses {
+            all: addresses.iter().cloned().collect(),
+        }
     }
 
     /// Whether no address is named.
@@ -34,7 +36,8 @@ impl SelectedAddresses {
         ancestors(address).any(|one| self.all.contains(&one))
     }
 
-    /// Reports `unknown-address` for each named address that is neither in the document nor in the state.
+    /// Reports `unknown-address` for each named address that is neither in the document nor in the
+    /// state.
     pub(crate) fn refuse_unknown(
         &self,
         draft: &Draft,
@@ -53,7 +56,13 @@ impl SelectedAddresses {
         }
         for unit in documents.into_iter().flat_map(Documents::units) {
             let blueprint = unit.blueprint();
-            known.extend(blueprint.resources.keys().chain(blueprint.children.keys()).map(|name| unit.address(name)));
+            known.extend(
+                blueprint
+                    .resources
+                    .keys()
+                    .chain(blueprint.children.keys())
+                    .map(|name| unit.address(name)),
+            );
         }
         known.extend(more.iter().cloned().map(Address::root));
         for address in self.all.iter().filter(|address| !known.contains(*address)) {
@@ -61,15 +70,17 @@ impl SelectedAddresses {
             let names: Vec<String> = known.iter().map(ToString::to_string).collect();
             found.push(
                 codes::UNKNOWN_ADDRESS
-                    .new(format!("there is no `{shown}`, neither in the document nor in the state"))
+                    .new(format!(
+                        "there is no `{shown}`, neither in the document nor in the state"
+                    ))
                     .help_nearest(&shown, names.iter().map(String::as_str)),
             );
         }
     }
 }
 
-/// Reports `import-failed` for each of these addresses that is declared, but whose condition, or the condition of a
-/// child document around it, is false.
+/// Reports `import-failed` for each of these addresses that is declared, but whose condition, or
+/// the condition of a child document around it, is false.
 pub(crate) fn refuse_absent(
     importing: &[Address],
     draft: &Draft,
@@ -77,14 +88,30 @@ pub(crate) fn refuse_absent(
     found: &mut Diagnostics,
 ) {
     let off = |address: &Address| draft.absent.contains(address);
-    for address in importing.iter().filter(|address| ancestors(address).any(|one| off(&one))) {
+    for address in importing
+        .iter()
+        .filter(|address| ancestors(address).any(|one| off(&one)))
+    {
         let span = documents.and_then(|documents| {
-            let unit = documents.units().iter().find(|unit| unit.path[..] == address.path[..])?;
-            Some(unit.blueprint().resources.get(&address.name)?.condition.as_ref()?.span)
+            let unit = documents
+                .units()
+                .iter()
+                .find(|unit| unit.path[..] == address.path[..])?;
+            Some(
+                unit.blueprint()
+                    .resources
+                    .get(&address.name)?
+                    .condition
+                    .as_ref()?
+                    .span,
+            )
         });
-        let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported: its condition is false"));
-        let diagnostic =
-            span.map_or(diagnostic.clone(), |span| diagnostic.label(span, "false with the inputs of the instance"));
+        let diagnostic = codes::IMPORT_FAILED.new(format!(
+            "`{address}` cannot be imported: its condition is false"
+        ));
+        let diagnostic = span.map_or(diagnostic.clone(), |span| {
+            diagnostic.label(span, "false with the inputs of the instance")
+        });
         found.push(diagnostic.help("change the inputs or the condition first, then import it"));
     }
 }
@@ -93,14 +120,17 @@ pub(crate) fn refuse_absent(
 fn ancestors(address: &Address) -> impl Iterator<Item = Address> + use<> {
     let mut all = vec![address.clone()];
     match &address.link {
-        Some(link) if link.part.is_some() => {
-            all.push(address.clone().with_link(LinkName { part: None, ..(**link).clone() }))
-        }
+        Some(link) if link.part.is_some() => all.push(address.clone().with_link(LinkName {
+            part: None,
+            ..(**link).clone()
+        })),
         None if address.key.is_some() => all.push(element_of(address)),
         _ => {}
     }
     let children = (0..address.path.len()).rev();
-    all.extend(children.map(|depth| Address::inside(&address.path[..depth], address.path[depth].clone())));
+    all.extend(
+        children.map(|depth| Address::inside(&address.path[..depth], address.path[depth].clone())),
+    );
     all.into_iter()
 }
 
@@ -125,11 +155,16 @@ mod tests {
     #[test]
     fn template_child_and_link_cover_their_contents() {
         let covers = |named: &str, address: &str| {
-            SelectedAddresses::new(&[named.parse().unwrap()]).covers(&address.parse::<Address>().unwrap())
+            SelectedAddresses::new(&[named.parse().unwrap()])
+                .covers(&address.parse::<Address>().unwrap())
         };
         assert!(covers("r", "r") && covers("r", "r[1]") && covers("r[1]", "r[1]"));
         assert!(!covers("r[1]", "r[0]") && !covers("r[1]", "r") && !covers("r", "rr"));
-        assert!(covers("core", "core/r[0]") && covers("core/deep", "core/deep/r") && !covers("core/deep", "core/r"));
+        assert!(
+            covers("core", "core/r[0]")
+                && covers("core/deep", "core/deep/r")
+                && !covers("core/deep", "core/r")
+        );
         assert!(covers("a::b", "a::b/grant") && !covers("a", "a::b/grant"));
     }
 }

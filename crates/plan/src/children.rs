@@ -1,5 +1,5 @@
-//! The changes of child documents in a plan: each child has an action of its own (decisions 4.2, 5.1). Also the records
-//! of children and data sources.
+//! The changes of child documents in a plan: each child has an action of its own (decisions 4.2,
+//! 5.1). Also the records of children and data sources.
 //!
 //! Not here: the resources in children, which are planned like any others.
 
@@ -27,8 +27,8 @@ pub(crate) fn include_path(path: &[Name]) -> Name {
     }
 }
 
-/// Returns what the world must answer before the exports and metadata of documents, and the metadata of data sources,
-/// have values.
+/// Returns what the world must answer before the exports and metadata of documents, and the
+/// metadata of data sources, have values.
 pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let mut needs = exports::needs(evaluation);
     let documents = evaluation.documents.clone();
@@ -38,16 +38,30 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
             needs.push(need);
         }
     };
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.is_temporary_member) {
-        let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
-        for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
+    for (number, unit) in (0..)
+        .zip(documents.units())
+        .filter(|(_, unit)| !unit.is_temporary_member)
+    {
+        let shown = |position: &usize| {
+            unit.blueprint()
+                .exports
+                .get_index(*position)
+                .is_some_and(|(_, it)| !it.hidden)
+        };
+        for position in (0..unit.blueprint().exports.len())
+            .filter(|_| number > 0)
+            .filter(shown)
+        {
             if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
                 add(need);
             }
         }
         if let Some(expr) = unit.blueprint().metadata.as_ref().filter(|_| number > 0)
-            && let Err(Halt::Need(need)) =
-                evaluation.value(ExpressionSite::of(number, &unit.named("metadata")), expr, &mut ignored)
+            && let Err(Halt::Need(need)) = evaluation.value(
+                ExpressionSite::of(number, &unit.named("metadata")),
+                expr,
+                &mut ignored,
+            )
         {
             add(need);
         }
@@ -65,8 +79,9 @@ fn described_sources(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<us
     let sources = unit.blueprint().data_sources.values().enumerate();
     let described = sources.filter(|(at, source)| {
         let metadata = &source.metadata;
-        let has_metadata =
-            metadata.custom.is_some() || metadata.display_name.is_some() || !metadata.annotations.is_empty();
+        let has_metadata = metadata.custom.is_some()
+            || metadata.display_name.is_some()
+            || !metadata.annotations.is_empty();
         has_metadata && !matches!(evaluation.data[unit.data_source(*at) as usize], Slot::Open)
     });
     described.map(|(at, _)| at).collect()
@@ -79,15 +94,23 @@ fn source_metadata(
     found: &mut Diagnostics,
 ) -> Result<Value, Need> {
     let documents = evaluation.documents.clone();
-    let Some((name, source)) = documents.unit(unit).blueprint().data_sources.get_index(position) else {
+    let Some((name, source)) = documents
+        .unit(unit)
+        .blueprint()
+        .data_sources
+        .get_index(position)
+    else {
         return Ok(Value::Null);
     };
-    let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
+    let owner = documents
+        .unit(unit)
+        .named(format_args!("datasources.{name}"));
     evaluation.metadata_of(ExpressionSite::of(unit, &owner), &source.metadata, found)
 }
 
-/// Returns the records of children and data sources, as far as their values are known. An element that reads something
-/// out of target keeps its former value. Mistakes of an export are reported even if no element reads it.
+/// Returns the records of children and data sources, as far as their values are known. An element
+/// that reads something out of target keeps its former value. Mistakes of an export are reported
+/// even if no element reads it.
 pub fn declared(
     evaluation: &mut Evaluation,
     untouched: &Untouched,
@@ -96,19 +119,37 @@ pub fn declared(
 ) -> Declared {
     let documents = evaluation.documents.clone();
     let mut declared = Declared::default();
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.is_temporary_member) {
+    for (number, unit) in (0..)
+        .zip(documents.units())
+        .filter(|(_, unit)| !unit.is_temporary_member)
+    {
         let mut mistakes = Diagnostics::new();
         if number > 0 {
             let place = include_path(&unit.path);
-            let child = child(evaluation, number, unit, untouched, former.children.get(&place), &mut mistakes);
+            let child = child(
+                evaluation,
+                number,
+                unit,
+                untouched,
+                former.children.get(&place),
+                &mut mistakes,
+            );
             declared.children.insert(place, child);
         }
         for position in described_sources(evaluation, unit) {
-            let Some((name, source)) = unit.blueprint().data_sources.get_index(position) else { continue };
+            let Some((name, source)) = unit.blueprint().data_sources.get_index(position) else {
+                continue;
+            };
             // The world has already answered what the metadata needs (see `needs`).
-            let metadata = source_metadata(evaluation, number, position, &mut mistakes).unwrap_or_default();
-            let record = DataRecord { type_name: source.type_name.item.clone(), metadata };
-            declared.data_sources.insert(unit.named(name).into(), record);
+            let metadata =
+                source_metadata(evaluation, number, position, &mut mistakes).unwrap_or_default();
+            let record = DataRecord {
+                type_name: source.type_name.item.clone(),
+                metadata,
+            };
+            declared
+                .data_sources
+                .insert(unit.named(name).into(), record);
         }
         if !mistakes.is_empty() {
             documents.add_trails(number, &mut mistakes);
@@ -117,7 +158,10 @@ pub fn declared(
     }
     if untouched.partial {
         for (name, source) in &former.data_sources {
-            declared.data_sources.entry(name.clone()).or_insert_with(|| source.clone());
+            declared
+                .data_sources
+                .entry(name.clone())
+                .or_insert_with(|| source.clone());
         }
     }
     declared
@@ -137,7 +181,9 @@ fn child(
     for (position, (name, export)) in exports.filter(|(_, (_, export))| !export.hidden) {
         if untouched.keeps(number, name) {
             let before = former.and_then(|former| former.exports.get(name));
-            child.exports.extend(before.map(|value| (name.clone(), value.clone())));
+            child
+                .exports
+                .extend(before.map(|value| (name.clone(), value.clone())));
             continue;
         }
         match evaluation.child_export(number, position, found) {
@@ -152,9 +198,15 @@ fn child(
         }
     }
     child.metadata = match &unit.blueprint().metadata {
-        Some(_) if untouched.keeps_metadata(number) => former.map(|former| former.metadata.clone()).unwrap_or_default(),
+        Some(_) if untouched.keeps_metadata(number) => former
+            .map(|former| former.metadata.clone())
+            .unwrap_or_default(),
         Some(expr) => evaluation
-            .present(ExpressionSite::of(number, &unit.named("metadata")), expr, found)
+            .present(
+                ExpressionSite::of(number, &unit.named("metadata")),
+                expr,
+                found,
+            )
             .unwrap_or_else(|_| Value::Map(Map::default().into())),
         None => Value::Null,
     };
@@ -166,7 +218,9 @@ pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
     before.data_sources.len() == after.data_sources.len()
         && after.data_sources.iter().all(|(name, source)| {
             let before = before.data_sources.get(name);
-            before.is_some_and(|it| it.type_name == source.type_name && same(&it.metadata, &source.metadata))
+            before.is_some_and(|it| {
+                it.type_name == source.type_name && same(&it.metadata, &source.metadata)
+            })
         })
 }
 
@@ -174,7 +228,12 @@ pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
 pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
     let mut unchanged: IndexMap<Box<[Name]>, u64> = IndexMap::default();
     let counts = |decision: &&Decision| {
-        let declared = decision.element.is_some() || decision.address.link.as_ref().is_some_and(|it| it.part.is_some());
+        let declared = decision.element.is_some()
+            || decision
+                .address
+                .link
+                .as_ref()
+                .is_some_and(|it| it.part.is_some());
         declared && decision.action == Action::None && !decision.address.path.is_empty()
     };
     for decision in draft.decisions.iter().filter(counts) {
@@ -205,8 +264,9 @@ impl IncludePaths {
     }
 }
 
-/// Returns the change of each child: the declared ones in the order of the documents, then those that are only in the
-/// state. With `stays`, undeclared children stay, because the plan has no document or leaves them out.
+/// Returns the change of each child: the declared ones in the order of the documents, then those
+/// that are only in the state. With `stays`, undeclared children stay, because the plan has no
+/// document or leaves them out.
 pub(crate) fn changes(
     documents: Option<&Documents>,
     snapshot: &Snapshot,
@@ -220,17 +280,25 @@ pub(crate) fn changes(
     for child in snapshot.declared.children.keys() {
         before.add(&child.split('/').map(Name::from).collect::<Vec<_>>());
     }
-    snapshot.records.keys().for_each(|address| before.add(&address.path));
+    snapshot
+        .records
+        .keys()
+        .for_each(|address| before.add(&address.path));
     let mut touched = IncludePaths::default();
     for step in steps.iter().filter(|step| step.action != Action::None) {
         touched.add(&step.address.path);
-        step.moved_from.iter().for_each(|from| touched.add(&from.path));
+        step.moved_from
+            .iter()
+            .for_each(|from| touched.add(&from.path));
         // The child that the resource moves out of existed before.
-        step.moved_from.iter().for_each(|from| before.add(&from.path));
+        step.moved_from
+            .iter()
+            .for_each(|from| before.add(&from.path));
     }
     let declared: Vec<Box<[Name]>> = match documents {
         Some(documents) => {
-            let is_created = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
+            let is_created =
+                |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
             let all = documents.units()[1..].iter();
             let shown = all.filter(|unit| !unit.is_temporary_member || is_created(&unit.path));
             shown.map(|unit| Box::from(&*unit.path)).collect()
@@ -238,37 +306,64 @@ pub(crate) fn changes(
         None => Vec::new(),
     };
     let mut out_of_target = IncludePaths::default();
-    left_alone.out_of_target.iter().for_each(|address| out_of_target.add(&address.path));
+    left_alone
+        .out_of_target
+        .iter()
+        .for_each(|address| out_of_target.add(&address.path));
     let known: std::collections::HashSet<&[Name], foldhash::fast::FixedState> =
         declared.iter().map(|path| &**path).collect();
     let undeclared = before.all.iter().filter(|path| !known.contains(&***path));
-    let every = declared.iter().map(|path| (&**path, true)).chain(undeclared.map(|path| (&**path, false)));
+    let every = declared
+        .iter()
+        .map(|path| (&**path, true))
+        .chain(undeclared.map(|path| (&**path, false)));
     let change = |(path, is_declared): (&[Name], bool)| {
         let address = include_path(path);
         let stays = is_declared || stays || out_of_target.all.contains(path);
         let old = snapshot.declared.children.get(&address);
-        let new = after.children.get(&address).or(old.filter(|_| stays && !is_declared));
+        let new = after
+            .children
+            .get(&address)
+            .or(old.filter(|_| stays && !is_declared));
         let empty = ChildRecord::default();
         let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
         let exports = compare_values(&old.exports, new.exports.clone());
         let metadata = metadata_changes(&old.metadata, &new.metadata);
-        let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
+        let differs = |changes: &[ExportChange]| {
+            changes
+                .iter()
+                .any(|it| it.action != ExportAction::Unchanged)
+        };
         let action = match (before.all.contains(path), stays) {
             (_, false) => ExportAction::Removed,
             (false, true) => ExportAction::New,
-            _ if touched.all.contains(path) || differs(&exports) || differs(&metadata) => ExportAction::Changed,
+            _ if touched.all.contains(path) || differs(&exports) || differs(&metadata) => {
+                ExportAction::Changed
+            }
             _ => ExportAction::Unchanged,
         };
         let unchanged = unchanged.get(path).copied().unwrap_or_default();
-        ChildChange { address, action, unchanged, exports, metadata }
+        ChildChange {
+            address,
+            action,
+            unchanged,
+            exports,
+            metadata,
+        }
     };
     let mut changes: Vec<ChildChange> = every.map(change).collect();
     // A child changes if a child inside it changes.
     let mut changed_children = IncludePaths::default();
-    for child in changes.iter().filter(|child| child.action != ExportAction::Unchanged) {
+    for child in changes
+        .iter()
+        .filter(|child| child.action != ExportAction::Unchanged)
+    {
         changed_children.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
     }
-    for child in changes.iter_mut().filter(|child| child.action == ExportAction::Unchanged) {
+    for child in changes
+        .iter_mut()
+        .filter(|child| child.action == ExportAction::Unchanged)
+    {
         let path: Box<[Name]> = child.address.split('/').map(Name::from).collect();
         if changed_children.all.contains(&path) {
             child.action = ExportAction::Changed;
@@ -292,10 +387,16 @@ pub(crate) fn refuse_unsupported(checked: &Checked, found: &mut Diagnostics) {
     }
     for (name, child) in &blueprint.children {
         if child.condition.is_some() {
-            refuse(child.span, format!("the condition of the child document `{name}`"));
+            refuse(
+                child.span,
+                format!("the condition of the child document `{name}`"),
+            );
         }
         if child.expansion.is_some() {
-            refuse(child.span, format!("the members of the child document `{name}`"));
+            refuse(
+                child.span,
+                format!("the members of the child document `{name}`"),
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
-//! One object has one owner: no two resources of an instance, and no two instances of a state, manage the same object.
+//! One object has one owner: no two resources of an instance, and no two instances of a state,
+//! manage the same object.
 //!
-//! A claim is a type and an object's id at its provider. The id of an object that is to be created is known if the
-//! provider of its type returns it beforehand (`preflights`).
+//! A claim is a type and an object's id at its provider. The id of an object that is to be created
+//! is known if the provider of its type returns it beforehand (`preflights`).
 //!
 //! Not here: two resources that name one address (`check`).
 
@@ -21,8 +22,8 @@ type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 /// A type and an id.
 type Claim = (TypeId, Name);
 
-/// Whether an id of this type identifies an object in the world, is known before the create, and is not a value in the
-/// state.
+/// Whether an id of this type identifies an object in the world, is known before the create, and is
+/// not a value in the state.
 fn names_its_objects(ty: &ResourceType) -> bool {
     ty.capabilities.preflights && ty.capabilities.imports
 }
@@ -40,8 +41,8 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
 }
 
-/// Reports `claimed-twice` for each object of a draft that another address or instance manages. Returns the addresses
-/// in the draft that claim such an object.
+/// Reports `claimed-twice` for each object of a draft that another address or instance manages.
+/// Returns the addresses in the draft that claim such an object.
 pub(crate) async fn refuse(
     draft: &Draft,
     answers: &Answers,
@@ -52,48 +53,89 @@ pub(crate) async fn refuse(
     let mut claimed = AddressSet::default();
     let mut claims: Map<Claim, &Decision> = Map::default();
     for decision in &draft.decisions {
-        let Some(claim) = claim_of(decision, answers) else { continue };
+        let Some(claim) = claim_of(decision, answers) else {
+            continue;
+        };
         if let Some(first) = claims.get(&claim) {
             let (a, b, id) = (&first.address, &decision.address, &claim.1);
-            let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
+            let diagnostic =
+                codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
             found.push(
-                placed(diagnostic, decision.span).help("leave one of them, or let them manage different objects"),
+                placed(diagnostic, decision.span)
+                    .help("leave one of them, or let them manage different objects"),
             );
             claimed.insert(b.clone());
             continue;
         }
         claims.insert(claim, decision);
     }
-    for decision in draft.decisions.iter().filter(|decision| decision.action == Action::Delete) {
-        let Some(record) = &decision.prior else { continue };
+    for decision in draft
+        .decisions
+        .iter()
+        .filter(|decision| decision.action == Action::Delete)
+    {
+        let Some(record) = &decision.prior else {
+            continue;
+        };
         let claim = (record.type_name.clone(), record.id.clone());
-        let Some(made) = claims.get(&claim).filter(|made| made.action == Action::Create) else { continue };
+        let Some(made) = claims
+            .get(&claim)
+            .filter(|made| made.action == Action::Create)
+        else {
+            continue;
+        };
         let (from, to, id) = (&decision.address, &made.address, &claim.1);
-        let diagnostic = codes::CLAIMED_TWICE
-            .new(format!("`{to}` would be created where `{from}` manages `{id}`, which is deleted"));
+        let diagnostic = codes::CLAIMED_TWICE.new(format!(
+            "`{to}` would be created where `{from}` manages `{id}`, which is deleted"
+        ));
         let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
         found.push(placed(diagnostic, made.span).help(help));
         claimed.insert(to.clone());
     }
-    // An unchanged resource takes nothing from other instances, so its claim is dropped. A deletion may, so its claim
-    // is added.
+    // An unchanged resource takes nothing from other instances, so its claim is dropped. A deletion
+    // may, so its claim is added.
     claims.retain(|_, decision| decision.action != Action::None);
     let releases_named_object = |decision: &&Decision| {
-        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_objects(ty))
+        decision.action == Action::Delete
+            && decision.ty.as_ref().is_some_and(|ty| names_its_objects(ty))
     };
     for decision in draft.decisions.iter().filter(releases_named_object) {
-        let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
-        claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
+        let Some(record) = decision
+            .prior
+            .as_ref()
+            .filter(|record| !record.id.is_empty())
+        else {
+            continue;
+        };
+        claims
+            .entry((record.type_name.clone(), record.id.clone()))
+            .or_insert(decision);
     }
-    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(claimed) };
-    for Managed { instance: owner, address, type_name, id } in others.managed_by_others(instance).await? {
+    let Some(others) = others.filter(|_| !claims.is_empty()) else {
+        return Ok(claimed);
+    };
+    for Managed {
+        instance: owner,
+        address,
+        type_name,
+        id,
+    } in others.managed_by_others(instance).await?
+    {
         let claim = (type_name, id);
-        let Some(decision) = claims.get(&claim) else { continue };
+        let Some(decision) = claims.get(&claim) else {
+            continue;
+        };
         let (own, id) = (&decision.address, &claim.1);
         let diagnostic = codes::CLAIMED_TWICE
-            .new(format!("`{own}` of `{instance}` and `{address}` of `{owner}` would both manage `{id}`"))
-            .help(format!("if it is one document under two names, go on with `--instance {owner}`"))
-            .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
+            .new(format!(
+                "`{own}` of `{instance}` and `{address}` of `{owner}` would both manage `{id}`"
+            ))
+            .help(format!(
+                "if it is one document under two names, go on with `--instance {owner}`"
+            ))
+            .help(format!(
+                "to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"
+            ));
         found.push(placed(diagnostic, decision.span));
         claimed.insert(own.clone());
     }
@@ -101,5 +143,9 @@ pub(crate) async fn refuse(
 }
 
 fn placed(diagnostic: Diagnostic, span: Span) -> Diagnostic {
-    if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
+    if span.is_some() {
+        diagnostic.label(span, "declared here")
+    } else {
+        diagnostic
+    }
 }

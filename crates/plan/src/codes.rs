@@ -25,5 +25,11 @@ diag::codes! {
     ROLLBACK_INCOMPLETE = Error "rollback-incomplete": "not everything could be undone";
 }
 
-/// Codes about the actions of a plan and not about a document: such a diagnostic does not make an include fail.
-pub const OF_ACTIONS: &[&diag::Code] = &[&PROTECTED, &PROVIDER_FAILED, &RETRIES_EXHAUSTED, &UNSUPPORTED_FEATURE];
+/// Codes about the actions of a plan and not about a document: such a diagnostic does not make an
+/// include fail.
+pub const OF_ACTIONS: &[&diag::Code] = &[
+    &PROTECTED,
+    &PROVIDER_FAILED,
+    &RETRIES_EXHAUSTED,
+    &UNSUPPORTED_FEATURE,
+];

@@ -23,20 +23,33 @@ pub(crate) fn record_after_cut_off(
         _ => with_secret_marks_of(fields, Some(like), None),
     };
     let present = match seen {
-        Some(PinnedRead::Present { id, fields, private, .. }) => Some((id, fields, private)),
+        Some(PinnedRead::Present {
+            id,
+            fields,
+            private,
+            ..
+        }) => Some((id, fields, private)),
         _ => None,
     };
     match (intent.op, present) {
         (StatusOp::Delete, None) => before.and_then(|record| {
-            let id = if intent.id.is_empty() { &record.id } else { &intent.id };
+            let id = if intent.id.is_empty() {
+                &record.id
+            } else {
+                &intent.id
+            };
             record.without(id).map(Arc::new)
         }),
         (StatusOp::Delete, Some(_)) => before.cloned(),
         (StatusOp::Create, None) => record_after_unmade_create(intent, before, catalogs),
-        (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
+        (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => {
+            before.cloned()
+        }
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
-                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_deposed())),
+                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => {
+                    Some(Box::new(old.as_deposed()))
+                }
                 Some(old) => old.deposed.clone(),
                 None => None,
             };
@@ -67,7 +80,9 @@ pub(crate) fn record_after_cut_off(
                 duration_ms: before.map_or(0, |record| record.duration_ms),
                 origin: RecordOrigin {
                     folder: intent.folder.clone(),
-                    ..before.map(|record| record.origin.clone()).unwrap_or_default()
+                    ..before
+                        .map(|record| record.origin.clone())
+                        .unwrap_or_default()
                 },
                 provider: None,
             }))
@@ -77,15 +92,24 @@ pub(crate) fn record_after_cut_off(
             let mut record = Record::clone(old);
             let wanted = intent.inputs.as_map();
             let is_input = |key: &Name| match catalogs.resource_type(&intent.type_name) {
-                TypeRef::Known(ty) => ty.schema.fields.get(key).is_some_and(|field| !field.computed),
+                TypeRef::Known(ty) => ty
+                    .schema
+                    .fields
+                    .get(key)
+                    .is_some_and(|field| !field.computed),
                 _ => false,
             };
             let done = wanted.is_some_and(|wanted| {
-                let all = wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
+                let all = wanted
+                    .iter()
+                    .all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
                 // A field that the update removes must no longer have a value.
-                let stays =
-                    |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && is_input(key);
-                all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
+                let stays = |(key, seen): (&Name, &Value)| {
+                    !seen.is_null() && !wanted.contains_key(key) && is_input(key)
+                };
+                all && !fields
+                    .as_map()
+                    .is_some_and(|fields| fields.iter().any(stays))
             });
             record.outputs = marked(fields, &record.outputs);
             if done {
@@ -104,8 +128,9 @@ pub(crate) fn record_after_cut_off(
     }
 }
 
-/// The record after a create that created nothing. The private data that the provider returned before the call is kept
-/// ([`provider::Provider::recall`]): the call may have created something else, such as the folder above a file.
+/// The record after a create that created nothing. The private data that the provider returned
+/// before the call is kept ([`provider::Provider::recall`]): the call may have created something
+/// else, such as the folder above a file.
 pub(crate) fn record_after_unmade_create(
     intent: &Intent,
     before: Option<&Arc<Record>>,
@@ -115,7 +140,10 @@ pub(crate) fn record_after_unmade_create(
         return before.cloned();
     }
     let record = match before {
-        Some(failed) => Record { private: intent.private.clone(), ..Record::clone(failed) },
+        Some(failed) => Record {
+            private: intent.private.clone(),
+            ..Record::clone(failed)
+        },
         None => {
             let nothing = PinnedRead::Present {
                 id: "".into(),
@@ -124,7 +152,9 @@ pub(crate) fn record_after_unmade_create(
                 expired: None,
                 inputs: None,
             };
-            let open = OpenIntent { intent: intent.clone() };
+            let open = OpenIntent {
+                intent: intent.clone(),
+            };
             let made = record_after_cut_off(&open, None, Some(&nothing), catalogs)?;
             Record {
                 status: Status::new(StatusOp::Create, StatusWord::Interrupted),
@@ -136,10 +166,12 @@ pub(crate) fn record_after_unmade_create(
     Some(Arc::new(record))
 }
 
-/// The fields of a resource after its update was cut off. A field that the update did not change keeps its recorded
-/// value, so that another value in the world is found as drift.
+/// The fields of a resource after its update was cut off. A field that the update did not change
+/// keeps its recorded value, so that another value in the world is found as drift.
 fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name) -> bool) -> Value {
-    let (Some(fields), Some(answered)) = (seen.as_map(), old.outputs.as_map()) else { return seen.clone() };
+    let (Some(fields), Some(answered)) = (seen.as_map(), old.outputs.as_map()) else {
+        return seen.clone();
+    };
     let mut all = fields.clone();
     for (name, before) in answered.iter().filter(|(name, _)| is_input(name)) {
         let left_alone = match (old.inputs.get(name), sent.get(name)) {
@@ -153,8 +185,8 @@ fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name)
     Value::Map(Arc::new(all))
 }
 
-/// The inputs that were sent. A value that was unknown when the intent was written is taken from the fields that were
-/// read; it is left out if they lack it.
+/// The inputs that were sent. A value that was unknown when the intent was written is taken from
+/// the fields that were read; it is left out if they lack it.
 pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
     fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
         match sent {
@@ -164,7 +196,9 @@ pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
             Value::Map(entries) => {
                 let seen = seen.map(Value::unmarked);
                 let at = |name: &Name| seen.and_then(|seen| seen.get(name));
-                let known = entries.iter().filter_map(|(name, value)| Some((name.clone(), walk(value, at(name))?)));
+                let known = entries
+                    .iter()
+                    .filter_map(|(name, value)| Some((name.clone(), walk(value, at(name))?)));
                 Some(Value::map(known))
             }
             Value::List(items) => {
@@ -172,7 +206,12 @@ pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
                     Some(Value::List(seen)) => seen.as_slice(),
                     _ => &[],
                 };
-                Some(Value::list(items.iter().enumerate().filter_map(|(at, item)| walk(item, seen.get(at)))))
+                Some(Value::list(
+                    items
+                        .iter()
+                        .enumerate()
+                        .filter_map(|(at, item)| walk(item, seen.get(at))),
+                ))
             }
             _ => None,
         }
@@ -183,9 +222,12 @@ pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
     }
 }
 
-/// The fields that were read. A sent field with another value in the read keeps the value that was sent.
+/// The fields that were read. A sent field with another value in the read keeps the value that was
+/// sent.
 fn with_sent_values(fields: &Value, sent: &Value) -> Value {
-    let Some(sent) = sent.as_map() else { return fields.clone() };
+    let Some(sent) = sent.as_map() else {
+        return fields.clone();
+    };
     let mut all = fields.as_map().cloned().unwrap_or_default();
     for (name, value) in sent {
         if !all.get(name).is_some_and(|seen| same(seen, value)) {

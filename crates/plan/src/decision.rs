@@ -19,8 +19,8 @@ use crate::model::{Action, Batch, Reason};
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     pub(crate) address: Address,
-    /// Position of the resource in the document, and of the member in it; `None` for links, their parts, and resources
-    /// that only the state knows.
+    /// Position of the resource in the document, and of the member in it; `None` for links, their
+    /// parts, and resources that only the state knows.
     pub(crate) element: Option<(u32, Option<u32>)>,
     /// The link or the part of a link, if the decision is about one.
     pub(crate) linked: Option<Arc<Linked>>,
@@ -34,8 +34,8 @@ pub(crate) struct Decision {
     pub(crate) condition_open: bool,
     /// All changes are only recorded: no call is made.
     pub(crate) only_recorded: bool,
-    /// The record must be written even without a call: more than the spec may differ (metadata, dependencies,
-    /// lifecycle).
+    /// The record must be written even without a call: more than the spec may differ (metadata,
+    /// dependencies, lifecycle).
     pub(crate) record_differs: bool,
     pub(crate) desired: Value,
     pub(crate) metadata: Value,
@@ -66,10 +66,14 @@ pub(crate) struct PrivateData {
 }
 
 impl PrivateData {
-    /// The data for the plan of the new resource: from the plan of the change if there is one, else from the old
-    /// object.
+    /// The data for the plan of the new resource: from the plan of the change if there is one, else
+    /// from the old object.
     pub(crate) fn latest(&self) -> &Value {
-        if self.planned.is_null() { &self.now } else { &self.planned }
+        if self.planned.is_null() {
+            &self.now
+        } else {
+            &self.planned
+        }
     }
 }
 
@@ -104,19 +108,23 @@ pub(crate) struct BatchRole {
 impl Decision {
     /// The resource as the subject of a question. `folder` is that of the declaring document.
     pub(crate) fn target<'a>(&'a self, folder: &'a str) -> ResourceTarget<'a> {
-        ResourceTarget::new(&self.address, &self.type_name, folder).managed_by(self.provider.as_deref())
+        ResourceTarget::new(&self.address, &self.type_name, folder)
+            .managed_by(self.provider.as_deref())
     }
 
-    /// Whether the new record differs from this record. If a resource moves to another configuration of its provider,
-    /// only its record changes: both configurations may mean the same account.
+    /// Whether the new record differs from this record. If a resource moves to another
+    /// configuration of its provider, only its record changes: both configurations may mean the
+    /// same account.
     pub(crate) fn differs_from(&self, record: &Record) -> bool {
         self.desired != record.inputs
             || self.metadata != record.metadata
             || self.dependencies != record.dependencies
-            || self.provider.as_ref().map(|it| &it.address) != record.provider.as_ref().map(|it| &it.address)
+            || self.provider.as_ref().map(|it| &it.address)
+                != record.provider.as_ref().map(|it| &it.address)
             || self.protection.retain != record.retain
             || self.protection.protect != record.protect
-            || self.lineage.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
+            || self.lineage.made_from.as_deref().unwrap_or_default()
+                != record.origin.made_from.as_ref()
     }
 }
 
@@ -144,11 +152,18 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         metadata: Value::Null,
         prior: Some(record.clone()),
         outputs: record.outputs.clone(),
-        private: PrivateData { now: record.private.clone(), planned: Value::Null },
+        private: PrivateData {
+            now: record.private.clone(),
+            planned: Value::Null,
+        },
         expired: None,
         provider: None,
         dependencies: record.dependencies.clone(),
-        protection: Protection { retain: record.retain, protect: record.protect, restricted: Default::default() },
+        protection: Protection {
+            retain: record.retain,
+            protect: record.protect,
+            restricted: Default::default(),
+        },
         lineage: Lineage {
             made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
             moved_from: None,
@@ -158,7 +173,8 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
     }
 }
 
-/// The decision to remove a resource. If the document still declares the resource, its declared lifecycle applies.
+/// The decision to remove a resource. If the document still declares the resource, its declared
+/// lifecycle applies.
 pub(crate) fn removal(
     address: &Address,
     record: &Arc<Record>,
@@ -168,9 +184,15 @@ pub(crate) fn removal(
     declared: Option<&Resource>,
 ) -> Decision {
     let seen = answers.seen.get(address);
-    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(PinnedRead::Absent));
+    let nothing_there = record.id.is_empty() && record.deposed.is_none()
+        || matches!(seen, Some(PinnedRead::Absent));
     let mut decision = of_record(address, record, catalogs);
-    if let (Some(PinnedRead::Present { fields, private, .. }), Some(ty)) = (seen, &decision.ty)
+    if let (
+        Some(PinnedRead::Present {
+            fields, private, ..
+        }),
+        Some(ty),
+    ) = (seen, &decision.ty)
         && !record.id.is_empty()
     {
         decision.outputs = mark_fields(&ty.schema, fields, &record.outputs);

@@ -1,8 +1,9 @@
-//! Drift: the differences between the records and the world. A user can ask for drift without a plan.
+//! Drift: the differences between the records and the world. A user can ask for drift without a
+//! plan.
 //!
-//! The same fields count with and without a plan (decision 5.5): ignored ones never, computed ones only where the
-//! catalogue tracks them or the document has set them. A difference in what a link has written is drift of the link,
-//! not of its target (decision 3.2).
+//! The same fields count with and without a plan (decision 5.5): ignored ones never, computed ones
+//! only where the catalogue tracks them or the document has set them. A difference in what a link
+//! has written is drift of the link, not of its target (decision 3.2).
 
 use std::sync::Arc;
 
@@ -39,7 +40,8 @@ pub struct Drifted {
 pub enum Drift {
     /// The object exists, with other fields: before as recorded, after as read, secrets marked.
     Differs(Vec<Change>),
-    /// The object is as recorded, but the provider says that it should be replaced, for this reason.
+    /// The object is as recorded, but the provider says that it should be replaced, for this
+    /// reason.
     Expired(Name),
     /// The object does not exist.
     Vanished,
@@ -54,35 +56,62 @@ pub struct DriftScan {
     pub unread: IndexMap<Address, Name>,
 }
 
-/// Reads all recorded resources and compares. A resource that cannot be read is an error in `found`; the others are
-/// still compared. Resources whose call was cut off are left out: the next plan settles them.
-pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> DriftScan {
+/// Reads all recorded resources and compares. A resource that cannot be read is an error in
+/// `found`; the others are still compared. Resources whose call was cut off are left out: the next
+/// plan settles them.
+pub async fn drift(
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
-    let Refreshed { unread, diagnostics } =
-        refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    let Refreshed {
+        unread,
+        diagnostics,
+    } = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
     report_settings(world.environment().settings_remarks(), None, found);
     report_reads(diagnostics, None, found);
-    refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
-    DriftScan { drifted: observed_drift(snapshot, catalogs, &answers), unread: answers.unread }
+    refresh::report_unread(
+        &unread,
+        Severity::Error,
+        "fix the cause, and run it again",
+        found,
+    );
+    DriftScan {
+        drifted: observed_drift(snapshot, catalogs, &answers),
+        unread: answers.unread,
+    }
 }
 
 /// The drift that reads have shown, in the order of the records.
-pub(crate) fn observed_drift(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
+pub(crate) fn observed_drift(
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    answers: &Answers,
+) -> Vec<Drifted> {
     if answers.seen.is_empty() {
         return Vec::new();
     }
     let mut all = Vec::new();
     let written = written_by_links(snapshot);
-    for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
+    for (address, record) in snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| !snapshot.open.contains_key(*address))
+    {
         let drift = match answers.seen.get(address) {
             Some(PinnedRead::Absent) => Drift::Vanished,
-            Some(PinnedRead::Present { fields, expired, .. }) => {
+            Some(PinnedRead::Present {
+                fields, expired, ..
+            }) => {
                 let changes = match catalogs.resource_type(&record.type_name) {
                     TypeRef::Known(ty) => match written.get(address) {
                         Some(written) => {
                             all.extend(link_drift(snapshot, written, fields));
-                            let link_contributions: Vec<&Contribution> = written.iter().map(|(_, it)| it).collect();
+                            let link_contributions: Vec<&Contribution> =
+                                written.iter().map(|(_, it)| it).collect();
                             changes_without_links(&ty, record, fields, &link_contributions)
                         }
                         None => changes(&ty, record, fields),
@@ -97,14 +126,23 @@ pub(crate) fn observed_drift(snapshot: &Snapshot, catalogs: &Catalogs, answers: 
             }
             Some(PinnedRead::Unknown) | None => continue,
         };
-        all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), drift });
+        all.push(Drifted {
+            address: address.clone(),
+            type_name: record.type_name.clone(),
+            drift,
+        });
     }
     all
 }
 
-/// Keeps only resources that these addresses cover, if there are any addresses. Reports `unknown-address` for an
-/// address that is not in the state.
-pub fn retain_addresses(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+/// Keeps only resources that these addresses cover, if there are any addresses. Reports
+/// `unknown-address` for an address that is not in the state.
+pub fn retain_addresses(
+    all: &mut DriftScan,
+    addresses: &[Address],
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) {
     if addresses.is_empty() {
         return;
     }
@@ -125,29 +163,50 @@ pub(crate) type OverlaysByTarget = DeterministicMap<Address, Vec<Contribution>>;
 /// Collects the contributions that links have written by steps of their own.
 pub(crate) fn overlays_by_target(snapshot: &Snapshot) -> OverlaysByTarget {
     let mut written = OverlaysByTarget::default();
-    for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+    for (_, record) in snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| is_link(address))
+    {
         for overlay in overlays_of(record) {
-            written.entry(overlay.target).or_default().push(overlay.contribution);
+            written
+                .entry(overlay.target)
+                .or_default()
+                .push(overlay.contribution);
         }
     }
     written
 }
 
 /// The values that links have written, by target.
-fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
-    let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> = DeterministicMap::default();
-    for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+fn written_by_links(
+    snapshot: &Snapshot,
+) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
+    let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> =
+        DeterministicMap::default();
+    for (link, record) in snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| is_link(address))
+    {
         let with = record.inputs.get("with").and_then(Value::as_list);
         let with = with.into_iter().flatten().filter_map(Overlay::from_value);
         for overlay in overlays_of(record).into_iter().chain(with) {
-            written.entry(overlay.target).or_default().push((link.clone(), overlay.contribution));
+            written
+                .entry(overlay.target)
+                .or_default()
+                .push((link.clone(), overlay.contribution));
         }
     }
     written
 }
 
 /// The links whose contributions to an object differ from what they wrote.
-fn link_drift(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
+fn link_drift(
+    snapshot: &Snapshot,
+    written: &[(Address, Contribution)],
+    seen: &Value,
+) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
     let mut seen = ContributionIndex::new(seen.clone());
     for (link, contribution) in written {
@@ -157,13 +216,19 @@ fn link_drift(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &V
         by_link.entry(link).or_default().push(Change {
             path: format!("spec.{}", contribution.place()),
             before: Some(contribution.value.clone()),
-            after: seen.value_of(contribution).map(|now| with_secret_marks_of(now, Some(&contribution.value), None)),
+            after: seen
+                .value_of(contribution)
+                .map(|now| with_secret_marks_of(now, Some(&contribution.value), None)),
             forces: false,
         });
     }
     let drifted = |(link, changes): (&Address, Vec<Change>)| {
         let type_name = snapshot.records.get(link)?.type_name.clone();
-        Some(Drifted { address: link.clone(), type_name, drift: Drift::Differs(changes) })
+        Some(Drifted {
+            address: link.clone(),
+            type_name,
+            drift: Drift::Differs(changes),
+        })
     };
     by_link.into_iter().filter_map(drifted).collect()
 }
@@ -174,7 +239,12 @@ pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<C
 }
 
 /// The differences, without the values that links have written.
-fn changes_without_links(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
+fn changes_without_links(
+    ty: &ResourceType,
+    record: &Record,
+    seen: &Value,
+    written: &[&Contribution],
+) -> Vec<Change> {
     let (mut before, mut after) = (Map::default(), Map::default());
     for field in drifted_fields(ty, record, seen) {
         if let Some(then) = field.then {
@@ -214,7 +284,14 @@ pub(crate) struct DriftedField<'a> {
 impl DriftedField<'_> {
     /// The value as read, with the secret marks of the record.
     pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
-        with_secret_marks_of(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
+        with_secret_marks_of(
+            now,
+            record
+                .inputs
+                .get(self.name)
+                .or(record.outputs.get(self.name)),
+            Some(self.field),
+        )
     }
 }
 
@@ -241,12 +318,18 @@ pub(crate) fn drifted_fields<'a>(
         if equal || field.computed && field.optional && !written && !field.track_drift {
             return None;
         }
-        Some(DriftedField { name, field, then, now, written })
+        Some(DriftedField {
+            name,
+            field,
+            then,
+            now,
+            written,
+        })
     })
 }
 
-/// The spec that a change starts from: as last sent, except that drifted fields are as read. Also whether any field has
-/// drifted that is not ignored.
+/// The spec that a change starts from: as last sent, except that drifted fields are as read. Also
+/// whether any field has drifted that is not ignored.
 pub(crate) fn prior_spec(
     ty: &ResourceType,
     record: &Record,
@@ -254,7 +337,9 @@ pub(crate) fn prior_spec(
     ignored: &[Name],
     written: &[Contribution],
 ) -> (Value, bool) {
-    let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
+    let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else {
+        return (record.inputs.clone(), false);
+    };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
     for field in drifted_fields(ty, record, seen) {
@@ -278,15 +363,22 @@ pub(crate) fn prior_spec(
     (Value::Map(Arc::new(prior)), drifted)
 }
 
-/// Whether a field has drifted only in values that links have written: that is drift of the links (decision 3.2).
+/// Whether a field has drifted only in values that links have written: that is drift of the links
+/// (decision 3.2).
 pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
-    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
-    let of_field = || written.iter().filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()));
+    let of = |value: Option<&Value>| {
+        Value::map(value.map(|value| (drifted.name.clone(), value.clone())))
+    };
+    let of_field = || {
+        written
+            .iter()
+            .filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()))
+    };
     if of_field().next().is_none() {
         return false;
     }
-    let [then, now] =
-        [of(drifted.then), of(drifted.now)].map(|spec| remove_contributions(&spec, of_field(), &Value::Null));
+    let [then, now] = [of(drifted.then), of(drifted.now)]
+        .map(|spec| remove_contributions(&spec, of_field(), &Value::Null));
     match (then.get(drifted.name), now.get(drifted.name)) {
         (Some(then), Some(now)) => same_field(drifted.field, then, now),
         (then, now) => then.is_none() && now.is_none(),
@@ -295,7 +387,9 @@ pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) 
 
 /// Whether a field has drifted only at ignored paths.
 pub(crate) fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
-    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
+    let of = |value: Option<&Value>| {
+        Value::map(value.map(|value| (drifted.name.clone(), value.clone())))
+    };
     let (mut then, now) = (of(drifted.then), of(drifted.now));
     for path in ignored {
         then = with_path_of(&then, &now, path);

@@ -1,8 +1,10 @@
-//! Members of templates that get keys, or lose them: each keeps its object (decision S40; decision 5.5, moves).
+//! Members of templates that get keys, or lose them: each keeps its object (decision S40; decision
+//! 5.5, moves).
 //!
-//! The state has such members under their positions, the document under keys, or the other way round. Members are
-//! matched by their values: by values that no two members share, before and now. If values contradict each other, or if
-//! some members are gone and others are new at the same time, no match is guessed: `move-conflict`.
+//! The state has such members under their positions, the document under keys, or the other way
+//! round. Members are matched by their values: by values that no two members share, before and now.
+//! If values contradict each other, or if some members are gone and others are new at the same
+//! time, no match is guessed: `move-conflict`.
 //!
 //! Not here: renaming (`moves`).
 
@@ -32,8 +34,8 @@ pub(crate) struct MatchCandidate {
 }
 
 impl EachKeys {
-    /// The former and present addresses of a template's members whose addresses changed between positions and keys.
-    /// Reports members that cannot be matched to `found`.
+    /// The former and present addresses of a template's members whose addresses changed between
+    /// positions and keys. Reports members that cannot be matched to `found`.
     pub(crate) fn moved(
         &mut self,
         evaluation: &Evaluation,
@@ -42,15 +44,22 @@ impl EachKeys {
         found: &mut Diagnostics,
     ) -> Vec<(Address, Address)> {
         let documents = &evaluation.documents;
-        let Some((unit, name, declared)) = documents.resource(resource) else { return Vec::new() };
-        let (Some(each), Members::Many(members)) = (&declared.each, &evaluation.resources[resource as usize]) else {
+        let Some((unit, name, declared)) = documents.resource(resource) else {
+            return Vec::new();
+        };
+        let (Some(each), Members::Many(members)) =
+            (&declared.each, &evaluation.resources[resource as usize])
+        else {
             return Vec::new();
         };
         let keyed = each.key.is_some();
         let template = documents.unit(unit).address(name);
         let recorded = self.recorded.get_or_insert_with(|| recorded(snapshot));
-        let Some(recorded) = recorded.get(&template) else { return Vec::new() };
-        let has_other_key_kind = |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
+        let Some(recorded) = recorded.get(&template) else {
+            return Vec::new();
+        };
+        let has_other_key_kind =
+            |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
         let old: Vec<MatchCandidate> = recorded
             .iter()
             .filter(has_other_key_kind)
@@ -67,9 +76,10 @@ impl EachKeys {
             return Vec::new();
         }
         match match_candidates(&old, &new) {
-            Ok(pairs) => {
-                pairs.into_iter().map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone())).collect()
-            }
+            Ok(pairs) => pairs
+                .into_iter()
+                .map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone()))
+                .collect(),
             Err(ambiguous) => {
                 let span = each.key.as_ref().map_or(declared.span, |key| key.span);
                 found.push(ambiguous_match(name, &old, &new, ambiguous, span));
@@ -92,17 +102,28 @@ pub(crate) fn ambiguous_match(
     let AmbiguousMatch(before, now) = ambiguous;
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
-        .new(format!("the members of `{name}` cannot be matched with the recorded ones"))
+        .new(format!(
+            "the members of `{name}` cannot be matched with the recorded ones"
+        ))
         .label(span, "the keys of members have changed")
         .note(format!("`{before}` may have become `{now}`, or be gone"))
         .help("deploy this with the list as it was, and change the list afterwards")
-        .help(format!("or declare the new address: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"))
+        .help(format!(
+            "or declare the new address: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"
+        ))
 }
 
 pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {
     let mut recorded = Recorded::default();
-    for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
-        recorded.entry(element_of(address)).or_default().push(address.clone());
+    for address in snapshot
+        .records
+        .keys()
+        .filter(|address| address.key.is_some() && address.link.is_none())
+    {
+        recorded
+            .entry(element_of(address))
+            .or_default()
+            .push(address.clone());
     }
     // Members with positions come first, in the order of their positions.
     for members in recorded.values_mut() {
@@ -118,7 +139,10 @@ pub(crate) fn candidate(address: &Address, spec: &Value) -> MatchCandidate {
     let mut leaves = Vec::new();
     collect(spec, &mut String::new(), &mut leaves);
     leaves.sort();
-    MatchCandidate { address: address.clone(), leaves }
+    MatchCandidate {
+        address: address.clone(),
+        leaves,
+    }
 }
 
 /// Collects every known value that contains no other values, with its path.
@@ -143,13 +167,22 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
             }
         }
         // Numbers and their texts are the same here as in a document.
-        other => leaves.push((path.clone(), other.as_text().map_or_else(|| other.to_string(), ToOwned::to_owned))),
+        other => leaves.push((
+            path.clone(),
+            other
+                .as_text()
+                .map_or_else(|| other.to_string(), ToOwned::to_owned),
+        )),
     }
 }
 
-/// The values of candidates at each path where every candidate has a value and no two values are equal.
-pub(crate) fn unique_leaves(all: &[MatchCandidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
-    let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
+/// The values of candidates at each path where every candidate has a value and no two values are
+/// equal.
+pub(crate) fn unique_leaves(
+    all: &[MatchCandidate],
+) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
+    let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> =
+        DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
             by_path.entry(path).or_default().insert(value, at);
@@ -171,10 +204,16 @@ pub(crate) fn match_candidates(
     let mut of_new: Vec<Option<usize>> = vec![None; new.len()];
     let (before, now) = (unique_leaves(old), unique_leaves(new));
     for (path, values) in &before {
-        let Some(theirs) = now.get(path) else { continue };
+        let Some(theirs) = now.get(path) else {
+            continue;
+        };
         for (value, was) in values {
-            let Some(is) = theirs.get(value) else { continue };
-            if of_old[*was].is_some_and(|other| other != *is) || of_new[*is].is_some_and(|other| other != *was) {
+            let Some(is) = theirs.get(value) else {
+                continue;
+            };
+            if of_old[*was].is_some_and(|other| other != *is)
+                || of_new[*is].is_some_and(|other| other != *was)
+            {
                 return Err(AmbiguousMatch(*was, *is));
             }
             (of_old[*was], of_new[*is]) = (Some(*is), Some(*was));
@@ -183,20 +222,32 @@ pub(crate) fn match_candidates(
     // Candidates with equal values are interchangeable: they are matched in their order.
     let mut alike: DeterministicMap<&[(String, String)], std::collections::VecDeque<usize>> =
         DeterministicMap::default();
-    for (at, candidate) in old.iter().enumerate().filter(|(at, _)| of_old[*at].is_none()) {
+    for (at, candidate) in old
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| of_old[*at].is_none())
+    {
         alike.entry(&candidate.leaves).or_default().push_back(at);
     }
     for (at, candidate) in new.iter().enumerate() {
         if of_new[at].is_none()
-            && let Some(was) =
-                alike.get_mut(candidate.leaves.as_slice()).and_then(std::collections::VecDeque::pop_front)
+            && let Some(was) = alike
+                .get_mut(candidate.leaves.as_slice())
+                .and_then(std::collections::VecDeque::pop_front)
         {
             (of_old[was], of_new[at]) = (Some(at), Some(was));
         }
     }
-    match (of_old.iter().position(Option::is_none), of_new.iter().position(Option::is_none)) {
+    match (
+        of_old.iter().position(Option::is_none),
+        of_new.iter().position(Option::is_none),
+    ) {
         (Some(was), Some(is)) => Err(AmbiguousMatch(was, is)),
-        _ => Ok(of_old.iter().enumerate().filter_map(|(was, is)| Some((was, (*is)?))).collect()),
+        _ => Ok(of_old
+            .iter()
+            .enumerate()
+            .filter_map(|(was, is)| Some((was, (*is)?)))
+            .collect()),
     }
 }
 
@@ -219,13 +270,21 @@ mod tests {
 
     #[test]
     fn members_are_matched_by_unique_values() {
-        let (a, b, c) = (r#"{"n":"a","s":1}"#, r#"{"n":"b","s":1}"#, r#"{"n":"c","s":1}"#);
+        let (a, b, c) = (
+            r#"{"n":"a","s":1}"#,
+            r#"{"n":"b","s":1}"#,
+            r#"{"n":"c","s":1}"#,
+        );
         check(&[a, b], &[a, b], Some(&[(0, 0), (1, 1)]));
         check(&[a, b], &[b, a], Some(&[(0, 1), (1, 0)]));
         check(&[a, b], &[c, b, a], Some(&[(0, 2), (1, 1)]));
         check(&[a, b, c], &[c, a], Some(&[(0, 1), (2, 0)]));
         // Another field may change at the same time.
-        check(&[a, b], &[r#"{"n":"b","s":2}"#, r#"{"n":"a","s":2}"#], Some(&[(0, 1), (1, 0)]));
+        check(
+            &[a, b],
+            &[r#"{"n":"b","s":2}"#, r#"{"n":"a","s":2}"#],
+            Some(&[(0, 1), (1, 0)]),
+        );
         check(&[a], &[c], Some(&[(0, 0)]));
     }
 

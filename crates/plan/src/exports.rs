@@ -10,7 +10,8 @@ use crate::codes;
 use crate::model::{ExportAction, ExportChange};
 use crate::targets::Untouched;
 
-/// Returns what the world must answer before the exports and metadata of the root document have values.
+/// Returns what the world must answer before the exports and metadata of the root document have
+/// values.
 pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let blueprint = documents.root().blueprint();
@@ -24,7 +25,8 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
     }
     if let Some(expr) = &blueprint.metadata
-        && let Err(Halt::Need(need)) = evaluation.value(ExpressionSite::of(0, "metadata"), expr, &mut ignored)
+        && let Err(Halt::Need(need)) =
+            evaluation.value(ExpressionSite::of(0, "metadata"), expr, &mut ignored)
         && !needs.contains(&need)
     {
         needs.push(need);
@@ -32,8 +34,8 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     needs
 }
 
-/// The values of all exports as far as they are known. An export of an absent element is left out with a warning.
-/// Exports that read something out of target keep their former values.
+/// The values of all exports as far as they are known. An export of an absent element is left out
+/// with a warning. Exports that read something out of target keep their former values.
 pub fn values(
     evaluation: &mut Evaluation,
     untouched: &Untouched,
@@ -75,20 +77,30 @@ pub(crate) fn exports(
 ) -> (Vec<ExportChange>, Value) {
     let after = values(evaluation, untouched, &snapshot.exports, found);
     let changes = compare_values(&snapshot.exports, after);
-    let metadata = if untouched.keeps_metadata(0) { snapshot.metadata.clone() } else { metadata(evaluation, found) };
+    let metadata = if untouched.keeps_metadata(0) {
+        snapshot.metadata.clone()
+    } else {
+        metadata(evaluation, found)
+    };
     (changes, metadata)
 }
 
 /// Compares values by name, in the order of `after`; removed values come last.
-pub(crate) fn compare_values(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
+pub(crate) fn compare_values(
+    before: &IndexMap<Name, Value>,
+    after: IndexMap<Name, Value>,
+) -> Vec<ExportChange> {
     let removed_change = |(name, before): (&Name, &Value)| ExportChange {
         name: name.clone(),
         action: ExportAction::Removed,
         before: Some(before.clone()),
         after: None,
     };
-    let removed: Vec<ExportChange> =
-        before.iter().filter(|(name, _)| !after.contains_key(*name)).map(removed_change).collect();
+    let removed: Vec<ExportChange> = before
+        .iter()
+        .filter(|(name, _)| !after.contains_key(*name))
+        .map(removed_change)
+        .collect();
     let change = |(name, after): (Name, Value)| {
         let before = before.get(&name).cloned();
         let action = match &before {
@@ -96,7 +108,12 @@ pub(crate) fn compare_values(before: &IndexMap<Name, Value>, after: IndexMap<Nam
             Some(before) if same(before, &after) => ExportAction::Unchanged,
             Some(_) => ExportAction::Changed,
         };
-        ExportChange { name, action, before, after: Some(after) }
+        ExportChange {
+            name,
+            action,
+            before,
+            after: Some(after),
+        }
     };
     after.into_iter().map(change).chain(removed).collect()
 }
@@ -105,7 +122,13 @@ pub(crate) fn compare_values(before: &IndexMap<Name, Value>, after: IndexMap<Nam
 pub(crate) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChange> {
     let entries = |value: &Value| -> IndexMap<Name, Value> {
         let map = value.as_map().into_iter().flatten();
-        map.map(|(name, entry)| (name.clone(), entry.clone().tainted(matches!(value, Value::Secret(_))))).collect()
+        map.map(|(name, entry)| {
+            (
+                name.clone(),
+                entry.clone().tainted(matches!(value, Value::Secret(_))),
+            )
+        })
+        .collect()
     };
     compare_values(&entries(before), entries(after))
 }

@@ -1,7 +1,8 @@
-//! Generations: the data that is stored with an operation so that it can be planned again, and the choice of the
-//! generation that a rollback restores (decision 5.3).
+//! Generations: the data that is stored with an operation so that it can be planned again, and the
+//! choice of the generation that a rollback restores (decision 5.3).
 //!
-//! Not here: the plan of a rollback, which is a plan like any other; automatic rollbacks (`run::operate`).
+//! Not here: the plan of a rollback, which is a plan like any other; automatic rollbacks
+//! (`run::operate`).
 
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -22,8 +23,8 @@ pub struct SavedGeneration {
     pub document: PinnedDocument,
     /// Its inputs, as given.
     pub given: Given,
-    /// The answers of the world: children, data sources, files, memoised values. Observations of resources are not
-    /// part of it, because a rollback reads the resources again.
+    /// The answers of the world: children, data sources, files, memoised values. Observations of
+    /// resources are not part of it, because a rollback reads the resources again.
     pub answers: Answers,
 }
 
@@ -36,10 +37,12 @@ pub enum RollbackTarget {
     Nothing,
 }
 
-/// The data that is stored with an operation; null without a document. The whole value is secret if anything in the
-/// plan is secret.
+/// The data that is stored with an operation; null without a document. The whole value is secret if
+/// anything in the plan is secret.
 pub fn saved_value(plan: &Plan) -> Value {
-    let Some(document) = &plan.document else { return Value::Null };
+    let Some(document) = &plan.document else {
+        return Value::Null;
+    };
     let answers = &plan.answers;
     let mut answers = Answers {
         now: answers.now,
@@ -52,23 +55,42 @@ pub fn saved_value(plan: &Plan) -> Value {
         salt: answers.salt.clone(),
         ..Answers::default()
     };
-    // Texts and files are values of their own: a store keeps each once, however many operations have it.
-    let texts = answers.documents.values_mut().map(|child| Value::Text(std::mem::take(&mut child.text)));
+    // Texts and files are values of their own: a store keeps each once, however many operations
+    // have it.
+    let texts = answers
+        .documents
+        .values_mut()
+        .map(|child| Value::Text(std::mem::take(&mut child.text)));
     let texts: Vec<Value> = texts.collect();
-    let files: Vec<Value> = answers.bytes.values_mut().map(|read| std::mem::take(&mut read.value)).collect();
+    let files: Vec<Value> = answers
+        .bytes
+        .values_mut()
+        .map(|read| std::mem::take(&mut read.value))
+        .collect();
     let answers = serde_json::to_string(&answers).ok();
-    let typed = plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let text = plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())));
-    let kept: Map =
-        [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
-            .into_iter()
-            .chain((!document.companions.is_empty()).then(|| ("beside", companions(document))))
-            // Answers that cannot be written are asked for again.
-            .chain(answers.map(|answers| ("answers", Value::from(answers))))
-            .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
-            .chain((!files.is_empty()).then(|| ("files", Value::list(files))))
-            .map(|(key, value)| (Name::from(key), value))
-            .collect();
+    let typed = plan
+        .given
+        .typed
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()));
+    let text = plan
+        .given
+        .text
+        .iter()
+        .map(|(name, text)| (name.clone(), Value::Text(text.clone())));
+    let kept: Map = [
+        ("document", Value::Text(document.text.clone())),
+        ("typed", Value::map(typed)),
+        ("text", Value::map(text)),
+    ]
+    .into_iter()
+    .chain((!document.companions.is_empty()).then(|| ("beside", companions(document))))
+    // Answers that cannot be written are asked for again.
+    .chain(answers.map(|answers| ("answers", Value::from(answers))))
+    .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
+    .chain((!files.is_empty()).then(|| ("files", Value::list(files))))
+    .map(|(key, value)| (Name::from(key), value))
+    .collect();
     Value::Map(kept.into()).tainted(plan.secret)
 }
 
@@ -82,43 +104,85 @@ fn companions(document: &PinnedDocument) -> Value {
 
 /// The inputs that were stored with an operation, if there are any.
 fn given(desired: &Value) -> Given {
-    let entries = |key: &str| desired.get(key).and_then(Value::as_map).cloned().unwrap_or_default();
-    let text = entries("text").into_iter().filter_map(|(name, value)| match value {
-        Value::Text(text) => Some((name, text)),
-        _ => None,
-    });
-    Given { typed: entries("typed").into_iter().collect(), text: text.collect() }
+    let entries = |key: &str| {
+        desired
+            .get(key)
+            .and_then(Value::as_map)
+            .cloned()
+            .unwrap_or_default()
+    };
+    let text = entries("text")
+        .into_iter()
+        .filter_map(|(name, value)| match value {
+            Value::Text(text) => Some((name, text)),
+            _ => None,
+        });
+    Given {
+        typed: entries("typed").into_iter().collect(),
+        text: text.collect(),
+    }
 }
 
 fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
-    desired.get(key).and_then(Value::as_list).unwrap_or_default()
+    desired
+        .get(key)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
 }
 
-/// Reads the data that was stored with an operation. `None` if it is not what [`saved_value`] writes.
+/// Reads the data that was stored with an operation. `None` if it is not what [`saved_value`]
+/// writes.
 fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
     let desired = operation.desired.revealed();
-    let Some(Value::Text(text)) = desired.get("document") else { return None };
+    let Some(Value::Text(text)) = desired.get("document") else {
+        return None;
+    };
     let pair = |pair: &Value| match pair.as_list()? {
         [Value::Text(path), Value::Text(text)] => Some((path.clone(), text.clone())),
         _ => None,
     };
-    let companions =
-        desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
-    let document = PinnedDocument { path: operation.document.clone(), text: text.clone(), companions };
+    let companions = desired
+        .get("beside")
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(pair)
+        .collect();
+    let document = PinnedDocument {
+        path: operation.document.clone(),
+        text: text.clone(),
+        companions,
+    };
     // The first states stored only the inputs: everything else is asked for again.
     let mut answers: Answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
-        _ => Answers { memoised: operation.memoised.clone(), ..Answers::default() },
+        _ => Answers {
+            memoised: operation.memoised.clone(),
+            ..Answers::default()
+        },
     };
     // Earlier states have these texts and files within the answers.
-    for (child, text) in answers.documents.values_mut().zip(list(operation.desired.unmarked(), "texts")) {
+    for (child, text) in answers
+        .documents
+        .values_mut()
+        .zip(list(operation.desired.unmarked(), "texts"))
+    {
         let Value::Text(text) = text else { return None };
         child.text = text.clone();
     }
-    for (read, value) in answers.bytes.values_mut().zip(list(operation.desired.unmarked(), "files")) {
+    for (read, value) in answers
+        .bytes
+        .values_mut()
+        .zip(list(operation.desired.unmarked(), "files"))
+    {
         read.value = value.clone();
     }
-    Some(SavedGeneration { generation, document, given: given(&desired), answers })
+    Some(SavedGeneration {
+        generation,
+        document,
+        given: given(&desired),
+        answers,
+    })
 }
 
 /// The operation in a history that a rollback restores.
@@ -130,26 +194,45 @@ pub enum TargetOperation {
     Nothing,
 }
 
-/// Finds the operation that a rollback restores, in the past operations, newest first: the last one that ended well and
-/// has a document, or the one of the wanted generation. `Nothing` if no operation ended well.
+/// Finds the operation that a rollback restores, in the past operations, newest first: the last one
+/// that ended well and has a document, or the one of the wanted generation. `Nothing` if no
+/// operation ended well.
 pub fn rollback_operation(
     history: &[GenerationInfo],
     wanted: Option<Generation>,
 ) -> Result<TargetOperation, Box<Diagnostic>> {
-    for GenerationInfo { operation, finished } in history {
-        let Some(Ended { outcome, generation, .. }) = finished else { continue };
+    for GenerationInfo {
+        operation,
+        finished,
+    } in history
+    {
+        let Some(Ended {
+            outcome,
+            generation,
+            ..
+        }) = finished
+        else {
+            continue;
+        };
         if wanted.is_some_and(|wanted| wanted != *generation) {
             continue;
         }
         match (outcome, operation.kind) {
             (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
             (_, OperationKind::State | OperationKind::Reconcile) => {}
-            (OperationOutcome::Ready, _) => return Ok(TargetOperation::Restore(*generation, operation.id.clone())),
+            (OperationOutcome::Ready, _) => {
+                return Ok(TargetOperation::Restore(*generation, operation.id.clone()));
+            }
             _ => {}
         }
         if wanted.is_some() {
-            let what = format!("generation {} did not succeed, so it cannot be a rollback target", generation.0);
-            return Err(Box::new(incomplete(what).help("`cyan history` shows those that did")));
+            let what = format!(
+                "generation {} did not succeed, so it cannot be a rollback target",
+                generation.0
+            );
+            return Err(Box::new(
+                incomplete(what).help("`cyan history` shows those that did"),
+            ));
         }
     }
     match wanted {
@@ -162,27 +245,38 @@ pub fn rollback_operation(
 }
 
 /// Reads the target of a rollback from its operation.
-pub fn read_saved(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
+pub fn read_saved(
+    generation: Generation,
+    operation: Option<&Operation>,
+) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
-    kept.map(|kept| RollbackTarget::Generation(Box::new(kept))).ok_or_else(|| {
-        Box::new(incomplete(format!(
-            "generation {} is incomplete in the state: its document or its inputs are missing",
-            generation.0
-        )))
-    })
+    kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
+        .ok_or_else(|| {
+            Box::new(incomplete(format!(
+                "generation {} is incomplete in the state: its document or its inputs are missing",
+                generation.0
+            )))
+        })
 }
 
 fn incomplete(message: String) -> Diagnostic {
     codes::ROLLBACK_INCOMPLETE.new(message)
 }
 
-/// The report of an incomplete rollback: why it is incomplete, and the addresses that it left as they are, if any.
+/// The report of an incomplete rollback: why it is incomplete, and the addresses that it left as
+/// they are, if any.
 pub fn report_incomplete(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
     let mut diagnostic = incomplete("some resources could not be rolled back".to_owned());
     if !addresses.is_empty() {
-        let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
-        diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));
+        let names: Vec<String> = addresses
+            .iter()
+            .map(|address| format!("`{address}`"))
+            .collect();
+        diagnostic = diagnostic.note(format!(
+            "as the failed operation left them: {}",
+            names.join(", ")
+        ));
     }
     found.push(diagnostic.help("fix the cause, then `cyan rollback` continues"));
     found
@@ -202,8 +296,16 @@ mod tests {
             began: 1,
             document: "shop.yaml".into(),
         };
-        let ended = Ended { outcome, at: 2, generation: Generation(number), counts: Counts::default() };
-        GenerationInfo { operation, finished: Some(ended) }
+        let ended = Ended {
+            outcome,
+            at: 2,
+            generation: Generation(number),
+            counts: Counts::default(),
+        };
+        GenerationInfo {
+            operation,
+            finished: Some(ended),
+        }
     }
 
     #[test]
@@ -218,17 +320,36 @@ mod tests {
             past(3, Update, Ready),
             past(1, Deploy, Ready),
         ];
-        history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
-        let of = |number: u64| Ok(TargetOperation::Restore(Generation(number), format!("op-{number}").into()));
+        history.insert(
+            0,
+            GenerationInfo {
+                finished: None,
+                ..past(8, Update, Failed)
+            },
+        );
+        let of = |number: u64| {
+            Ok(TargetOperation::Restore(
+                Generation(number),
+                format!("op-{number}").into(),
+            ))
+        };
         let found = |history: &[GenerationInfo], wanted: Option<u64>| {
-            rollback_operation(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
+            rollback_operation(history, wanted.map(Generation))
+                .map_err(|diagnostic| diagnostic.message.clone())
         };
         assert_eq!(found(&history, None), of(3));
         assert_eq!(found(&history, Some(1)), of(1));
         let failed = "generation 5 did not succeed, so it cannot be a rollback target".to_owned();
         assert_eq!(found(&history, Some(5)), Err(failed));
-        assert_eq!(found(&history, Some(99)), Err("there is no generation 99".to_owned()));
-        assert_eq!(found(&history[..4], None), Ok(TargetOperation::Nothing), "no operation ended well");
+        assert_eq!(
+            found(&history, Some(99)),
+            Err("there is no generation 99".to_owned())
+        );
+        assert_eq!(
+            found(&history[..4], None),
+            Ok(TargetOperation::Nothing),
+            "no operation ended well"
+        );
         history.insert(1, past(7, Destroy, Gone));
         assert_eq!(found(&history, None), Ok(TargetOperation::Nothing));
     }
@@ -252,15 +373,21 @@ mod tests {
             desired,
         };
         for desired in [desired.clone(), desired.secret()] {
-            let Ok(RollbackTarget::Generation(kept)) = read_saved(Generation(3), Some(&operation(desired))) else {
+            let Ok(RollbackTarget::Generation(kept)) =
+                read_saved(Generation(3), Some(&operation(desired)))
+            else {
                 panic!("it is whole")
             };
-            assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));
+            assert_eq!(
+                (kept.generation, &*kept.document.text),
+                (Generation(3), "three")
+            );
             assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
             assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
         }
         for operation in [Some(&operation(Value::Null)), None] {
-            let refused = read_saved(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
+            let refused = read_saved(Generation(2), operation)
+                .map_err(|diagnostic| diagnostic.message.clone());
             assert_eq!(
                 refused,
                 Err("generation 2 is incomplete in the state: its document or its inputs are missing".to_owned())

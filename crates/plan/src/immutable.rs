@@ -1,4 +1,5 @@
-//! Inputs that may not change once an instance exists: their values are stored, and a different value is refused.
+//! Inputs that may not change once an instance exists: their values are stored, and a different
+//! value is refused.
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
@@ -11,8 +12,8 @@ use understand::documents::NumberedKind;
 /// The prefix of the key under which an input is stored.
 const INPUT: &str = "input|";
 
-/// Compares inputs that may not change with the stored values of all inputs, and stores the new values; their keys go
-/// to `used`. The document as it is now decides which ones may not change.
+/// Compares inputs that may not change with the stored values of all inputs, and stores the new
+/// values; their keys go to `used`. The document as it is now decides which ones may not change.
 pub(crate) fn refuse_changed_inputs(
     checked: &Checked,
     inputs: &[Value],
@@ -34,10 +35,19 @@ pub(crate) fn refuse_changed_inputs(
                 .new(format!("`{name}` may not change"))
                 .label(input.span, "declared immutable")
                 .help("give the value of before, or make another instance");
-            changed.native_message = rules.messages.of(&dialect::Mistake::ImmutableInput(name)).map(Box::new);
+            changed.native_message = rules
+                .messages
+                .of(&dialect::Mistake::ImmutableInput(name))
+                .map(Box::new);
             found.push(changed);
         }
-        answers.memoised.insert(key.clone(), Memoised { fingerprint: 0, value: value.clone() });
+        answers.memoised.insert(
+            key.clone(),
+            Memoised {
+                fingerprint: 0,
+                value: value.clone(),
+            },
+        );
         used.push(key);
     }
 }
@@ -46,47 +56,74 @@ pub(crate) fn refuse_changed_inputs(
 pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &mut Diagnostics) {
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {
-        let Some((above, include)) = unit.parent else { continue };
+        let Some((above, include)) = unit.parent else {
+            continue;
+        };
         let rules = &unit.checked.rules;
         if !rules.inputs.are_stored() {
             continue;
         }
         let (above_here, mut mistakes) = (documents.unit(above), Diagnostics::new());
-        let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
+        let Some((child, included)) = above_here.blueprint().children.get_index(include as usize)
+        else {
+            continue;
+        };
         // The inputs that the members of a group share are not written in a document.
         if included.expansion.is_some() {
             continue;
         }
         for (position, (name, input)) in unit.blueprint().inputs.iter().enumerate() {
             let number = unit.number(NumberedKind::Input, position);
-            let Slot::Value(value) = &evaluation.passed_inputs[number as usize] else { continue };
+            let Slot::Value(value) = &evaluation.passed_inputs[number as usize] else {
+                continue;
+            };
             if rules.children.is_passed_undeclared(name) {
                 continue;
             }
             let key: Name = format!("{INPUT}{}/{name}", unit.path.join("/")).into();
             let mut text = String::new();
             write_canonical(value, &mut text);
-            let short = Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
+            let short =
+                Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
             if rules.inputs.is_immutable(name, input)
                 && let Some(before) = evaluation.answers.memoised.get(&key)
                 && before.value.revealed() != short.revealed()
             {
-                let given = included.inputs.iter().find(|(given, _)| given.item == *name);
+                let given = included
+                    .inputs
+                    .iter()
+                    .find(|(given, _)| given.item == *name);
                 let place = given.map_or(included.span, |(_, expr)| expr.span);
-                let written = included.stands_for.as_ref().map(|written| written.item.as_ref());
-                let type_name = written.or_else(|| included.path.as_literal()?.as_text()).unwrap_or_default();
+                let written = included
+                    .stands_for
+                    .as_ref()
+                    .map(|written| written.item.as_ref());
+                let type_name = written
+                    .or_else(|| included.path.as_literal()?.as_text())
+                    .unwrap_or_default();
                 let mut changed = dialect::codes::IMMUTABLE_CHANGED
                     .new(format!("`{name}` of `{child}` may not change"))
                     .label(place, "given here")
                     .label(input.span, "declared immutable")
                     .help("give the value of before, or make another instance");
-                let mistake = dialect::Mistake::Immutable { field: name, resource: child, type_name };
+                let mistake = dialect::Mistake::Immutable {
+                    field: name,
+                    resource: child,
+                    type_name,
+                };
                 changed.native_message = rules.messages.of(&mistake).map(Box::new);
                 mistakes.push(changed);
             }
-            let memoised = Memoised { fingerprint: 0, value: short };
+            let memoised = Memoised {
+                fingerprint: 0,
+                value: short,
+            };
             evaluation.answers.memoised.insert(key.clone(), memoised);
-            evaluation.sites.entry("group".into()).or_default().insert(key);
+            evaluation
+                .sites
+                .entry("group".into())
+                .or_default()
+                .insert(key);
         }
         documents.add_trails(above, &mut mistakes);
         found.append(mistakes);

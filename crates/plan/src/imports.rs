@@ -1,4 +1,5 @@
-//! Existing objects that are taken under management: by the hint `cyan.import`, or by `cyan import` (decision 5.5).
+//! Existing objects that are taken under management: by the hint `cyan.import`, or by `cyan import`
+//! (decision 5.5).
 //!
 //! A record is created from what the provider reads, and then compared like any other.
 
@@ -10,7 +11,9 @@ use evaluate::answers::PinnedRead;
 use evaluate::question::{ProviderInstance, ResourceTarget};
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
-use provider::{ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType};
+use provider::{
+    ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType,
+};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
@@ -58,23 +61,36 @@ struct ImportTarget {
 impl Imports {
     /// Creates an empty value with the resources that are taken over from another tool.
     pub(crate) fn of(taken: &[ForeignObject]) -> Imports {
-        let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
-        Imports { foreign_objects: taken, ..Imports::default() }
+        let taken = taken
+            .iter()
+            .map(|taken| (taken.address.clone(), taken.clone()))
+            .collect();
+        Imports {
+            foreign_objects: taken,
+            ..Imports::default()
+        }
     }
 
-    /// Reports `import-failed` for each resource that would be created, if the plan takes over resources of another
-    /// tool.
-    pub(crate) fn refuse_creates_without_id(&self, decisions: &[Decision], found: &mut Diagnostics) {
+    /// Reports `import-failed` for each resource that would be created, if the plan takes over
+    /// resources of another tool.
+    pub(crate) fn refuse_creates_without_id(
+        &self,
+        decisions: &[Decision],
+        found: &mut Diagnostics,
+    ) {
         if self.foreign_objects.is_empty() {
             return;
         }
-        for decision in decisions.iter().filter(|decision| decision.action == Action::Create) {
+        for decision in decisions
+            .iter()
+            .filter(|decision| decision.action == Action::Create)
+        {
             found.push(failed(&decision.address, decision.span).note("its id was not provided"));
         }
     }
 
-    /// Imports objects for the members of these resources, by hint or from another tool. Members with records are left
-    /// out.
+    /// Imports objects for the members of these resources, by hint or from another tool. Members
+    /// with records are left out.
     pub(crate) async fn import_members(
         &mut self,
         evaluation: &mut Evaluation,
@@ -82,31 +98,54 @@ impl Imports {
         with: ImportContext<'_>,
         found: &mut Diagnostics,
     ) {
-        let ImportContext { target_set, snapshot, settled_records, world } = with;
+        let ImportContext {
+            target_set,
+            snapshot,
+            settled_records,
+            world,
+        } = with;
         let documents = evaluation.documents.clone();
         let mut wanted = Vec::new();
         for index in resources {
-            let Some((_, _, resource)) = documents.resource(*index) else { continue };
-            let Some(ty) = documents.resource_type(*index) else { continue };
+            let Some((_, _, resource)) = documents.resource(*index) else {
+                continue;
+            };
+            let Some(ty) = documents.resource_type(*index) else {
+                continue;
+            };
             if resource.lifecycle.import.is_none() && self.foreign_objects.is_empty() {
                 continue;
             }
             let provider = instance_of(evaluation, *index, snapshot, found);
             let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
                 Members::Single(member) => vec![member.as_ref()],
-                Members::Many(members) => members.iter().flatten().map(|member| member.as_ref()).collect(),
+                Members::Many(members) => members
+                    .iter()
+                    .flatten()
+                    .map(|member| member.as_ref())
+                    .collect(),
                 _ => Vec::new(),
             };
             for member in members {
-                if snapshot.records.contains_key(&member.address) || !target_set.covers(&member.address) {
+                if snapshot.records.contains_key(&member.address)
+                    || !target_set.covers(&member.address)
+                {
                     continue;
                 }
                 let taken = self.foreign_objects.get(&member.address);
-                let stored_fields = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
-                let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| taken.id.as_ref());
-                let Some(id) = id.filter(|id| !id.is_empty()) else { continue };
+                let stored_fields =
+                    taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
+                let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| {
+                    taken.id.as_ref()
+                });
+                let Some(id) = id.filter(|id| !id.is_empty()) else {
+                    continue;
+                };
                 if member.condition_open {
-                    found.push(failed(&member.address, resource.span).note("its condition is known only on deploy"));
+                    found.push(
+                        failed(&member.address, resource.span)
+                            .note("its condition is known only on deploy"),
+                    );
                     continue;
                 }
                 wanted.push(ImportTarget {
@@ -128,7 +167,12 @@ impl Imports {
             let key = (wanted.ty.name.clone(), wanted.id.clone());
             let is_unmanaged = !managed.contains_key(&key);
             match managed.get(&key) {
-                Some(other) => found.push(managed_already(&wanted.address, other, &wanted.id, wanted.span)),
+                Some(other) => found.push(managed_already(
+                    &wanted.address,
+                    other,
+                    &wanted.id,
+                    wanted.span,
+                )),
                 None => drop(managed.insert(key, wanted.address.clone())),
             }
             is_unmanaged
@@ -138,7 +182,9 @@ impl Imports {
             async move {
                 match (pinned_read, &wanted.stored_fields) {
                     (Some(kept), _) => Ok((kept, Vec::new())),
-                    (None, Some(stored_fields)) => Ok((from_foreign_fields(wanted, stored_fields), Vec::new())),
+                    (None, Some(stored_fields)) => {
+                        Ok((from_foreign_fields(wanted, stored_fields), Vec::new()))
+                    }
                     (None, None) => {
                         let target = (&wanted.address, wanted.provider.as_deref());
                         read(target, &wanted.ty, &wanted.id, world).await
@@ -150,19 +196,30 @@ impl Imports {
         for (wanted, seen) in wanted.into_iter().zip(all) {
             match seen {
                 Ok((seen, diagnostics)) => {
-                    report_at(diagnostics, &wanted.address, Some(&evaluation.documents), found);
+                    report_at(
+                        diagnostics,
+                        &wanted.address,
+                        Some(&evaluation.documents),
+                        found,
+                    );
                     // The id as the provider writes it: one object may have several spellings.
                     if let PinnedRead::Present { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
                         match managed.get(&key).filter(|other| **other != wanted.address) {
                             Some(other) => {
-                                found.push(managed_already(&wanted.address, other, real, wanted.span));
+                                found.push(managed_already(
+                                    &wanted.address,
+                                    other,
+                                    real,
+                                    wanted.span,
+                                ));
                                 continue;
                             }
                             None => drop(managed.insert(key, wanted.address.clone())),
                         }
                     }
-                    if let Some(record) = record_of(&wanted.ty, &seen, &wanted.desired, &wanted.id) {
+                    if let Some(record) = record_of(&wanted.ty, &seen, &wanted.desired, &wanted.id)
+                    {
                         settled_records.put(snapshot, &wanted.address, Some(Arc::new(record)));
                         self.done.insert(wanted.address.clone());
                     }
@@ -189,27 +246,56 @@ impl Imports {
     }
 }
 
-/// The observation of an object that no provider can read, from its definition and from the fields that another tool
-/// has stored: texts, which are JSON if the field is not a text.
+/// The observation of an object that no provider can read, from its definition and from the fields
+/// that another tool has stored: texts, which are JSON if the field is not a text.
 fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Value>) -> PinnedRead {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in stored_fields {
-        let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
-        let text = value.as_text().filter(|_| !matches!(field.kind, Kind::String));
-        let read = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone());
+        let Some(field) = wanted
+            .ty
+            .schema
+            .fields
+            .get(name)
+            .filter(|field| field.computed)
+        else {
+            continue;
+        };
+        let text = value
+            .as_text()
+            .filter(|_| !matches!(field.kind, Kind::String));
+        let read = text
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_else(|| value.clone());
         fields.insert(name.clone(), read);
     }
     let fields = Value::Map(fields.into());
-    PinnedRead::Present { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
+    PinnedRead::Present {
+        id: wanted.id.clone(),
+        fields,
+        private: Value::Null,
+        expired: None,
+        inputs: None,
+    }
 }
 
 /// The address of each managed object, by type and id.
 pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> {
-    let records = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
-    records.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+    let records = snapshot
+        .records
+        .iter()
+        .filter(|(_, record)| !record.id.is_empty());
+    records
+        .map(|(address, record)| {
+            (
+                (record.type_name.clone(), record.id.clone()),
+                address.clone(),
+            )
+        })
+        .collect()
 }
 
-/// Reads an object that is to be imported, with this configuration of its provider. An error is a phrase for a note.
+/// Reads an object that is to be imported, with this configuration of its provider. An error is a
+/// phrase for a note.
 pub(crate) async fn read(
     (address, instance): (&Address, Option<&ProviderInstance>),
     ty: &ResourceType,
@@ -217,11 +303,18 @@ pub(crate) async fn read(
     world: &dyn World,
 ) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
-        return Err(format!("resources of type `{}` cannot be imported: the provider cannot read them", ty.name));
+        return Err(format!(
+            "resources of type `{}` cannot be imported: the provider cannot read them",
+            ty.name
+        ));
     }
     let target = ResourceTarget::new(address, &ty.name, "").managed_by(instance);
     let absent = || format!("there is no `{}` with the id `{id}`", ty.name);
-    let request = ImportRequest { type_name: &ty.name, id, desired: &Value::Null };
+    let request = ImportRequest {
+        type_name: &ty.name,
+        id,
+        desired: &Value::Null,
+    };
     match world.import(target, request).await {
         Ok(found) => {
             let of_type = found.into_iter().find(|found| *found.type_name == *ty.name);
@@ -231,9 +324,12 @@ pub(crate) async fn read(
                 pinned(observed)
             };
             let first = of_type.map(|found| pin_and_report(found.observed));
-            // A read may depend on the inputs that were sent, so the object is read again with the inputs of its new
-            // record.
-            let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
+            // A read may depend on the inputs that were sent, so the object is read again with the
+            // inputs of its new record.
+            let Some(record) = first
+                .as_ref()
+                .and_then(|first| record_of(ty, first, &Value::Null, id))
+            else {
                 return Err(absent());
             };
             let again = ReadRequest {
@@ -247,7 +343,9 @@ pub(crate) async fn read(
             };
             let seen = match world.read(target, again).await {
                 Ok(ReadOutcome::Present(observed)) => Ok(pin_and_report(observed)),
-                Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => first.ok_or_else(|| "it has just gone".to_owned()),
+                Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => {
+                    first.ok_or_else(|| "it has just gone".to_owned())
+                }
                 Err(error) => Err(error.message),
             };
             seen.map(|seen| (seen, diagnostics))
@@ -258,14 +356,41 @@ pub(crate) async fn read(
 
 /// The observation as a plan stores it.
 pub(crate) fn pinned(observed: Observed) -> PinnedRead {
-    let Observed { id, fields, inputs, private, expired, .. } = observed;
-    PinnedRead::Present { id, fields, private, expired: expired.map(Into::into), inputs }
+    let Observed {
+        id,
+        fields,
+        inputs,
+        private,
+        expired,
+        ..
+    } = observed;
+    PinnedRead::Present {
+        id,
+        fields,
+        private,
+        expired: expired.map(Into::into),
+        inputs,
+    }
 }
 
-/// The record of an object that was read. Each field that a document can set counts as set. Fields whose drift does not
-/// count have the values of `desired`.
-pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, id: &Name) -> Option<Record> {
-    let PinnedRead::Present { id: read, fields, private, inputs: provider_inputs, .. } = seen else { return None };
+/// The record of an object that was read. Each field that a document can set counts as set. Fields
+/// whose drift does not count have the values of `desired`.
+pub(crate) fn record_of(
+    ty: &ResourceType,
+    seen: &PinnedRead,
+    desired: &Value,
+    id: &Name,
+) -> Option<Record> {
+    let PinnedRead::Present {
+        id: read,
+        fields,
+        private,
+        inputs: provider_inputs,
+        ..
+    } = seen
+    else {
+        return None;
+    };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {
@@ -276,7 +401,10 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, i
             None
         } else {
             // A field that is sent and never read back has its default.
-            outputs.get(name).filter(|value| !value.is_null()).or(field.default.as_ref())
+            outputs
+                .get(name)
+                .filter(|value| !value.is_null())
+                .or(field.default.as_ref())
         };
         if let Some(value) = value.filter(|value| !value.is_null() && !value.has_unknown()) {
             inputs.insert(name.clone(), value.clone());
@@ -285,8 +413,14 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, i
     Some(Record {
         type_name: ty.name.clone(),
         status: Status::new(StatusOp::Create, StatusWord::Ready),
-        id: if read.is_empty() { id.clone() } else { read.clone() },
-        inputs: provider_inputs.clone().unwrap_or_else(|| Value::Map(inputs.into())),
+        id: if read.is_empty() {
+            id.clone()
+        } else {
+            read.clone()
+        },
+        inputs: provider_inputs
+            .clone()
+            .unwrap_or_else(|| Value::Map(inputs.into())),
         outputs,
         private: private.clone(),
         metadata: Value::Null,
@@ -308,12 +442,23 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, i
 /// The diagnostic `import-failed`.
 pub(crate) fn failed(address: &Address, span: Span) -> Diagnostic {
     let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported"));
-    if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
+    if span.is_some() {
+        diagnostic.label(span, "declared here")
+    } else {
+        diagnostic
+    }
 }
 
 /// The diagnostic `import-failed` for an object that another address manages.
-pub(crate) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
+pub(crate) fn managed_already(
+    address: &Address,
+    other: &Address,
+    id: &str,
+    span: Span,
+) -> Diagnostic {
     failed(address, span)
         .note(format!("`{id}` is managed already, as `{other}`"))
-        .help(format!("move it instead: `cyan state move '{other}' '{address}'`"))
+        .help(format!(
+            "move it instead: `cyan state move '{other}' '{address}'`"
+        ))
 }

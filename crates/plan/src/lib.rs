@@ -1,5 +1,6 @@
-//! Plans: compares the desired, recorded and observed resources, and makes steps, each with its reason.
-//! [`plan`](plan()) calls the stages of planning one after the other; `staging` holds their state.
+//! Plans: compares the desired, recorded and observed resources, and makes steps, each with its
+//! reason. [`plan`](plan()) calls the stages of planning one after the other; `staging` holds their
+//! state.
 //!
 //! Not here: running steps (`apply`); texts for users (the command line).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -56,38 +57,67 @@ use crate::plan::{Request, Staged};
 use crate::provider_diagnostics::{report_reads, report_settings};
 use crate::staging::Staging;
 
-/// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts the tasks in order.
+/// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts
+/// the tasks in order.
 ///
 /// Returns `None` if an error prevents a plan; `found` receives errors and warnings.
 ///
-/// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
-/// resource, that is an error, and the plan may only be shown: [`plan::Plan::unread_but_needed`].
+/// A resource that could not be read is planned as it is recorded, with a warning. If the plan
+/// would change such a resource, that is an error, and the plan may only be shown:
+/// [`plan::Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let mut refreshed = refresh::Refreshed::default();
-    let (world, documents) = (request.world, request.document.as_ref().map(|(documents, _)| documents.clone()));
-    let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
+    let (world, documents) = (
+        request.world,
+        request
+            .document
+            .as_ref()
+            .map(|(documents, _)| documents.clone()),
+    );
+    let (forced, refuses) = (
+        request.options.force,
+        request.options.drift == DriftPolicy::Refuse,
+    );
     // The future is large, and so are the futures of the callers.
     let staged = Box::pin(plan_from(request, &mut refreshed, found)).await;
     // The resource may be in the evaluated documents only: a transform may have made it.
-    let evaluated = staged.as_ref().and_then(|staged| staged.evaluation.as_ref()).map(|it| &*it.documents);
+    let evaluated = staged
+        .as_ref()
+        .and_then(|staged| staged.evaluation.as_ref())
+        .map(|it| &*it.documents);
     let documents = evaluated.or(documents.as_deref());
     report_settings(world.environment().settings_remarks(), documents, found);
     report_reads(refreshed.diagnostics, documents, found);
     let unread = refreshed.unread;
     let needed: AddressSet = match &staged {
-        Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
+        Some(staged) => staged
+            .plan
+            .unread_but_needed()
+            .into_iter()
+            .cloned()
+            .collect(),
         None => AddressSet::default(),
     };
-    let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
-    let reason = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
+    let (needed, rest): (Vec<_>, Vec<_>) =
+        unread.iter().partition(|one| needed.contains(&one.address));
+    let reason = if refuses {
+        "whether it has drifted is not known"
+    } else {
+        "the plan would change it"
+    };
     let consequence = format!("{reason}: fix the cause, or skip reading with `--no-refresh`");
     refresh::report_unread(needed, Severity::Error, &consequence, found);
-    let severity = if forced { Severity::Note } else { Severity::Warning };
+    let severity = if forced {
+        Severity::Note
+    } else {
+        Severity::Warning
+    };
     refresh::report_unread(rest, severity, "it is assumed to be unchanged", found);
     staged
 }
 
-/// Makes a plan. `refreshed` receives the resources that could not be read, and the diagnostics of the reads.
+/// Makes a plan. `refreshed` receives the resources that could not be read, and the diagnostics of
+/// the reads.
 async fn plan_from(
     mut request: Request<'_>,
     refreshed: &mut refresh::Refreshed,
@@ -114,7 +144,11 @@ async fn plan_from(
     let mut staging = Staging::new(request, answers, is_saved, document.is_some(), world);
     let failed_before = found.has_errors();
     let drafted = match document {
-        Some((documents, pinned)) => staging.draft_documents(documents, pinned, functions, failed_before).await,
+        Some((documents, pinned)) => {
+            staging
+                .draft_documents(documents, pinned, functions, failed_before)
+                .await
+        }
         None => Some(staging.draft_records().await),
     };
     let Some(mut draft) = drafted else {

@@ -1,4 +1,5 @@
-//! The subject of a decision about a link: one of its parts, what it writes into one target, or the link as a whole.
+//! The subject of a decision about a link: one of its parts, what it writes into one target, or the
+//! link as a whole.
 //!
 //! Not here: deciding about links (`links`).
 
@@ -43,7 +44,8 @@ pub struct LinkWrite {
     pub(crate) write_index: u32,
     /// The depth of the link behind the links that it needs.
     pub(crate) guarantee_depth: u32,
-    /// A call is due whatever the records say: something else may have changed or removed what was written.
+    /// A call is due whatever the records say: something else may have changed or removed what was
+    /// written.
     pub forces_call: bool,
 }
 
@@ -56,6 +58,7 @@ pub struct LinkRecord {
     pub(crate) guarantee_givers: Vec<Address>,
     /// The addresses of its parts that are wanted.
     pub(crate) parts: Vec<Address>,
-    /// The changes of its contributions, for the user: the target, whether written with its spec, and the change.
+    /// The changes of its contributions, for the user: the target, whether written with its spec,
+    /// and the change.
     pub(crate) changes: Vec<(Name, bool, Change)>,
 }

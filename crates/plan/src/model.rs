@@ -1,6 +1,8 @@
-//! The data of a plan: steps, changes of exports, links and child documents, and the places where an operation stops.
+//! The data of a plan: steps, changes of exports, links and child documents, and the places where
+//! an operation stops.
 //!
-//! Plain data. Not here: the plan as a whole (`plan`), the decisions that steps are made from (`decision`).
+//! Plain data. Not here: the plan as a whole (`plan`), the decisions that steps are made from
+//! (`decision`).
 
 use std::sync::Arc;
 
@@ -174,13 +176,15 @@ pub struct Step {
     /// The provider's reason for a replacement although nothing differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
-    /// The abstract resource from which a transform made the resource, in the notation of addresses (decision 4.2).
+    /// The abstract resource from which a transform made the resource, in the notation of addresses
+    /// (decision 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
     /// Its address before the move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Address>,
-    /// It is created only to stand in for others of its group, and deleted before the operation ends.
+    /// It is created only to stand in for others of its group, and deleted before the operation
+    /// ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
     /// Its batch, if its group is created or changed in several batches.
@@ -204,8 +208,8 @@ pub struct Step {
     /// The number of leaves of the spec that stay as they are.
     #[serde(skip)]
     pub unchanged: u64,
-    /// The object to create exists already as desired: it is taken under management, and stays in the world when it is
-    /// no longer declared.
+    /// The object to create exists already as desired: it is taken under management, and stays in
+    /// the world when it is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
     /// The links that it gains, changes and loses; `None` if there are none.
@@ -254,7 +258,8 @@ pub struct LeftAlone {
     /// Resources whose condition is false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Address>,
-    /// Accepted drift of fields that the document sets: a later plan sets them back unless the document is changed.
+    /// Accepted drift of fields that the document sets: a later plan sets them back unless the
+    /// document is changed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub document_differs: IndexMap<Address, Vec<Change>>,
     /// Resources out of target.
@@ -387,7 +392,8 @@ pub struct PlannedStop {
     pub passed: bool,
 }
 
-/// A task at which an operation may stop. Tasks that wait for it then run only in the next operation.
+/// A task at which an operation may stop. Tasks that wait for it then run only in the next
+/// operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     /// The resource or child that it belongs to, as the state names it.

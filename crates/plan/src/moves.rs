@@ -1,7 +1,8 @@
 //! Records that follow their resources to a new address (decision 5.5, moves).
 //!
-//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Everything
-//! that belongs to the address moves along: the record, the records that use it, memoised values, results of reads.
+//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from
+//! `cyan state move`. Everything that belongs to the address moves along: the record, the records
+//! that use it, memoised values, results of reads.
 //!
 //! Not here: collecting the changed records (`settled`).
 
@@ -25,7 +26,8 @@ use crate::settled::SettledRecords;
 /// A statement of the document that a resource had another address before.
 struct MoveHint {
     from: Address,
-    /// The former address if `from` has none: a hint in a child names a resource of that child, or one of the root.
+    /// The former address if `from` has none: a hint in a child names a resource of that child, or
+    /// one of the root.
     from_in_root: Option<Address>,
     to: Address,
     span: Span,
@@ -55,9 +57,16 @@ impl Moves {
         if self.pairs.is_empty() {
             return;
         }
-        let declared = draft.decisions.iter().filter(|decision| decision.element.is_some());
+        let declared = draft
+            .decisions
+            .iter()
+            .filter(|decision| decision.element.is_some());
         for address in declared.map(|decision| &decision.address) {
-            if let Some((to, span)) = self.pairs.get(address).filter(|_| !self.former_of_new.contains_key(address)) {
+            if let Some((to, span)) = self
+                .pairs
+                .get(address)
+                .filter(|_| !self.former_of_new.contains_key(address))
+            {
                 found.push(still_declared(address, to, *span));
             }
         }
@@ -77,14 +86,20 @@ impl Moves {
             }
         }
         if !found.has_errors() {
-            let pairs = self.pairs.iter().map(|(from, (to, _))| (from.clone(), to.clone())).collect();
+            let pairs = self
+                .pairs
+                .iter()
+                .map(|(from, (to, _))| (from.clone(), to.clone()))
+                .collect();
             let along = rename(pairs, snapshot, answers, settled_records);
-            self.former_of_new.extend(along.into_iter().map(|(from, to)| (to, from)));
+            self.former_of_new
+                .extend(along.into_iter().map(|(from, to)| (to, from)));
         }
     }
 
-    /// Adds moves that the document does not name: those of members that got keys, or lost them. Returns whether the
-    /// members must be evaluated again, because they have memoised values or links move along.
+    /// Adds moves that the document does not name: those of members that got keys, or lost them.
+    /// Returns whether the members must be evaluated again, because they have memoised values or
+    /// links move along.
     pub(crate) fn add(
         &mut self,
         pairs: impl Iterator<Item = (Address, Address)>,
@@ -99,14 +114,24 @@ impl Moves {
         }
         let along = rename(pairs.clone(), snapshot, answers, settled_records);
         let mut must_evaluate = !along.is_empty();
-        self.former_of_new.extend(along.into_iter().map(|(from, to)| (to, from)));
+        self.former_of_new
+            .extend(along.into_iter().map(|(from, to)| (to, from)));
         let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
         for (site, value) in &snapshot.memoised {
-            if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
+            if !site
+                .rsplitn(3, '|')
+                .nth(2)
+                .is_some_and(|owner| arrived.contains_key(owner))
+            {
                 continue;
             }
-            // The value was drawn for the new address before the move was known: the recorded value replaces it.
-            if answers.memoised.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
+            // The value was drawn for the new address before the move was known: the recorded value
+            // replaces it.
+            if answers
+                .memoised
+                .get(site)
+                .is_none_or(|drawn| drawn.fingerprint == value.fingerprint)
+            {
                 answers.memoised.insert(site.clone(), value.clone());
                 must_evaluate = true;
             }
@@ -140,12 +165,14 @@ impl Moves {
             self.former_of_new.shift_remove(to);
         }
         let along = rename(back, snapshot, answers, settled_records);
-        along.keys().for_each(|to| drop(self.former_of_new.shift_remove(to)));
+        along
+            .keys()
+            .for_each(|to| drop(self.former_of_new.shift_remove(to)));
     }
 }
 
-/// Moves records to the addresses at which the document declares their resources now. `within` tells whether a resource
-/// may change at all.
+/// Moves records to the addresses at which the document declares their resources now. `within`
+/// tells whether a resource may change at all.
 pub(crate) fn apply_hints(
     documents: &Documents,
     within: impl Fn(&Address) -> bool,
@@ -201,7 +228,9 @@ pub(crate) fn apply_hints(
 
 fn still_declared(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
     codes::MOVE_CONFLICT
-        .new(format!("`{from}` is still declared, so it cannot have become `{to}`"))
+        .new(format!(
+            "`{from}` is still declared, so it cannot have become `{to}`"
+        ))
         .label(span, format!("declares the former address `{from}`"))
         .help("remove the hint, or the former declaration")
 }
@@ -213,8 +242,8 @@ fn taken(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
         .help("remove the hint; if one of the two is not needed, take it out of the state with `cyan state remove`")
 }
 
-/// Makes the moves that the user asked for on the command line. Reports `unknown-address` or `move-conflict` for a move
-/// that is not possible.
+/// Makes the moves that the user asked for on the command line. Reports `unknown-address` or
+/// `move-conflict` for a move that is not possible.
 pub(crate) fn requested_moves(
     wanted: &[(Address, Address)],
     snapshot: &mut Snapshot,
@@ -234,7 +263,11 @@ pub(crate) fn requested_moves(
             found.push(unknown_in_state(from, snapshot));
         }
         for (from, to) in members.into_iter().filter(|(from, to)| from != to) {
-            if moves.former_of_new.insert(to.clone(), from.clone()).is_some() {
+            if moves
+                .former_of_new
+                .insert(to.clone(), from.clone())
+                .is_some()
+            {
                 found.push(
                     codes::MOVE_CONFLICT
                         .new(format!("more than one resource would become `{to}`"))
@@ -254,14 +287,28 @@ fn contained_records(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(
     if from.key.is_some() || to.key.is_some() || from.link.is_some() || to.link.is_some() {
         return all;
     }
-    let child = |address: &Address| -> Vec<Name> { address.path.iter().chain([&address.name]).cloned().collect() };
+    let child = |address: &Address| -> Vec<Name> {
+        address
+            .path
+            .iter()
+            .chain([&address.name])
+            .cloned()
+            .collect()
+    };
     let (old, new) = (child(from), child(to));
     for address in snapshot.records.keys() {
         if element_of(address) == *from && address.key.is_some() && address.link.is_none() {
             all.push((address.clone(), with_key_and_link_of(to.clone(), address)));
         } else if address.path.starts_with(&old) {
-            let path: Vec<Name> = new.iter().chain(&address.path[old.len()..]).cloned().collect();
-            all.push((address.clone(), with_key_and_link_of(Address::inside(&path, address.name.clone()), address)));
+            let path: Vec<Name> = new
+                .iter()
+                .chain(&address.path[old.len()..])
+                .cloned()
+                .collect();
+            all.push((
+                address.clone(),
+                with_key_and_link_of(Address::inside(&path, address.name.clone()), address),
+            ));
         }
     }
     all
@@ -289,7 +336,12 @@ fn hints(documents: &Documents) -> Vec<MoveHint> {
         };
         let mut hint = |from: &Address, to: Address, span| {
             let elsewhere = (!unit.path.is_empty()).then(|| from.clone());
-            hints.push(MoveHint { from: inside(from), from_in_root: elsewhere, to, span });
+            hints.push(MoveHint {
+                from: inside(from),
+                from_in_root: elsewhere,
+                to,
+                span,
+            });
         };
         for (name, resource) in &unit.blueprint().resources {
             for from in &resource.lifecycle.moved_from {
@@ -301,8 +353,14 @@ fn hints(documents: &Documents) -> Vec<MoveHint> {
         }
         for it in &unit.blueprint().moves {
             let to = inside(&it.to);
-            let target = documents.declared(&to).and_then(|number| documents.resource(number));
-            hint(&it.from, to, target.map_or(it.span, |(_, _, resource)| resource.span));
+            let target = documents
+                .declared(&to)
+                .and_then(|number| documents.resource(number));
+            hint(
+                &it.from,
+                to,
+                target.map_or(it.span, |(_, _, resource)| resource.span),
+            );
         }
     }
     hints
@@ -310,7 +368,9 @@ fn hints(documents: &Documents) -> Vec<MoveHint> {
 
 /// Whether a document declares exactly this address, as a resource without `each`.
 fn is_single(documents: &Documents, address: &Address) -> bool {
-    address.key.is_none() && address.link.is_none() && is_template(documents, address) == Some(false)
+    address.key.is_none()
+        && address.link.is_none()
+        && is_template(documents, address) == Some(false)
 }
 
 /// Whether the resource of an address has `each`; `None` if it is not declared.
@@ -323,8 +383,15 @@ type MembersOf = IndexMap<Address, Vec<Address>>;
 
 fn members(snapshot: &Snapshot) -> MembersOf {
     let mut members = MembersOf::default();
-    for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
-        members.entry(element_of(address)).or_default().push(address.clone());
+    for address in snapshot
+        .records
+        .keys()
+        .filter(|address| address.key.is_some() && address.link.is_none())
+    {
+        members
+            .entry(element_of(address))
+            .or_default()
+            .push(address.clone());
     }
     members
 }
@@ -338,7 +405,9 @@ fn hint_moves(
 ) -> Vec<(Address, Address)> {
     let found = pairs_from(&hint.from, &hint.to, documents, snapshot, members);
     match &hint.from_in_root {
-        Some(elsewhere) if found.is_empty() => pairs_from(elsewhere, &hint.to, documents, snapshot, members),
+        Some(elsewhere) if found.is_empty() => {
+            pairs_from(elsewhere, &hint.to, documents, snapshot, members)
+        }
         _ => found,
     }
 }
@@ -366,14 +435,20 @@ fn pairs_from(
     if !template {
         // A template that has become a single resource.
         let only = first(from);
-        return if snapshot.records.contains_key(&only) { vec![(only, to.clone())] } else { Vec::new() };
+        return if snapshot.records.contains_key(&only) {
+            vec![(only, to.clone())]
+        } else {
+            Vec::new()
+        };
     }
     let every = members.get(from).into_iter().flatten();
-    every.map(|member| (member.clone(), with_key_and_link_of(to.clone(), member))).collect()
+    every
+        .map(|member| (member.clone(), with_key_and_link_of(to.clone(), member)))
+        .collect()
 }
 
-/// Changes the addresses of records, and in everything that names them. The order of the records stays. Returns the
-/// links, and parts of links, that have moved along with an end.
+/// Changes the addresses of records, and in everything that names them. The order of the records
+/// stays. Returns the links, and parts of links, that have moved along with an end.
 fn rename(
     mut pairs: IndexMap<Address, Address>,
     snapshot: &mut Snapshot,
@@ -384,7 +459,11 @@ fn rename(
         return IndexMap::default();
     }
     let moved_links = links::links_moved_with_ends(&pairs, snapshot);
-    pairs.extend(moved_links.iter().map(|(from, to)| (from.clone(), to.clone())));
+    pairs.extend(
+        moved_links
+            .iter()
+            .map(|(from, to)| (from.clone(), to.clone())),
+    );
     for (from, to) in &pairs {
         settled_records.note(snapshot, from);
         settled_records.note(snapshot, to);
@@ -393,7 +472,12 @@ fn rename(
     let users: Vec<Address> = snapshot
         .records
         .iter()
-        .filter(|(_, record)| record.dependencies.iter().any(|used| pairs.contains_key(used)))
+        .filter(|(_, record)| {
+            record
+                .dependencies
+                .iter()
+                .any(|used| pairs.contains_key(used))
+        })
         .map(|(address, _)| address.clone())
         .collect();
     for address in users {
@@ -412,14 +496,25 @@ fn rename(
         }
     }
     let records = std::mem::take(&mut snapshot.records);
-    snapshot.records =
-        records.into_iter().map(|(address, record)| (new(&address).unwrap_or(address), record)).collect();
+    snapshot.records = records
+        .into_iter()
+        .map(|(address, record)| (new(&address).unwrap_or(address), record))
+        .collect();
     let seen = std::mem::take(&mut answers.seen);
-    answers.seen = seen.into_iter().map(|(address, seen)| (new(&address).unwrap_or(address), seen)).collect();
-    let owners: IndexMap<String, String> = pairs.iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
+    answers.seen = seen
+        .into_iter()
+        .map(|(address, seen)| (new(&address).unwrap_or(address), seen))
+        .collect();
+    let owners: IndexMap<String, String> = pairs
+        .iter()
+        .map(|(from, to)| (from.to_string(), to.to_string()))
+        .collect();
     for memoised in [&mut snapshot.memoised, &mut answers.memoised] {
         let all = std::mem::take(memoised);
-        *memoised = all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
+        *memoised = all
+            .into_iter()
+            .map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value))
+            .collect();
     }
     links::retarget(&pairs, snapshot, settled_records);
     moved_links
@@ -433,24 +528,34 @@ fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
 }
 
 impl Draft {
-    /// Marks the decisions about resources whose records have just been moved or imported. These resources may have no
-    /// other action.
+    /// Marks the decisions about resources whose records have just been moved or imported. These
+    /// resources may have no other action.
     pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
-            let (moved, imported) =
-                (moves.is_move_target(&decision.address), self.imports.done.contains(&decision.address));
-            // A link comes along with its end without a step; each of its parts is a resource that moves.
+            let (moved, imported) = (
+                moves.is_move_target(&decision.address),
+                self.imports.done.contains(&decision.address),
+            );
+            // A link comes along with its end without a step; each of its parts is a resource that
+            // moves.
             let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
             let declared = decision.element.is_some() || is_part;
             if !(moved || imported) || decision.lineage.moved_from.is_some() || !declared {
                 continue;
             }
-            let (action, reason) =
-                if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
+            let (action, reason) = if moved {
+                (Action::Move, Reason::Moved)
+            } else {
+                (Action::Import, Reason::Imported)
+            };
             decision.lineage.moved_from = moves.former_address(&decision.address);
             if imported {
                 // A difference from the document is drift: the document has not changed.
-                for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {
+                for reason in decision
+                    .reasons
+                    .iter_mut()
+                    .filter(|reason| **reason == Reason::Changed)
+                {
                     *reason = Reason::Drifted;
                 }
             }

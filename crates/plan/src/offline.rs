@@ -1,7 +1,8 @@
 //! Finds the mistakes that a stage reports without asking the world.
 //!
-//! The documents are evaluated as in a stage. The answers of the world, and inputs that are not given, are
-//! Unknown. Providers are asked for nothing but `World::check`, which looks at the spec alone.
+//! The documents are evaluated as in a stage. The answers of the world, and inputs that are not
+//! given, are Unknown. Providers are asked for nothing but `World::check`, which looks at the spec
+//! alone.
 //!
 //! Not here: the static checks by type (`check`), which have found no error before this runs.
 
@@ -25,7 +26,8 @@ use crate::drafting::level::settle_level;
 use crate::levels::{levels, live_locals};
 use crate::provider_diagnostics::report;
 
-/// The most members of one resource that are shown to their provider. All members share a template and its mistakes.
+/// The most members of one resource that are shown to their provider. All members share a template
+/// and its mistakes.
 const MEMBERS: usize = 100;
 
 /// Evaluates documents without the world and reports their mistakes, each once.
@@ -42,16 +44,36 @@ pub async fn check_offline(
     }
     let mut mistakes = Diagnostics::new();
     let root = &documents.root().checked;
-    let inputs = inputs_known(&root.blueprint, &root.rules, given, catalogs, &mut Diagnostics::new());
-    let mut evaluation = Evaluation::new(documents.clone(), functions, Name::default(), inputs, Answers::default());
+    let inputs = inputs_known(
+        &root.blueprint,
+        &root.rules,
+        given,
+        catalogs,
+        &mut Diagnostics::new(),
+    );
+    let mut evaluation = Evaluation::new(
+        documents.clone(),
+        functions,
+        Name::default(),
+        inputs,
+        Answers::default(),
+    );
     evaluation.offline = true;
     evaluation.links.add_recorded(&Snapshot::default());
     evaluation.settle_literal_inputs(&mut mistakes);
     let live = live_locals(&documents);
     let mut draft = Draft::default();
     for level in levels(documents.graph()) {
-        let (resources, _) =
-            settle_level(&mut evaluation, level, &live, &mut draft, catalogs, world, &mut mistakes).await;
+        let (resources, _) = settle_level(
+            &mut evaluation,
+            level,
+            &live,
+            &mut draft,
+            catalogs,
+            world,
+            &mut mistakes,
+        )
+        .await;
         ask_providers(&evaluation, &resources, world, &mut mistakes).await;
     }
     for name in documents.root().blueprint().exports.keys() {
@@ -70,30 +92,57 @@ pub async fn check_offline(
 }
 
 /// Asks the providers of some resources whether they accept the specs.
-async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn World, found: &mut Diagnostics) {
+async fn ask_providers(
+    evaluation: &Evaluation,
+    resources: &[u32],
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
     let documents = &evaluation.documents;
     let messages = documents.root().checked.rules.messages;
     for index in resources {
-        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
-        let Some(ty) = documents.resource_type(*index).filter(|ty| ty.capabilities.checks) else { continue };
+        let Some((unit, _, resource)) = documents.resource(*index) else {
+            continue;
+        };
+        let Some(ty) = documents
+            .resource_type(*index)
+            .filter(|ty| ty.capabilities.checks)
+        else {
+            continue;
+        };
         if resource.lifecycle.external.is_some() {
             continue;
         }
         let members: Vec<(&Address, &Value)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(&member.address, &member.spec)],
-            Members::Many(members) => {
-                members.iter().flatten().take(MEMBERS).map(|member| (&member.address, &member.spec)).collect()
-            }
+            Members::Many(members) => members
+                .iter()
+                .flatten()
+                .take(MEMBERS)
+                .map(|member| (&member.address, &member.spec))
+                .collect(),
             Members::Open | Members::Failed | Members::Absent => Vec::new(),
         };
         let folder = documents.folder_seen_from_root(unit);
         for (address, spec) in members {
             // A provider that fails is reported at stage, where its answer is needed.
             let target = ResourceTarget::new(address, &ty.name, &folder);
-            let request = CheckRequest { type_name: &ty.name, spec };
-            let Ok(checked) = world.check(target, request).await else { continue };
+            let request = CheckRequest {
+                type_name: &ty.name,
+                spec,
+            };
+            let Ok(checked) = world.check(target, request).await else {
+                continue;
+            };
             let mut mistakes = Diagnostics::new();
-            report(checked.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mistakes);
+            report(
+                checked.diagnostics,
+                address,
+                Some(&resource.spec),
+                resource.span,
+                messages,
+                &mut mistakes,
+            );
             let refused = mistakes.has_errors();
             documents.add_trails(unit, &mut mistakes);
             found.append(mistakes);

@@ -1,4 +1,5 @@
-//! The options of a plan: what the user asked for besides the document (decision 5.5, `--target` and similar flags).
+//! The options of a plan: what the user asked for besides the document (decision 5.5, `--target`
+//! and similar flags).
 //!
 //! Not here: the effects of the options (`targets`, `policies`, `state_edit`).
 
@@ -15,7 +16,8 @@ pub enum DriftPolicy {
     /// The plan sets the fields back.
     #[default]
     Revert,
-    /// The state takes the values as read of fields that the document does not set; other fields stay as they are.
+    /// The state takes the values as read of fields that the document does not set; other fields
+    /// stay as they are.
     Accept,
     /// Fields are left as they are, in the world and in the state.
     Ignore,
@@ -45,8 +47,8 @@ pub struct ForeignObject {
     pub address: Address,
     /// The provider's id of it; `None` if the other tool did not give the id, which is an error.
     pub id: Option<Name>,
-    /// The fields that the other tool stored besides the definition of the object, as texts. If the provider can read
-    /// the object by its id, the read counts and these fields do not.
+    /// The fields that the other tool stored besides the definition of the object, as texts. If the
+    /// provider can read the object by its id, the read counts and these fields do not.
     #[serde(default)]
     pub fields: IndexMap<Name, Value>,
 }
@@ -78,7 +80,8 @@ pub enum StateEdit {
 pub struct Options {
     /// Whether existing objects are read.
     pub refresh: bool,
-    /// Addresses of cut-off calls that the user says were not carried out, for providers that cannot tell.
+    /// Addresses of cut-off calls that the user says were not carried out, for providers that
+    /// cannot tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<Address>,
     /// Addresses of cut-off calls whose resources the user wants forgotten.
@@ -87,14 +90,15 @@ pub struct Options {
     /// Cut-off calls that the user says were carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adopted: Vec<Adoption>,
-    /// Objects that exist already and are taken over from another tool. The tool has to give the id of every resource
-    /// in the document.
+    /// Objects that exist already and are taken over from another tool. The tool has to give the id
+    /// of every resource in the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<ForeignObject>,
     /// Whether to settle cut-off calls and correct drift, without a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconcile: bool,
-    /// The resources that may change, with everything that they depend on; all resources if the list is empty.
+    /// The resources that may change, with everything that they depend on; all resources if the
+    /// list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Address>,
     /// Resources to replace.
@@ -109,19 +113,19 @@ pub struct Options {
     /// The resource after which the operation stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Address>,
-    /// Whether a destroy ignores unknown outcomes, unread resources and claims of other instances, and drops records of
-    /// objects that cannot be deleted.
+    /// Whether a destroy ignores unknown outcomes, unread resources and claims of other instances,
+    /// and drops records of objects that cannot be deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
     /// Whether the providers are simulations. Such a plan is applied with simulations only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
-    /// A rollback to an earlier generation: the answers of the request are those of that generation, and the resources
-    /// are read again.
+    /// A rollback to an earlier generation: the answers of the request are those of that
+    /// generation, and the resources are read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rollback: bool,
-    /// Resources to import: refused if the document declares them and their conditions are false. Never saved in a plan
-    /// file.
+    /// Resources to import: refused if the document declares them and their conditions are false.
+    /// Never saved in a plan file.
     #[serde(skip)]
     pub importing: Vec<Address>,
     /// A change of the state alone. Never saved in a plan file.

@@ -21,8 +21,8 @@ use crate::codes;
 use crate::drift::Drifted;
 use crate::linked::Linked;
 use crate::model::{
-    Action, ChildChange, ExportAction, ExportChange, Gate, LeftAlone, LinkChange, PinnedDocument, PlannedStop, Purpose,
-    Step,
+    Action, ChildChange, ExportAction, ExportChange, Gate, LeftAlone, LinkChange, PinnedDocument,
+    PlannedStop, Purpose, Step,
 };
 use crate::options::{DriftPolicy, Options};
 use crate::settled::Settled;
@@ -30,8 +30,14 @@ use crate::targets::Untouched;
 use crate::task::{Task, TaskKind};
 
 impl Staged {
-    /// Evaluates an expression of the staged document, and asks the world what it needs. `None` if it is in error.
-    pub async fn evaluate(&mut self, expr: &Expr, world: &dyn World, found: &mut Diagnostics) -> Option<Value> {
+    /// Evaluates an expression of the staged document, and asks the world what it needs. `None` if
+    /// it is in error.
+    pub async fn evaluate(
+        &mut self,
+        expr: &Expr,
+        world: &dyn World,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
         let world = &RetryingWorld::new(world, &self.catalogs);
         // Each round answers a question, and an expression contains finitely many questions.
@@ -43,7 +49,14 @@ impl Staged {
                     return Some(value);
                 }
                 Err(Halt::Need(need)) => {
-                    evaluation_question::answer(evaluation, vec![need], &self.catalogs, world, found).await;
+                    evaluation_question::answer(
+                        evaluation,
+                        vec![need],
+                        &self.catalogs,
+                        world,
+                        found,
+                    )
+                    .await;
                 }
                 Err(_) => {
                     found.append(mistakes);
@@ -56,8 +69,15 @@ impl Staged {
 
     /// The spec that a resource will have, as far as it is known.
     pub fn desired(&self, address: &Address) -> Option<&Value> {
-        let tasks = self.plan.tasks.iter().filter_map(|task| task.decision.as_ref());
-        tasks.filter(|decided| decided.address == *address).map(|decided| &decided.desired).next()
+        let tasks = self
+            .plan
+            .tasks
+            .iter()
+            .filter_map(|task| task.decision.as_ref());
+        tasks
+            .filter(|decided| decided.address == *address)
+            .map(|decided| &decided.desired)
+            .next()
     }
 }
 
@@ -94,7 +114,8 @@ pub struct Plan {
     pub children: Vec<ChildChange>,
     /// The drift that the refresh found. The step at the same address says what is done about it.
     pub drift: Vec<Drifted>,
-    /// The places where the operation stops, and the places from which a stopped operation continues.
+    /// The places where the operation stops, and the places from which a stopped operation
+    /// continues.
     pub stops: Vec<PlannedStop>,
     /// The resources that stay as they are.
     pub left_alone: LeftAlone,
@@ -123,60 +144,103 @@ impl Plan {
         !state_edit
             && self.stops.is_empty()
             && self.steps.iter().all(|step| step.action == Action::None)
-            && self.exports.iter().all(|export| export.action == ExportAction::Unchanged)
+            && self
+                .exports
+                .iter()
+                .all(|export| export.action == ExportAction::Unchanged)
     }
 
     /// Whether applying it would write anything at all: also state-only changes count.
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
-        let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
-        let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
+        let same_metadata = self
+            .metadata_changes
+            .iter()
+            .all(|entry| entry.action == ExportAction::Unchanged);
+        let nothing =
+            self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
         let nothing = nothing && !self.changes_declared && self.stops_at_start == snapshot.stops;
         // A document that was renamed is recorded under its new path.
-        let nothing = nothing && self.document.as_ref().is_none_or(|document| document.path == snapshot.document);
-        nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
+        let nothing = nothing
+            && self
+                .document
+                .as_ref()
+                .is_none_or(|document| document.path == snapshot.document);
+        nothing
+            && (self.purpose == Purpose::Reconcile
+                || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
-    /// The resources that could not be read although the plan would change them, or although drift is refused. Such a
-    /// plan is not carried out.
+    /// The resources that could not be read although the plan would change them, or although drift
+    /// is refused. Such a plan is not carried out.
     pub fn unread_but_needed(&self) -> Vec<&Address> {
         if self.answers.unread.is_empty() || self.options.force {
             return Vec::new();
         }
-        let changes =
-            |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace | Action::Delete);
-        // A step that only changes a record calls no provider. A `read` command that fails can be replaced by such a
-        // step.
-        let recorded = self.tasks.iter().filter(|task| task.kind == TaskKind::Record).filter_map(|task| task.step);
-        let recorded: std::collections::HashSet<u32, foldhash::fast::FixedState> = recorded.collect();
-        let steps = self.steps.iter().enumerate().filter(|(number, _)| !recorded.contains(&(*number as u32)));
-        let steps = steps.map(|(_, step)| step).filter(changes).map(|step| &step.address);
-        let changed: std::collections::HashSet<&Address, foldhash::fast::FixedState> =
-            steps.chain(self.link_writes().map(|(_, target)| target)).collect();
+        let changes = |step: &&Step| {
+            matches!(
+                step.action,
+                Action::Create | Action::Update | Action::Replace | Action::Delete
+            )
+        };
+        // A step that only changes a record calls no provider. A `read` command that fails can be
+        // replaced by such a step.
+        let recorded = self
+            .tasks
+            .iter()
+            .filter(|task| task.kind == TaskKind::Record)
+            .filter_map(|task| task.step);
+        let recorded: std::collections::HashSet<u32, foldhash::fast::FixedState> =
+            recorded.collect();
+        let steps = self
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !recorded.contains(&(*number as u32)));
+        let steps = steps
+            .map(|(_, step)| step)
+            .filter(changes)
+            .map(|step| &step.address);
+        let changed: std::collections::HashSet<&Address, foldhash::fast::FixedState> = steps
+            .chain(self.link_writes().map(|(_, target)| target))
+            .collect();
         let refuses = self.options.drift == DriftPolicy::Refuse;
-        self.answers.unread.keys().filter(|address| refuses || changed.contains(address)).collect()
+        self.answers
+            .unread
+            .keys()
+            .filter(|address| refuses || changed.contains(address))
+            .collect()
     }
 
     /// The writes of links, each with its target. The calls of a write are updates of its target.
     pub fn link_writes(&self) -> impl Iterator<Item = (&Address, &Address)> {
-        self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
-            Linked::Write(write) => Some((&task.decision.as_ref()?.address, &write.target)),
-            _ => None,
-        })
+        self.tasks
+            .iter()
+            .filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
+                Linked::Write(write) => Some((&task.decision.as_ref()?.address, &write.target)),
+                _ => None,
+            })
     }
 
-    /// The changes of the contents of sources: the address and path of the change, and the name of the source.
+    /// The changes of the contents of sources: the address and path of the change, and the name of
+    /// the source.
     pub fn changed_sources(&self) -> impl Iterator<Item = ((&Address, String), &Name)> {
-        let decided = self.tasks.iter().filter_map(|task| task.decision.as_deref());
+        let decided = self
+            .tasks
+            .iter()
+            .filter_map(|task| task.decision.as_deref());
         decided.flat_map(|decided| {
             let kept = self.answers.preflights.get(&decided.address);
-            kept.into_iter().flat_map(|kept| &kept.sources).filter_map(move |source| {
-                let digest = decided.ty.as_ref()?.sources.get(&source.field)?;
-                Some(((&decided.address, format!("spec.{digest}")), &source.name))
-            })
+            kept.into_iter()
+                .flat_map(|kept| &kept.sources)
+                .filter_map(move |source| {
+                    let digest = decided.ty.as_ref()?.sources.get(&source.field)?;
+                    Some(((&decided.address, format!("spec.{digest}")), &source.name))
+                })
         })
     }
 
-    /// The purpose as the head of the plan shows it: `deploy`, `destroy`, `reconcile`, or `rollback` (decision 5.1).
+    /// The purpose as the head of the plan shows it: `deploy`, `destroy`, `reconcile`, or
+    /// `rollback` (decision 5.1).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
             _ if self.kind == OperationKind::Rollback => "rollback",
@@ -186,11 +250,22 @@ impl Plan {
         }
     }
 
-    /// The number of steps that create, update, delete and replace. A temporary member counts as a delete too.
+    /// The number of steps that create, update, delete and replace. A temporary member counts as a
+    /// delete too.
     pub fn counts(&self) -> [u64; 4] {
-        let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;
+        let of = |action| {
+            self.steps
+                .iter()
+                .filter(|step| step.action == action)
+                .count() as u64
+        };
         let temporary = self.steps.iter().filter(|step| step.temporary).count() as u64;
-        [of(Action::Create), of(Action::Update), of(Action::Delete) + temporary, of(Action::Replace)]
+        [
+            of(Action::Create),
+            of(Action::Update),
+            of(Action::Delete) + temporary,
+            of(Action::Replace),
+        ]
     }
 }
 
@@ -224,20 +299,25 @@ pub struct Request<'a> {
     pub functions: Arc<FunctionTable>,
     /// Existing answers: of a saved plan, or of the generation that a rollback restores.
     pub answers: Option<Answers>,
-    /// The store in which other instances may manage the same objects; `None` if there are no others.
+    /// The store in which other instances may manage the same objects; `None` if there are no
+    /// others.
     pub others: Option<&'a dyn Store>,
     /// The world to ask.
     pub world: &'a dyn World,
 }
 
-/// Whether a plan may still be applied to a state. Reports `plan-stale` if the state has another revision.
+/// Whether a plan may still be applied to a state. Reports `plan-stale` if the state has another
+/// revision.
 pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> bool {
     if plan.revision == snapshot.revision {
         return true;
     }
     found.push(
         codes::PLAN_STALE
-            .new(format!("the plan was made at revision {}, the state is at {}", plan.revision.0, snapshot.revision.0))
+            .new(format!(
+                "the plan was made at revision {}, the state is at {}",
+                plan.revision.0, snapshot.revision.0
+            ))
             .help("stage again"),
     );
     false

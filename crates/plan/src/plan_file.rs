@@ -1,7 +1,8 @@
 //! A plan as a file: the data from which it was made, and its steps for readers of the file.
 //!
-//! The same inputs and answers give the same plan. The file contains them, sealed if secret. When the file is applied,
-//! the plan is made again without asking the world, and its steps must be the same.
+//! The same inputs and answers give the same plan. The file contains them, sealed if secret. When
+//! the file is applied, the plan is made again without asking the world, and its steps must be the
+//! same.
 
 use blueprint::{IndexMap, Name, Value};
 use evaluate::answers::Answers;
@@ -10,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use state::Revision;
 use state::seal::{SealError, SealPlace, Sealer};
 
-use crate::model::{ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocument, Purpose, Step};
+use crate::model::{
+    ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocument, Purpose, Step,
+};
 use crate::options::Options;
 use crate::plan::Plan;
 
@@ -18,7 +21,10 @@ use crate::plan::Plan;
 pub const FORMAT: u32 = 2;
 
 /// The place for which the secrets of a plan are sealed.
-const PLACE: SealPlace<'static> = SealPlace { uid: "plan", record: 0 };
+const PLACE: SealPlace<'static> = SealPlace {
+    uid: "plan",
+    record: 0,
+};
 
 /// An error that prevents the use of a plan file.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +98,10 @@ pub struct MadeFrom {
 impl MadeFrom {
     /// The inputs as given.
     pub fn given(&self) -> Given {
-        Given { typed: self.typed.clone(), text: self.text.clone() }
+        Given {
+            typed: self.typed.clone(),
+            text: self.text.clone(),
+        }
     }
 }
 
@@ -109,7 +118,10 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
     let made_from = if plan.secret {
         let sealed = sealer
             .seal_bytes(PLACE, text.as_bytes())
-            .map_err(|source| PlanFileError::Sealed { verb: "sealed", source })?;
+            .map_err(|source| PlanFileError::Sealed {
+                verb: "sealed",
+                source,
+            })?;
         Value::map([("sealed", Value::Bytes(sealed.into()))])
     } else {
         Value::from(text)
@@ -145,10 +157,16 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
     let made_from = match file.made_from.get("sealed") {
         Some(Value::Bytes(sealed)) => {
             let clear =
-                sealer.open_bytes(PLACE, sealed).map_err(|source| PlanFileError::Sealed { verb: "opened", source })?;
+                sealer
+                    .open_bytes(PLACE, sealed)
+                    .map_err(|source| PlanFileError::Sealed {
+                        verb: "opened",
+                        source,
+                    })?;
             state::read_json(&clear).map_err(not_a_plan)?
         }
-        _ => state::read_json(file.made_from.as_text().unwrap_or_default().as_bytes()).map_err(not_a_plan)?,
+        _ => state::read_json(file.made_from.as_text().unwrap_or_default().as_bytes())
+            .map_err(not_a_plan)?,
     };
     Ok((file, made_from))
 }
@@ -171,7 +189,11 @@ pub fn hidden(value: &Value) -> Value {
     match value {
         Value::Secret(_) => Value::from("(secret)"),
         Value::List(items) | Value::Set(items) => Value::list(items.iter().map(hidden)),
-        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), hidden(value)))),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), hidden(value))),
+        ),
         other => other.clone(),
     }
 }

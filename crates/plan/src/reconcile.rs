@@ -1,4 +1,5 @@
-//! A plan without a document that corrects drift: every resource is to be as it was last sent (decision 5.3).
+//! A plan without a document that corrects drift: every resource is to be as it was last sent
+//! (decision 5.3).
 //!
 //! Not here: calls that were cut off, which are settled before any plan.
 
@@ -19,16 +20,23 @@ use crate::policies::ignored_changes;
 
 /// Decides about each resource whose read differs from its record; the others stay.
 pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
-    let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
+    let mut draft = Draft {
+        groups: snapshot.groups.clone(),
+        ..Draft::default()
+    };
     // Values that links have written are no drift.
     let written = overlays_by_target(snapshot);
     for (address, record) in &snapshot.records {
         if record.id.is_empty() {
             continue;
         }
-        let Some(seen) = answers.seen.get(address) else { continue };
+        let Some(seen) = answers.seen.get(address) else {
+            continue;
+        };
         let written = written.get(address).map_or(&[][..], Vec::as_slice);
-        draft.decisions.extend(decide(address, record, seen, written, catalogs));
+        draft
+            .decisions
+            .extend(decide(address, record, seen, written, catalogs));
     }
     draft
 }
@@ -49,10 +57,23 @@ fn decide(
         PinnedRead::Absent => {
             decision.action = Action::Create;
             decision.reasons = vec![Reason::Vanished];
-            differences(&ty.schema, &blueprint::Value::Null, &decision.desired, &mut decision.changes);
-            decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
+            differences(
+                &ty.schema,
+                &blueprint::Value::Null,
+                &decision.desired,
+                &mut decision.changes,
+            );
+            decision
+                .changes
+                .iter_mut()
+                .for_each(|change: &mut Change| change.forces = false);
         }
-        PinnedRead::Present { fields, private, expired, .. } => {
+        PinnedRead::Present {
+            fields,
+            private,
+            expired,
+            ..
+        } => {
             let ignored = ignored_changes(record);
             let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
             for path in &ignored {

@@ -13,7 +13,9 @@ use evaluate::retry::{code_of, failure, max_concurrent};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, Observed, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, TypeRef};
+use provider::{
+    Catalogs, Observed, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, TypeRef,
+};
 use state::{OpenIntent, Record, Snapshot, StatusOp};
 use understand::compare::same;
 
@@ -50,7 +52,8 @@ pub(crate) struct Refreshed {
 pub(crate) enum ReadCause {
     /// The resource is recorded.
     Recorded,
-    /// A call was cut off. Without an answer, the user must say what became of the resource (`settle`).
+    /// A call was cut off. Without an answer, the user must say what became of the resource
+    /// (`settle`).
     CutOff,
     /// The delete of a deposed object was cut off. The object that replaced it is read as well.
     Deposed,
@@ -58,9 +61,9 @@ pub(crate) enum ReadCause {
     Unsure,
 }
 
-/// Reads every recorded resource, and every resource whose call was cut off, into `answers`. After a cut-off call or a
-/// failed create, the read uses the id that the user gave, if any. Returns the resources that could not be read, and
-/// diagnostics, in the order of the records.
+/// Reads every recorded resource, and every resource whose call was cut off, into `answers`. After
+/// a cut-off call or a failed create, the read uses the id that the user gave, if any. Returns the
+/// resources that could not be read, and diagnostics, in the order of the records.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
@@ -72,29 +75,54 @@ pub(crate) async fn refresh(
     // For each type: whether its resources can be read, and how many there are.
     let mut types: IndexMap<&TypeId, (bool, usize)> = IndexMap::default();
     for record in snapshot.records.values() {
-        types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
+        types
+            .entry(&record.type_name)
+            .or_insert_with(|| (reads(catalogs, record), 0))
+            .1 += 1;
     }
     let recorded = snapshot.records.iter().filter(|(address, record)| {
         let is_open = |open: &OpenIntent| !open.intent.deposed;
-        let asked_otherwise = attempt_of(record).is_some() || snapshot.open.get(*address).is_some_and(is_open);
-        let reads = || types.get(&record.type_name).is_some_and(|(reads, _)| *reads);
+        let asked_otherwise =
+            attempt_of(record).is_some() || snapshot.open.get(*address).is_some_and(is_open);
+        let reads = || {
+            types
+                .get(&record.type_name)
+                .is_some_and(|(reads, _)| *reads)
+        };
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let instances = &RecordedInstances::of(snapshot);
     let questions = recorded.map(|(address, record)| read_again(address, record, instances));
     // Versions before 0.2 wrote the intent of a create before its whole spec was known.
-    let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
-    let in_part: IndexMap<&Address, Value> =
-        in_part.map(|(address, open)| (address, fill_unknown_inputs(&open.intent.inputs, &Value::Null))).collect();
+    let in_part = snapshot
+        .open
+        .iter()
+        .filter(|(_, open)| open.intent.inputs.has_unknown());
+    let in_part: IndexMap<&Address, Value> = in_part
+        .map(|(address, open)| {
+            (
+                address,
+                fill_unknown_inputs(&open.intent.inputs, &Value::Null),
+            )
+        })
+        .collect();
     let cut_off = snapshot.open.iter().map(|(address, open)| {
         let record = snapshot.records.get(address).map(Arc::as_ref);
-        let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
+        let record = if open.intent.deposed {
+            record.and_then(|record| record.deposed.as_deref())
+        } else {
+            record
+        };
         let is_create = open.intent.op == StatusOp::Create;
-        let adopted_id =
-            adopted.iter().find(|adoption| adoption.address == *address).and_then(|adoption| adoption.id.as_deref());
+        let adopted_id = adopted
+            .iter()
+            .find(|adoption| adoption.address == *address)
+            .and_then(|adoption| adoption.id.as_deref());
         let id = match open.intent.id.as_ref() {
             _ if adopted_id.is_some() => adopted_id,
-            "" => record.filter(|_| !is_create).map(|record| record.id.as_ref()),
+            "" => record
+                .filter(|_| !is_create)
+                .map(|record| record.id.as_ref()),
             named => Some(named),
         };
         let target = ResourceTarget::new(address, &open.intent.type_name, &open.intent.folder);
@@ -103,8 +131,12 @@ pub(crate) async fn refresh(
             type_name: &open.intent.type_name,
             id,
             inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
-            outputs: record.filter(|_| !is_create).map_or(&Value::Null, |record| &record.outputs),
-            schema_version: record.filter(|_| !is_create).map_or(0, |record| record.schema_version),
+            outputs: record
+                .filter(|_| !is_create)
+                .map_or(&Value::Null, |record| &record.outputs),
+            schema_version: record
+                .filter(|_| !is_create)
+                .map_or(0, |record| record.schema_version),
             private: match is_create {
                 true => &open.intent.private,
                 false => record.map_or(&Value::Null, |record| &record.private),
@@ -114,11 +146,18 @@ pub(crate) async fn refresh(
         ResourceRead {
             target,
             request,
-            cause: if open.intent.deposed { ReadCause::Deposed } else { ReadCause::CutOff },
+            cause: if open.intent.deposed {
+                ReadCause::Deposed
+            } else {
+                ReadCause::CutOff
+            },
         }
     });
     // Creates that failed and that may have been carried out.
-    let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
+    let unsure = snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| !snapshot.open.contains_key(*address));
     let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
     let unsure = unsure.map(|(address, (attempt, token))| ResourceRead {
         target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder)
@@ -142,17 +181,28 @@ pub(crate) async fn refresh(
     for (name, (_, count)) in &types {
         *of_namespace.entry(name.package_name()).or_default() += count;
     }
-    let mut questions_by_provider: IndexMap<&str, Vec<(usize, ResourceRead<'_>)>> = IndexMap::default();
+    let mut questions_by_provider: IndexMap<&str, Vec<(usize, ResourceRead<'_>)>> =
+        IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
         let namespace = question.target.namespace;
         let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
-        questions_by_provider.entry(namespace).or_insert_with(room).push((number, question));
+        questions_by_provider
+            .entry(namespace)
+            .or_insert_with(room)
+            .push((number, question));
     }
-    let lanes = questions_by_provider.into_iter().map(|(namespace, questions)| {
-        let most = max_concurrent(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
-        ask(questions, most, snapshot, instances, catalogs, world)
-    });
-    let (mut seen, mut deposed, mut unread, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let lanes = questions_by_provider
+        .into_iter()
+        .map(|(namespace, questions)| {
+            let most = max_concurrent(
+                catalogs
+                    .of(namespace)
+                    .map_or(0, |catalog| catalog.max_parallel),
+            );
+            ask(questions, most, snapshot, instances, catalogs, world)
+        });
+    let (mut seen, mut deposed, mut unread, mut diagnostics) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for answers_of_one in futures::future::join_all(lanes).await {
         seen.extend(answers_of_one.seen);
         deposed.extend(answers_of_one.deposed);
@@ -164,17 +214,34 @@ pub(crate) async fn refresh(
     deposed.sort_unstable_by_key(|(number, ..)| *number);
     unread.sort_unstable_by_key(|(number, _)| *number);
     diagnostics.sort_unstable_by_key(|(number, ..)| *number);
-    answers.seen.extend(seen.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
-    answers.deposed.extend(deposed.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
+    answers.seen.extend(
+        seen.into_iter()
+            .map(|(_, address, seen)| (address.clone(), seen)),
+    );
+    answers.deposed.extend(
+        deposed
+            .into_iter()
+            .map(|(_, address, seen)| (address.clone(), seen)),
+    );
     let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
-    answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
+    answers.unread.extend(
+        unread
+            .iter()
+            .map(|unread| (unread.address.clone(), unread.message.clone())),
+    );
     answers.refreshed = true;
-    let diagnostics = diagnostics.into_iter().map(|(_, address, diagnostics)| (address.clone(), diagnostics)).collect();
-    Refreshed { unread, diagnostics }
+    let diagnostics = diagnostics
+        .into_iter()
+        .map(|(_, address, diagnostics)| (address.clone(), diagnostics))
+        .collect();
+    Refreshed {
+        unread,
+        diagnostics,
+    }
 }
 
-/// The answers of one provider, with the numbers of the questions. An answer equal to the record is dropped: only
-/// differences are kept.
+/// The answers of one provider, with the numbers of the questions. An answer equal to the record is
+/// dropped: only differences are kept.
 #[derive(Default)]
 struct ReadAnswers<'a> {
     seen: Vec<(usize, &'a Address, PinnedRead)>,
@@ -194,44 +261,78 @@ async fn ask<'a>(
     world: &dyn World,
 ) -> ReadAnswers<'a> {
     let mut answered = ReadAnswers::default();
-    let mut store_result =
-        |(number, address, cause, result): (usize, &'a Address, ReadCause, Result<ReadOutcome, ProviderError>)| {
-            let answers = if cause == ReadCause::Deposed { &mut answered.deposed } else { &mut answered.seen };
-            match result {
-                Ok(mut outcome) => {
-                    if let ReadOutcome::Present(observed) = &mut outcome
-                        && !observed.diagnostics.is_empty()
-                    {
-                        answered.diagnostics.push((number, address, std::mem::take(&mut observed.diagnostics)));
-                    }
-                    let is_cut_off = matches!(cause, ReadCause::CutOff | ReadCause::Deposed);
-                    let differs = differing(outcome, snapshot.records.get(address), is_cut_off);
-                    answers.extend(differs.map(|differs| (number, address, differs)));
-                }
-                Err(error) => {
-                    let code = code_of(&error);
-                    let of_provider = error.session.as_ref().map(|_| Box::new(failure(&error, String::new)));
-                    let message = error.message.into();
-                    if cause != ReadCause::Recorded {
-                        answers.push((number, address, PinnedRead::Unknown));
-                    }
-                    let unread = Unread { address: address.clone(), code, message, of_provider, cause };
-                    answered.unread.push((number, unread));
-                }
-            }
+    let mut store_result = |(number, address, cause, result): (
+        usize,
+        &'a Address,
+        ReadCause,
+        Result<ReadOutcome, ProviderError>,
+    )| {
+        let answers = if cause == ReadCause::Deposed {
+            &mut answered.deposed
+        } else {
+            &mut answered.seen
         };
+        match result {
+            Ok(mut outcome) => {
+                if let ReadOutcome::Present(observed) = &mut outcome
+                    && !observed.diagnostics.is_empty()
+                {
+                    answered.diagnostics.push((
+                        number,
+                        address,
+                        std::mem::take(&mut observed.diagnostics),
+                    ));
+                }
+                let is_cut_off = matches!(cause, ReadCause::CutOff | ReadCause::Deposed);
+                let differs = differing(outcome, snapshot.records.get(address), is_cut_off);
+                answers.extend(differs.map(|differs| (number, address, differs)));
+            }
+            Err(error) => {
+                let code = code_of(&error);
+                let of_provider = error
+                    .session
+                    .as_ref()
+                    .map(|_| Box::new(failure(&error, String::new)));
+                let message = error.message.into();
+                if cause != ReadCause::Recorded {
+                    answers.push((number, address, PinnedRead::Unknown));
+                }
+                let unread = Unread {
+                    address: address.clone(),
+                    code,
+                    message,
+                    of_provider,
+                    cause,
+                };
+                answered.unread.push((number, unread));
+            }
+        }
+    };
     let mut under_way = FuturesUnordered::new();
-    for (number, ResourceRead { target, request, cause }) in questions {
+    for (
+        number,
+        ResourceRead {
+            target,
+            request,
+            cause,
+        },
+    ) in questions
+    {
         let address = target.address;
         let is_create = request.id.is_none();
         let mut asked = Box::pin(async move {
             let seen = world.read(target, request).await;
-            // The new object was not created. The recorded object may still exist, or be gone as well.
-            let recorded_object =
-                || recorded_object_of_create(snapshot, address).filter(|record| reads(catalogs, record));
+            // The new object was not created. The recorded object may still exist, or be gone as
+            // well.
+            let recorded_object = || {
+                recorded_object_of_create(snapshot, address)
+                    .filter(|record| reads(catalogs, record))
+            };
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = recorded_object() => {
-                    let ResourceRead { target, request, .. } = read_again(address, record, instances);
+                    let ResourceRead {
+                        target, request, ..
+                    } = read_again(address, record, instances);
                     world.read(target, request).await
                 }
                 _ => seen,
@@ -267,7 +368,8 @@ pub(crate) fn unread_in_saved_plan(answers: &Answers) -> Vec<Unread> {
     then.collect()
 }
 
-/// Up to this number of resources that could not be read for one reason, each gets its own diagnostic.
+/// Up to this number of resources that could not be read for one reason, each gets its own
+/// diagnostic.
 const FEW: usize = 5;
 
 /// Reports resources that could not be read, and the consequence `consequence`.
@@ -281,20 +383,33 @@ pub(crate) fn report_unread<'u>(
     let mut of_providers: IndexMap<&str, (&Diagnostic, Vec<&Address>)> = IndexMap::default();
     for one in unread {
         if let Some(diagnostic) = &one.of_provider {
-            of_providers.entry(&diagnostic.message).or_insert_with(|| (diagnostic, Vec::new())).1.push(&one.address);
+            of_providers
+                .entry(&diagnostic.message)
+                .or_insert_with(|| (diagnostic, Vec::new()))
+                .1
+                .push(&one.address);
             continue;
         }
-        by_cause.entry((one.code.name, one.message.as_ref())).or_default().push(&one.address);
+        by_cause
+            .entry((one.code.name, one.message.as_ref()))
+            .or_default()
+            .push(&one.address);
     }
     for (message, (diagnostic, addresses)) in of_providers {
         // A plan with resources of the provider has reported it already, at the first of them.
-        if found.iter().any(|one| one.is_error() && one.message == message) {
+        if found
+            .iter()
+            .any(|one| one.is_error() && one.message == message)
+        {
             continue;
         }
         let mut diagnostic = diagnostic.clone().with_severity(severity);
         diagnostic.notes.push(match addresses.as_slice() {
             [one] => format!("`{one}` cannot be read"),
-            [first, rest @ ..] => format!("`{first}` and {} other resources cannot be read", rest.len()),
+            [first, rest @ ..] => format!(
+                "`{first}` and {} other resources cannot be read",
+                rest.len()
+            ),
             [] => continue,
         });
         found.push(match severity {
@@ -303,13 +418,21 @@ pub(crate) fn report_unread<'u>(
         });
     }
     for ((code, message), addresses) in by_cause {
-        let code = [&codes::PROVIDER_FAILED, &codes::RETRIES_EXHAUSTED].into_iter().find(|it| it.name == code);
+        let code = [&codes::PROVIDER_FAILED, &codes::RETRIES_EXHAUSTED]
+            .into_iter()
+            .find(|it| it.name == code);
         let code = code.unwrap_or(&codes::PROVIDER_FAILED);
         let whats: Vec<String> = match addresses.as_slice() {
             [first, rest @ ..] if rest.len() >= FEW => {
-                vec![format!("`{first}` and {} other resources cannot be read", rest.len())]
+                vec![format!(
+                    "`{first}` and {} other resources cannot be read",
+                    rest.len()
+                )]
             }
-            few => few.iter().map(|address| format!("`{address}` cannot be read")).collect(),
+            few => few
+                .iter()
+                .map(|address| format!("`{address}` cannot be read"))
+                .collect(),
         };
         for what in whats {
             let mut diagnostic = code.new(what).note(message);
@@ -346,12 +469,20 @@ pub(crate) fn read_again<'a>(
         private: &record.private,
         token: None,
     };
-    ResourceRead { target, request, cause: ReadCause::Recorded }
+    ResourceRead {
+        target,
+        request,
+        cause: ReadCause::Recorded,
+    }
 }
 
-/// The object that is recorded at an address at which another one was being created when a run was cut off.
+/// The object that is recorded at an address at which another one was being created when a run was
+/// cut off.
 fn recorded_object_of_create<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
-    let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
+    let record = snapshot
+        .records
+        .get(address)
+        .filter(|record| !record.id.is_empty())?;
     let is_create = match snapshot.open.get(address) {
         Some(open) => open.intent.op == StatusOp::Create,
         None => attempt_of(record).is_some(),
@@ -359,10 +490,15 @@ fn recorded_object_of_create<'a>(snapshot: &'a Snapshot, address: &Address) -> O
     is_create.then(|| record.as_ref())
 }
 
-/// The create that may have been carried out under its recorded token: of the object itself, or of one in its place.
+/// The create that may have been carried out under its recorded token: of the object itself, or of
+/// one in its place.
 pub(crate) fn attempt_of(record: &Record) -> Option<(&Record, &Name)> {
     let attempt = record.attempt.as_deref().unwrap_or(record);
-    attempt.token.as_ref().filter(|_| attempt.id.is_empty()).map(|token| (attempt, token))
+    attempt
+        .token
+        .as_ref()
+        .filter(|_| attempt.id.is_empty())
+        .map(|token| (attempt, token))
 }
 
 fn reads(catalogs: &Catalogs, record: &Record) -> bool {
@@ -373,12 +509,22 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// The result of a read, unless it is equal to the record.
-fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep_equal: bool) -> Option<PinnedRead> {
+fn differing(
+    seen: ReadOutcome,
+    record: Option<&Arc<Record>>,
+    keep_equal: bool,
+) -> Option<PinnedRead> {
     match seen {
         ReadOutcome::Absent => Some(PinnedRead::Absent),
         ReadOutcome::Unknown => Some(PinnedRead::Unknown),
         ReadOutcome::Present(observed) => {
-            let Observed { id, fields, private, expired, .. } = &observed;
+            let Observed {
+                id,
+                fields,
+                private,
+                expired,
+                ..
+            } = &observed;
             let as_recorded = record.is_some_and(|record| {
                 record.id == *id && same(&record.outputs, fields) && same(&record.private, private)
             });
@@ -390,13 +536,18 @@ fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep_equal: bool) 
     }
 }
 
-/// Addresses whose observation is not about the recorded object, but about one that was to be created and has no record
-/// yet.
-pub(crate) fn observations_without_record(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
+/// Addresses whose observation is not about the recorded object, but about one that was to be
+/// created and has no record yet.
+pub(crate) fn observations_without_record(
+    snapshot: &Snapshot,
+    answers: &Answers,
+    catalogs: &Catalogs,
+) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made = open.intent.op == StatusOp::Create
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Present { .. }));
-        let of_recorded = recorded_object_of_create(snapshot, address).is_some_and(|record| reads(catalogs, record))
+        let of_recorded = recorded_object_of_create(snapshot, address)
+            .is_some_and(|record| reads(catalogs, record))
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Unknown));
         not_made && snapshot.records.contains_key(*address) && !of_recorded
     });

@@ -1,5 +1,5 @@
-//! The evaluated elements of the root document, for callers that need more than the steps of the plan. The conformance
-//! tests compare these elements with Heat.
+//! The evaluated elements of the root document, for callers that need more than the steps of the
+//! plan. The conformance tests compare these elements with Heat.
 //!
 //! This module drops the diagnostics of its evaluations.
 //!
@@ -22,7 +22,8 @@ use crate::plan::Staged;
 pub struct Resolved {
     /// The value of each input, in document order.
     pub inputs: Vec<(Name, Value)>,
-    /// Each named intermediate value, in document order; `None` if it has no value, for example because of an error.
+    /// Each named intermediate value, in document order; `None` if it has no value, for example
+    /// because of an error.
     pub locals: Vec<(Name, Option<Value>)>,
     /// Each resource in document order, then each child in document order.
     pub elements: Vec<ResolvedElement>,
@@ -33,21 +34,22 @@ pub struct Resolved {
 pub struct ResolvedElement {
     /// The name of the element in the document.
     pub name: Name,
-    /// The type as the document writes it. For a child that the document does not write as a resource of a type: its
-    /// path, empty if the path is not a literal.
+    /// The type as the document writes it. For a child that the document does not write as a
+    /// resource of a type: its path, empty if the path is not a literal.
     pub type_name: TypeId,
     /// Whether the element is a child, which another document defines.
     pub is_child: bool,
     /// The id of an existing resource that this instance reads and does not manage.
     pub external: Option<Name>,
-    /// Whether the element exists: false if the condition of the resource is false, or if the document of the child was
-    /// not read.
+    /// Whether the element exists: false if the condition of the resource is false, or if the
+    /// document of the child was not read.
     pub is_present: bool,
-    /// The evaluated spec of the resource, or the evaluated inputs of the child, before conversion and defaults. `None`
-    /// if the spec fails to evaluate or the resource does not exist. Inputs that fail to evaluate are left out.
+    /// The evaluated spec of the resource, or the evaluated inputs of the child, before conversion
+    /// and defaults. `None` if the spec fails to evaluate or the resource does not exist. Inputs
+    /// that fail to evaluate are left out.
     pub written: Option<Value>,
-    /// The spec after conversion and with defaults, or the passed inputs after conversion, in the form that the dialect
-    /// shows to users. Null if there is no such spec.
+    /// The spec after conversion and with defaults, or the passed inputs after conversion, in the
+    /// form that the dialect shows to users. Null if there is no such spec.
     pub given: Value,
     /// The metadata; null if there is none.
     pub metadata: Value,
@@ -55,10 +57,11 @@ pub struct ResolvedElement {
     pub deletion_policy: Name,
     /// The evaluated update policy; null if there is none.
     pub update_policy: Value,
-    /// The names of the resources and children of the root document on which the element depends directly, sorted. The
-    /// list leaves out the element itself and elements that do not exist.
+    /// The names of the resources and children of the root document on which the element depends
+    /// directly, sorted. The list leaves out the element itself and elements that do not exist.
     pub needs: Vec<Name>,
-    /// The names that the element declares as explicit dependencies, in the order of the declaration.
+    /// The names that the element declares as explicit dependencies, in the order of the
+    /// declaration.
     pub depends_on: Vec<Name>,
 }
 
@@ -66,8 +69,9 @@ fn without_spans(names: &[diag::Spanned<Name>]) -> Vec<Name> {
     names.iter().map(|name| name.item.clone()).collect()
 }
 
-/// Extends the dependencies of the elements for a dialect in which a child counts as one element: the child depends on
-/// everything that its definition refers to, and a resource depends on each child that it refers to.
+/// Extends the dependencies of the elements for a dialect in which a child counts as one element:
+/// the child depends on everything that its definition refers to, and a resource depends on each
+/// child that it refers to.
 fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]) {
     for element in elements {
         let resource = blueprint.resources.get(&element.name);
@@ -88,14 +92,17 @@ fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]
             });
             read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
         }
-        element.needs.extend(read.into_iter().filter(|name| *name != element.name));
+        element
+            .needs
+            .extend(read.into_iter().filter(|name| *name != element.name));
         element.needs.sort();
         element.needs.dedup();
     }
 }
 
-/// Returns the values that a child receives for the written inputs, in the form that its dialect shows to users, and
-/// the graph nodes of all inputs of the child. Both are empty if the document of the child was not read.
+/// Returns the values that a child receives for the written inputs, in the form that its dialect
+/// shows to users, and the graph nodes of all inputs of the child. Both are empty if the document
+/// of the child was not read.
 fn passed_in(
     evaluation: &Evaluation,
     child: Option<u32>,
@@ -110,11 +117,15 @@ fn passed_in(
             let number = unit.number(NumberedKind::Input, position);
             nodes.push(GraphNode::Input(number));
             let passed = written.iter().any(|(given, _)| given == input);
-            if let Slot::Value(value) | Slot::Partial(value) = &evaluation.passed_inputs[number as usize]
+            if let Slot::Value(value) | Slot::Partial(value) =
+                &evaluation.passed_inputs[number as usize]
                 && passed
             {
                 // The rules of the child's dialect determine how the passed value is shown.
-                let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
+                let as_written = written
+                    .iter()
+                    .find(|(name, _)| name == input)
+                    .map(|(_, value)| value);
                 let shown = as_written.and_then(|written| child_rules.shown(declared, written));
                 given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
             }
@@ -142,28 +153,42 @@ fn resource_element(
     };
     let site = ExpressionSite::of(0, &address);
     let given = rules.specs.shown(&resource.type_name.item, &given);
-    let written = is_present.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
+    let written = is_present.then(|| {
+        evaluation
+            .present(site, &resource.spec, &mut Diagnostics::new())
+            .ok()
+    });
     let (mut given, mut metadata) = (given, metadata);
-    // The spec of an external resource adds no dependencies, so evaluation may reach the resource before the elements
-    // that its spec reads. All of them are evaluated now: fit the spec again.
-    if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) =
-        (&resource.lifecycle.external, &written, catalogs.resource_type(&resource.type_name.item))
-    {
+    // The spec of an external resource adds no dependencies, so evaluation may reach the resource
+    // before the elements that its spec reads. All of them are evaluated now: fit the spec again.
+    if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) = (
+        &resource.lifecycle.external,
+        &written,
+        catalogs.resource_type(&resource.type_name.item),
+    ) {
         let at = SpecAt {
             expr: &resource.spec,
             missing_part_span: resource.spec_key,
             resource: name,
             part: ExpressionPart::Spec,
         };
-        let native = |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
-        given = rules.specs.fit(written, at, &ty.schema, &native, &mut Diagnostics::new());
+        let native =
+            |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
+        given = rules
+            .specs
+            .fit(written, at, &ty.schema, &native, &mut Diagnostics::new());
         if let Some(custom) = &resource.metadata.custom {
             metadata = Value::map([("custom", presented(evaluation, Some(custom)))]);
         }
     }
     ResolvedElement {
         name: name.clone(),
-        type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),
+        type_name: resource
+            .stands_for
+            .as_ref()
+            .map_or(&resource.type_name, |written| written)
+            .item
+            .clone(),
         is_child: false,
         external: resource.lifecycle.external.clone(),
         is_present,
@@ -188,15 +213,29 @@ fn child_element(
     let root = documents.root();
     let rules = root.checked.rules;
     let spec = child.expansion.as_ref().map(|expansion| {
-        let value = evaluation.present(ExpressionSite::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
+        let value = evaluation
+            .present(
+                ExpressionSite::of(0, name),
+                &expansion.spec,
+                &mut Diagnostics::new(),
+            )
+            .ok();
         let ty = catalogs.resource_type(&expansion.kind.item);
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
-                let at = SpecAt { expr, missing_part_span: holder, resource: name, part: ExpressionPart::Spec };
-                let native =
-                    |value: &Value, found: &mut Diagnostics| conform_schema(value, expr, holder, &ty.schema, found);
-                rules.specs.fit(value, at, &ty.schema, &native, &mut Diagnostics::new())
+                let at = SpecAt {
+                    expr,
+                    missing_part_span: holder,
+                    resource: name,
+                    part: ExpressionPart::Spec,
+                };
+                let native = |value: &Value, found: &mut Diagnostics| {
+                    conform_schema(value, expr, holder, &ty.schema, found)
+                };
+                rules
+                    .specs
+                    .fit(value, at, &ty.schema, &native, &mut Diagnostics::new())
             }
             _ => Value::Null,
         };
@@ -204,8 +243,14 @@ fn child_element(
     });
     let mut written = Vec::new();
     // An input that every child receives, also without a declaration, is not a property.
-    for (input, expr) in child.inputs.iter().filter(|(input, _)| !rules.children.is_passed_undeclared(&input.item)) {
-        if let Ok(Some(value)) = evaluation.entry(ExpressionSite::of(0, name), expr, &mut Diagnostics::new()) {
+    for (input, expr) in child
+        .inputs
+        .iter()
+        .filter(|(input, _)| !rules.children.is_passed_undeclared(&input.item))
+    {
+        if let Ok(Some(value)) =
+            evaluation.entry(ExpressionSite::of(0, name), expr, &mut Diagnostics::new())
+        {
             written.push((input.item.clone(), value));
         }
     }
@@ -214,7 +259,12 @@ fn child_element(
         name: name.clone(),
         type_name: match &child.stands_for {
             Some(written) => written.item.clone(),
-            None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+            None => child
+                .path
+                .as_literal()
+                .and_then(Value::as_text)
+                .unwrap_or_default()
+                .into(),
         },
         is_child: true,
         external: None,
@@ -225,38 +275,54 @@ fn child_element(
         },
         given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
         metadata: {
-            let facts = child.inputs.iter().filter(|(input, _)| rules.children.is_passed_undeclared(&input.item));
-            let metadata = facts.map(|(_, expr)| presented(evaluation, Some(expr)).get("metadata").cloned());
+            let facts = child
+                .inputs
+                .iter()
+                .filter(|(input, _)| rules.children.is_passed_undeclared(&input.item));
+            let metadata =
+                facts.map(|(_, expr)| presented(evaluation, Some(expr)).get("metadata").cloned());
             match metadata.flatten().next() {
                 Some(metadata) => Value::map([("custom", metadata)]),
                 None => Value::Null,
             }
         },
         deletion_policy: deletion_policy(evaluation, child.removal.as_deref()),
-        update_policy: presented(evaluation, child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref())),
+        update_policy: presented(
+            evaluation,
+            child
+                .expansion
+                .as_ref()
+                .and_then(|expansion| expansion.policy.as_ref()),
+        ),
         needs: direct_needs(&documents, nodes, name),
         depends_on: without_spans(&child.depends_on),
     }
 }
 
-/// Evaluates an expression of the root document outside a spec, such as a policy. Null if there is none or it fails.
+/// Evaluates an expression of the root document outside a spec, such as a policy. Null if there is
+/// none or it fails.
 fn presented(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Value {
-    let value = expr.map(|expr| evaluation.present(ExpressionSite::of(0, ""), expr, &mut Diagnostics::new()));
+    let value = expr
+        .map(|expr| evaluation.present(ExpressionSite::of(0, ""), expr, &mut Diagnostics::new()));
     value.and_then(Result::ok).unwrap_or_default()
 }
 
 /// Returns Heat's name of a deletion policy, in any letter case; `Delete` if there is none.
 fn deletion_policy(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Name {
-    match presented(evaluation, expr).as_text().map(str::to_ascii_lowercase).as_deref() {
+    match presented(evaluation, expr)
+        .as_text()
+        .map(str::to_ascii_lowercase)
+        .as_deref()
+    {
         Some("retain") => "Retain".into(),
         Some("snapshot") => "Snapshot".into(),
         _ => "Delete".into(),
     }
 }
 
-/// Returns the names of the elements of the root document on which nodes depend directly, sorted, without `own`. A
-/// dependency on an element inside a child counts as a dependency on that child of the root. References in conditions
-/// do not count.
+/// Returns the names of the elements of the root document on which nodes depend directly, sorted,
+/// without `own`. A dependency on an element inside a child counts as a dependency on that child of
+/// the root. References in conditions do not count.
 fn direct_needs(documents: &Documents, nodes: Vec<GraphNode>, own: &Name) -> Vec<Name> {
     let name_of = |node: GraphNode| -> Option<Name> {
         let unit = documents.unit_of(node);
@@ -264,13 +330,20 @@ fn direct_needs(documents: &Documents, nodes: Vec<GraphNode>, own: &Name) -> Vec
             return Some(above.clone());
         }
         match node {
-            GraphNode::Resource(number) => documents.resource(number).map(|(_, name, _)| name.clone()),
+            GraphNode::Resource(number) => {
+                documents.resource(number).map(|(_, name, _)| name.clone())
+            }
             _ => None,
         }
     };
     let mut names: Vec<Name> = Vec::new();
     for node in nodes {
-        for edge in documents.graph().edges(node).iter().filter(|edge| edge.kind != EdgeKind::Condition) {
+        for edge in documents
+            .graph()
+            .edges(node)
+            .iter()
+            .filter(|edge| edge.kind != EdgeKind::Condition)
+        {
             names.extend(name_of(edge.to).filter(|name| name != own));
         }
     }
@@ -280,14 +353,19 @@ fn direct_needs(documents: &Documents, nodes: Vec<GraphNode>, own: &Name) -> Vec
 }
 
 impl Staged {
-    /// Returns the evaluated elements of the root document. `None` if the plan was staged without a document, for
-    /// example for a destroy.
+    /// Returns the evaluated elements of the root document. `None` if the plan was staged without a
+    /// document, for example for a destroy.
     pub fn resolved(&mut self) -> Option<Resolved> {
         let evaluation = self.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
         let root = documents.root();
         let blueprint = root.blueprint();
-        let inputs = blueprint.inputs.keys().cloned().zip(evaluation.inputs.iter().cloned()).collect();
+        let inputs = blueprint
+            .inputs
+            .keys()
+            .cloned()
+            .zip(evaluation.inputs.iter().cloned())
+            .collect();
         let locals = blueprint.locals.keys().enumerate().map(|(at, name)| {
             let value = match &evaluation.locals[root.local(at) as usize] {
                 Slot::Value(value) | Slot::Partial(value) => Some(value.clone()),
@@ -306,10 +384,18 @@ impl Staged {
         if root.checked.rules.children.are_atomic() {
             add_reads_of_children(blueprint, &mut elements);
         }
-        let absent: Vec<Name> = elements.iter().filter(|one| !one.is_present).map(|one| one.name.clone()).collect();
+        let absent: Vec<Name> = elements
+            .iter()
+            .filter(|one| !one.is_present)
+            .map(|one| one.name.clone())
+            .collect();
         for element in &mut elements {
             element.needs.retain(|name| !absent.contains(name));
         }
-        Some(Resolved { inputs, locals, elements })
+        Some(Resolved {
+            inputs,
+            locals,
+            elements,
+        })
     }
 }

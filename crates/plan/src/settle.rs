@@ -1,4 +1,5 @@
-//! Settles the calls that were cut off, by the reads of their resources and by the decisions of the user.
+//! Settles the calls that were cut off, by the reads of their resources and by the decisions of the
+//! user.
 //!
 //! Not here: reading the resources (`refresh`).
 
@@ -19,8 +20,9 @@ use crate::settled::Settled;
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// Corrects the records of calls that were cut off (decision 5.3): updated if the call was carried out, unchanged if
-/// not. An unknown outcome is reported as `needs-attention`, unless the user has decided it.
+/// Corrects the records of calls that were cut off (decision 5.3): updated if the call was carried
+/// out, unchanged if not. An unknown outcome is reported as `needs-attention`, unless the user has
+/// decided it.
 ///
 /// Each command that a diagnostic names works in the situation that it reports.
 pub(crate) fn settle(
@@ -32,14 +34,20 @@ pub(crate) fn settle(
     found: &mut Diagnostics,
 ) -> Vec<Settled> {
     let mut settled = Vec::new();
-    let command = |what: &str, value: &str| format!("`cyan reconcile -i {instance} --{what} '{value}'`");
+    let command =
+        |what: &str, value: &str| format!("`cyan reconcile -i {instance} --{what} '{value}'`");
     let mut used: HashSet<&Address> = HashSet::default();
     let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
         let before = snapshot.records.get(&address).cloned();
         let seen = match open.intent.deposed {
             // A plan that an earlier version saved does not have the answer.
-            true => Some(answers.deposed.get(&address).unwrap_or(&PinnedRead::Unknown)),
+            true => Some(
+                answers
+                    .deposed
+                    .get(&address)
+                    .unwrap_or(&PinnedRead::Unknown),
+            ),
             false => answers.seen.get(&address),
         };
         let user_decision = user_decision(&address, options);
@@ -69,7 +77,9 @@ pub(crate) fn settle(
                     None => {
                         found.push(
                             codes::NEEDS_ATTENTION
-                                .new(format!("it is not known which resource was created as `{address}`"))
+                                .new(format!(
+                                    "it is not known which resource was created as `{address}`"
+                                ))
                                 .note("an earlier operation was cut off while it was being created")
                                 .help(format!(
                                     "name the provider's id of it: {}",
@@ -83,14 +93,19 @@ pub(crate) fn settle(
             }
             Some((_, CutOffDecision::Undone)) if unclear => {
                 let after = match open.intent.op {
-                    StatusOp::Create => record_after_unmade_create(&open.intent, before.as_ref(), catalogs),
+                    StatusOp::Create => {
+                        record_after_unmade_create(&open.intent, before.as_ref(), catalogs)
+                    }
                     _ => before.clone(),
                 };
                 (after, "it counts as not done")
             }
             None if unclear && !options.force => {
                 let mut diagnostic = codes::NEEDS_ATTENTION
-                    .new(format!("the outcome of the {} of `{address}` is not known", open.intent.op.word()))
+                    .new(format!(
+                        "the outcome of the {} of `{address}` is not known",
+                        open.intent.op.word()
+                    ))
                     .note("an earlier operation was cut off while the call was in flight");
                 if let Some(why) = answers.unread.get(&address) {
                     diagnostic = diagnostic
@@ -99,23 +114,39 @@ pub(crate) fn settle(
                 }
                 let shown = address.to_string();
                 // Only the user can find out the id of the created object.
-                let done = if open.intent.op == StatusOp::Create { format!("{shown}=ID") } else { shown.clone() };
+                let done = if open.intent.op == StatusOp::Create {
+                    format!("{shown}=ID")
+                } else {
+                    shown.clone()
+                };
                 found.push(
                     diagnostic
                         .help(format!(
                             "look whether it was done; if it was not, or you have undone it: {}",
                             command("retry", &shown)
                         ))
-                        .help(format!("if it was done, take it over: {}", command("adopt", &done)))
-                        .help(format!("to stop managing it, whatever there is: {}", command("forget", &shown))),
+                        .help(format!(
+                            "if it was done, take it over: {}",
+                            command("adopt", &done)
+                        ))
+                        .help(format!(
+                            "to stop managing it, whatever there is: {}",
+                            command("forget", &shown)
+                        )),
                 );
                 snapshot.open.insert(address, open);
                 continue;
             }
             None if unclear => (before.clone(), "its outcome is not known"),
-            _ => (record_after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
+            _ => (
+                record_after_cut_off(&open, before.as_ref(), seen, catalogs),
+                "its outcome has been read back",
+            ),
         };
-        let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
+        let note = codes::INTERRUPTED.new(format!(
+            "the {} of `{address}` was cut off; {how}",
+            open.intent.op.word()
+        ));
         let had_no_effect = match (open.intent.op, seen) {
             (StatusOp::Create, Some(PinnedRead::Absent)) => true,
             (StatusOp::Delete, seen) => matches!(seen, Some(PinnedRead::Present { .. })),
@@ -133,31 +164,54 @@ pub(crate) fn settle(
                 snapshot.records.shift_remove(&address);
             }
         }
-        settled.push(Settled { address, record: after });
+        settled.push(Settled {
+            address,
+            record: after,
+        });
     }
     report_not_made(not_made, found);
     report_several_unknown_outcomes(snapshot.open.keys(), found);
-    settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
+    settled.extend(adopt_uncertain(
+        snapshot, answers, options, catalogs, &mut used,
+    ));
     refuse_unused_decisions(options, &used, &settled, found);
     settled
 }
 
 /// Reports that all calls with unknown outcomes must be decided together.
-fn report_several_unknown_outcomes<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagnostics) {
+fn report_several_unknown_outcomes<'a>(
+    open: impl Iterator<Item = &'a Address>,
+    found: &mut Diagnostics,
+) {
     let all: Vec<String> = open.map(|address| format!("`{address}`")).collect();
     if all.len() > 1 {
         found.push(
             codes::INTERRUPTED
-                .new(format!("the outcomes of {} calls are not known: {}", all.len(), all.join(", ")))
-                .help("decide about all of them in one `cyan reconcile`: its options are repeatable"),
+                .new(format!(
+                    "the outcomes of {} calls are not known: {}",
+                    all.len(),
+                    all.join(", ")
+                ))
+                .help(
+                    "decide about all of them in one `cyan reconcile`: its options are repeatable",
+                ),
         );
     }
 }
 
-/// Reports `unknown-address` for each address that the user has decided about and at which no call was cut off.
-fn refuse_unused_decisions(options: &Options, used: &HashSet<&Address>, settled: &[Settled], found: &mut Diagnostics) {
+/// Reports `unknown-address` for each address that the user has decided about and at which no call
+/// was cut off.
+fn refuse_unused_decisions(
+    options: &Options,
+    used: &HashSet<&Address>,
+    settled: &[Settled],
+    found: &mut Diagnostics,
+) {
     for address in decided_by_user(options).filter(|address| !used.contains(*address)) {
-        let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
+        let known: Vec<String> = settled
+            .iter()
+            .map(|settled| settled.address.to_string())
+            .collect();
         let shown = address.to_string();
         found.push(
             codes::UNKNOWN_ADDRESS
@@ -167,10 +221,18 @@ fn refuse_unused_decisions(options: &Options, used: &HashSet<&Address>, settled:
     }
 }
 
-/// Reports failed creates whose resources cannot be read, and what to do. With `--force` or without refresh they
-/// count as not carried out, as the first answer said.
-pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options, found: &mut Diagnostics) {
-    for unread in unsure.iter().filter(|unread| decided_by_user(options).all(|address| *address != unread.address)) {
+/// Reports failed creates whose resources cannot be read, and what to do. With `--force` or without
+/// refresh they count as not carried out, as the first answer said.
+pub(crate) fn report_unsure(
+    unsure: &[Unread],
+    instance: &str,
+    options: &Options,
+    found: &mut Diagnostics,
+) {
+    for unread in unsure
+        .iter()
+        .filter(|unread| decided_by_user(options).all(|address| *address != unread.address))
+    {
         let address = &unread.address;
         let code = if unread.code.name == codes::RETRIES_EXHAUSTED.name {
             &codes::RETRIES_EXHAUSTED
@@ -181,7 +243,11 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
             .new(format!("`{address}` cannot be read: it is not known whether its failed create was carried out"))
             .note(&*unread.message);
         if options.force || !options.refresh {
-            diagnostic.severity = if options.force { Severity::Note } else { Severity::Warning };
+            diagnostic.severity = if options.force {
+                Severity::Note
+            } else {
+                Severity::Warning
+            };
             found.push(diagnostic.note("it is treated as not carried out"));
             continue;
         }
@@ -202,12 +268,16 @@ fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics
         not_made.into_iter().for_each(|(_, note)| found.push(note));
         return;
     }
-    let named: Vec<String> = not_made.iter().take(NAMED).map(|(address, _)| format!("`{address}`")).collect();
+    let named: Vec<String> = not_made
+        .iter()
+        .take(NAMED)
+        .map(|(address, _)| format!("`{address}`"))
+        .collect();
     let more = not_made.len() - NAMED;
-    found.push(
-        codes::INTERRUPTED
-            .new(format!("the calls for {} and {more} more were cut off before they were made", named.join(", "))),
-    );
+    found.push(codes::INTERRUPTED.new(format!(
+        "the calls for {} and {more} more were cut off before they were made",
+        named.join(", ")
+    )));
 }
 
 /// The decision of the user about a call that was cut off.
@@ -220,13 +290,27 @@ enum CutOffDecision<'a> {
 /// All addresses about which the user decided.
 fn decided_by_user(options: &Options) -> impl Iterator<Item = &Address> {
     let adopted = options.adopted.iter().map(|adoption| &adoption.address);
-    options.undone.iter().chain(&options.forgotten).chain(adopted)
+    options
+        .undone
+        .iter()
+        .chain(&options.forgotten)
+        .chain(adopted)
 }
 
-fn user_decision<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, CutOffDecision<'a>)> {
+fn user_decision<'a>(
+    address: &Address,
+    options: &'a Options,
+) -> Option<(&'a Address, CutOffDecision<'a>)> {
     let in_list = |list: &'a [Address]| list.iter().find(|decided| *decided == address);
-    if let Some(adoption) = options.adopted.iter().find(|adoption| adoption.address == *address) {
-        return Some((&adoption.address, CutOffDecision::Adopted(adoption.id.as_ref())));
+    if let Some(adoption) = options
+        .adopted
+        .iter()
+        .find(|adoption| adoption.address == *address)
+    {
+        return Some((
+            &adoption.address,
+            CutOffDecision::Adopted(adoption.id.as_ref()),
+        ));
     }
     if let Some(decided) = in_list(&options.forgotten) {
         return Some((decided, CutOffDecision::Forgotten));
@@ -256,9 +340,21 @@ fn adopted(
         StatusOp::Update => Some(before.map(|old| {
             let mut record = Record::clone(old);
             let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
-            outputs
-                .extend(intent.inputs.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
-            forget_missing(catalogs, &intent.type_name, &intent.inputs, &mut outputs, |field| field.changes_on_update);
+            outputs.extend(
+                intent
+                    .inputs
+                    .as_map()
+                    .into_iter()
+                    .flatten()
+                    .map(|(key, value)| (key.clone(), value.clone())),
+            );
+            forget_missing(
+                catalogs,
+                &intent.type_name,
+                &intent.inputs,
+                &mut outputs,
+                |field| field.changes_on_update,
+            );
             record.outputs = Value::Map(outputs.into());
             record.inputs = intent.inputs.clone();
             record.dependencies = intent.dependencies.clone();
@@ -281,17 +377,27 @@ fn forget_missing(
     fields: &mut blueprint::Map,
     which: impl Fn(&Field) -> bool,
 ) {
-    let TypeRef::Known(ty) = catalogs.resource_type(type_name) else { return };
-    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed && which(field)) {
+    let TypeRef::Known(ty) = catalogs.resource_type(type_name) else {
+        return;
+    };
+    for (name, field) in ty
+        .schema
+        .fields
+        .iter()
+        .filter(|(_, field)| field.computed && which(field))
+    {
         let is_reported = ty.id_field.as_ref() == Some(name) || inputs.get(name).is_some();
         if !is_reported {
-            fields.insert(name.clone(), Value::unknown(Some(field.ty()), None).tainted(field.sensitive));
+            fields.insert(
+                name.clone(),
+                Value::unknown(Some(field.ty()), None).tainted(field.sensitive),
+            );
         }
     }
 }
 
-/// Adopts resources that exist although their creates failed, because the answer was lost. A decision of the user about
-/// such a resource counts.
+/// Adopts resources that exist although their creates failed, because the answer was lost. A
+/// decision of the user about such a resource counts.
 fn adopt_uncertain<'o>(
     snapshot: &mut Snapshot,
     answers: &Answers,
@@ -302,7 +408,9 @@ fn adopt_uncertain<'o>(
     let mut settled = Vec::new();
     let mut forgotten = Vec::new();
     for (address, record) in &mut snapshot.records {
-        let Some((attempt, token)) = attempt_of(record) else { continue };
+        let Some((attempt, token)) = attempt_of(record) else {
+            continue;
+        };
         let mut seen = answers.seen.get(address);
         let mut named = None;
         if let Some((decided, verdict)) = user_decision(address, options) {
@@ -311,10 +419,17 @@ fn adopt_uncertain<'o>(
                 CutOffDecision::Adopted(Some(id))
                     if !matches!(seen, Some(PinnedRead::Present { .. } | PinnedRead::Absent)) =>
                 {
-                    named = Some(expected_as_created(id, &attempt.type_name, &attempt.inputs, catalogs));
+                    named = Some(expected_as_created(
+                        id,
+                        &attempt.type_name,
+                        &attempt.inputs,
+                        catalogs,
+                    ));
                 }
                 CutOffDecision::Adopted(_) => {}
-                CutOffDecision::Forgotten if record.attempt.is_none() && record.deposed.is_none() => {
+                CutOffDecision::Forgotten
+                    if record.attempt.is_none() && record.deposed.is_none() =>
+                {
                     forgotten.push(address.clone());
                     continue;
                 }
@@ -324,18 +439,26 @@ fn adopt_uncertain<'o>(
                         true => inner.attempt = None,
                         false => inner.token = None,
                     }
-                    settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+                    settled.push(Settled {
+                        address: address.clone(),
+                        record: Some(record.clone()),
+                    });
                     continue;
                 }
             }
         }
         seen = named.as_ref().or(seen);
-        let Some(seen) = seen.filter(|seen| matches!(seen, PinnedRead::Present { id, .. } if *id != record.id)) else {
+        let Some(seen) =
+            seen.filter(|seen| matches!(seen, PinnedRead::Present { id, .. } if *id != record.id))
+        else {
             let was_read = answers.refreshed && !answers.unread.contains_key(address);
             if was_read && record.attempt.is_some() && !matches!(seen, Some(PinnedRead::Unknown)) {
                 // No new object was created, so the attempt is dropped.
                 Arc::make_mut(record).attempt = None;
-                settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+                settled.push(Settled {
+                    address: address.clone(),
+                    record: Some(record.clone()),
+                });
             }
             continue;
         };
@@ -355,22 +478,42 @@ fn adopt_uncertain<'o>(
             dependencies: attempt.dependencies.clone(),
             provider: None,
         };
-        let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
-        if let Some(taken) = record_after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs) {
+        let before = Arc::new(Record {
+            attempt: None,
+            ..Record::clone(record)
+        });
+        if let Some(taken) =
+            record_after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs)
+        {
             *record = taken.clone();
-            settled.push(Settled { address: address.clone(), record: Some(taken) });
+            settled.push(Settled {
+                address: address.clone(),
+                record: Some(taken),
+            });
         }
     }
     for address in forgotten {
         snapshot.records.shift_remove(&address);
-        settled.push(Settled { address, record: None });
+        settled.push(Settled {
+            address,
+            record: None,
+        });
     }
     settled
 }
 
-/// The expected result of reading a resource that was created with these inputs under an id that the user names.
-fn expected_as_created(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> PinnedRead {
-    let mut fields = fill_unknown_inputs(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
+/// The expected result of reading a resource that was created with these inputs under an id that
+/// the user names.
+fn expected_as_created(
+    id: &Name,
+    type_name: &TypeId,
+    inputs: &Value,
+    catalogs: &Catalogs,
+) -> PinnedRead {
+    let mut fields = fill_unknown_inputs(inputs, &Value::Null)
+        .as_map()
+        .cloned()
+        .unwrap_or_default();
     if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
         && let Some(field) = &ty.id_field
     {

@@ -1,7 +1,8 @@
 //! Records that a plan changes before its steps run: moved, imported, or with accepted drift.
 //!
-//! They are written together when the operation begins, so that a crash never leaves half of a move. The former records
-//! are kept until the plan is complete, because changes out of target are reverted.
+//! They are written together when the operation begins, so that a crash never leaves half of a
+//! move. The former records are kept until the plan is complete, because changes out of target are
+//! reverted.
 
 use std::sync::Arc;
 
@@ -27,12 +28,18 @@ impl SettledRecords {
     /// Saves the record at an address before its first change.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, address: &Address) {
         if !self.before.contains_key(address) {
-            self.before.insert(address.clone(), snapshot.records.get(address).cloned());
+            self.before
+                .insert(address.clone(), snapshot.records.get(address).cloned());
         }
     }
 
     /// Sets the record at an address; `None` removes it.
-    pub(crate) fn put(&mut self, snapshot: &mut Snapshot, address: &Address, record: Option<Arc<Record>>) {
+    pub(crate) fn put(
+        &mut self,
+        snapshot: &mut Snapshot,
+        address: &Address,
+        record: Option<Arc<Record>>,
+    ) {
         self.note(snapshot, address);
         match record {
             Some(record) => drop(snapshot.records.insert(address.clone(), record)),
@@ -46,7 +53,10 @@ impl SettledRecords {
         for (address, before) in self.before {
             let now = snapshot.records.get(&address);
             if now != before.as_ref() {
-                settled.push(Settled { record: now.cloned(), address });
+                settled.push(Settled {
+                    record: now.cloned(),
+                    address,
+                });
             }
         }
         // Removed records are written first.

@@ -1,7 +1,8 @@
-//! The state of a plan while it is made, with a method for each step. [`plan`](crate::plan()) calls them in order.
+//! The state of a plan while it is made, with a method for each step. [`plan`](crate::plan()) calls
+//! them in order.
 //!
-//! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan, byte for byte; the
-//! plan holds the answers of the world ([`Answers`]).
+//! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan,
+//! byte for byte; the plan holds the answers of the world ([`Answers`]).
 //!
 //! ```text
 //! checked, inputs ──┐
@@ -36,7 +37,9 @@ use crate::draft::Draft;
 use crate::drafting;
 use crate::drafting::{deletions, preflight, recorded};
 use crate::drift::Drifted;
-use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step};
+use crate::model::{
+    Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step,
+};
 use crate::moves::Moves;
 use crate::options::{DriftPolicy, Options, StateEdit};
 use crate::plan::{Plan, Request, Staged};
@@ -45,12 +48,12 @@ use crate::stops::BreakpointSubjects;
 use crate::target_set::TargetSet;
 use crate::targets::Untouched;
 use crate::{
-    addresses, batches, children, claims, codes, drift, exports, immutable, moves, policies, reconcile, refresh,
-    settle, state_edit, targets, tasks, unchanged,
+    addresses, batches, children, claims, codes, drift, exports, immutable, moves, policies,
+    reconcile, refresh, settle, state_edit, targets, tasks, unchanged,
 };
 
-/// Reads the recorded resources, unless the options skip this. `earlier` holds the answers of the generation that a
-/// rollback restores.
+/// Reads the recorded resources, unless the options skip this. `earlier` holds the answers of the
+/// generation that a rollback restores.
 pub(crate) async fn read_world(
     request: &Request<'_>,
     earlier: Option<Answers>,
@@ -58,7 +61,13 @@ pub(crate) async fn read_world(
     refreshed: &mut refresh::Refreshed,
     found: &mut Diagnostics,
 ) -> Answers {
-    let Request { instance, options, snapshot, catalogs, .. } = request;
+    let Request {
+        instance,
+        options,
+        snapshot,
+        catalogs,
+        ..
+    } = request;
     let mut answers = earlier.unwrap_or_else(|| Answers {
         working_directory: world.environment().working_directory(),
         ..Answers::default()
@@ -66,13 +75,26 @@ pub(crate) async fn read_world(
     answers.now = world.environment().now();
     answers.unread.clear();
     for (site, value) in &snapshot.memoised {
-        answers.memoised.entry(site.clone()).or_insert_with(|| value.clone());
+        answers
+            .memoised
+            .entry(site.clone())
+            .or_insert_with(|| value.clone());
     }
     if options.refresh || !snapshot.open.is_empty() {
         let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
-        *refreshed = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
+        *refreshed = refresh::refresh(
+            snapshot,
+            only_cut_off,
+            adopted,
+            catalogs,
+            world,
+            &mut answers,
+        )
+        .await;
         let unread = &mut refreshed.unread;
-        let unsure = unread.extract_if(.., |one| one.cause == refresh::ReadCause::Unsure).collect::<Vec<_>>();
+        let unsure = unread
+            .extract_if(.., |one| one.cause == refresh::ReadCause::Unsure)
+            .collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
         // `settle` reports interrupted calls with what the user can do about them.
         unread.retain(|one| one.cause == refresh::ReadCause::Recorded);
@@ -89,7 +111,8 @@ struct NamedAddresses {
     owners: Vec<Name>,
 }
 
-/// The outputs of the documents after the plan: exports, metadata, and the records of children and data sources.
+/// The outputs of the documents after the plan: exports, metadata, and the records of children and
+/// data sources.
 pub(crate) struct Outputs {
     exports: Vec<ExportChange>,
     metadata: Value,
@@ -135,12 +158,29 @@ impl<'a> Staging<'a> {
         has_document: bool,
         world: &'a dyn World,
     ) -> Staging<'a> {
-        let Request { instance, given, options, mut snapshot, catalogs, others, .. } = request;
+        let Request {
+            instance,
+            given,
+            options,
+            mut snapshot,
+            catalogs,
+            others,
+            ..
+        } = request;
         let mut mistakes = Diagnostics::new();
         let elsewhere = refresh::observations_without_record(&snapshot, &answers, &catalogs);
-        let settled = settle::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
+        let settled = settle::settle(
+            &instance,
+            &mut snapshot,
+            &catalogs,
+            &answers,
+            &options,
+            &mut mistakes,
+        );
         if options.refresh {
-            elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
+            elsewhere
+                .iter()
+                .for_each(|address| drop(answers.seen.shift_remove(address)));
         } else {
             answers.seen.clear();
         }
@@ -184,14 +224,26 @@ impl<'a> Staging<'a> {
         functions: Arc<FunctionTable>,
         failed_before: bool,
     ) -> Option<Draft> {
-        let documents =
-            transform_documents(documents, &self.catalogs, &functions, self.world, &mut self.mistakes).await?;
+        let documents = transform_documents(
+            documents,
+            &self.catalogs,
+            &functions,
+            self.world,
+            &mut self.mistakes,
+        )
+        .await?;
         let groups = self.pin_documents(&documents);
         let inputs = resolve_inputs(&documents.root().checked, &self.given, &mut self.mistakes);
         self.document = Some(document);
         let mut kept_inputs = Vec::new();
         let root = &documents.root().checked;
-        immutable::refuse_changed_inputs(root, &inputs, &mut self.answers, &mut kept_inputs, &mut self.mistakes);
+        immutable::refuse_changed_inputs(
+            root,
+            &inputs,
+            &mut self.answers,
+            &mut kept_inputs,
+            &mut self.mistakes,
+        );
         let target_set = TargetSet::of(&documents, &self.options.targets);
         self.follow_moves(&documents, &target_set);
         self.note_drift(&target_set);
@@ -199,10 +251,22 @@ impl<'a> Staging<'a> {
             return None;
         }
         let answers = std::mem::take(&mut self.answers);
-        let mut evaluation = Evaluation::new(documents.clone(), functions, self.instance.clone(), inputs, answers);
-        evaluation.inputs.iter().for_each(|value| self.world.environment().mask_secrets(value));
+        let mut evaluation = Evaluation::new(
+            documents.clone(),
+            functions,
+            self.instance.clone(),
+            inputs,
+            answers,
+        );
+        evaluation
+            .inputs
+            .iter()
+            .for_each(|value| self.world.environment().mask_secrets(value));
         evaluation.simulated = self.options.simulated;
-        evaluation.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
+        evaluation.sites.insert(
+            "group".into(),
+            groups.into_iter().chain(kept_inputs).collect(),
+        );
         let with = drafting::Drafting {
             snapshot: &mut self.snapshot,
             settled_records: &mut self.settled_records,
@@ -220,8 +284,8 @@ impl<'a> Staging<'a> {
         Some(draft)
     }
 
-    /// Stores the documents and the results of their transforms in the answers, and reports unsupported features.
-    /// Returns the keys under which groups are memoised.
+    /// Stores the documents and the results of their transforms in the answers, and reports
+    /// unsupported features. Returns the keys under which groups are memoised.
     fn pin_documents(&mut self, documents: &Documents) -> Vec<Name> {
         check_transforms_unchanged(documents, &mut self.answers, &mut self.mistakes);
         for checked in documents.distinct() {
@@ -231,14 +295,25 @@ impl<'a> Staging<'a> {
         let pinned = &documents.pinned;
         self.answers.documents = pinned.documents.clone();
         for (name, found) in &pinned.data_sources {
-            self.answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
+            self.answers
+                .data_sources
+                .entry(name.clone())
+                .or_insert_with(|| found.clone());
         }
         let root = documents.root();
-        self.mistakes.extend(root.checked.rules.naming.instance(&self.instance, root.blueprint().span));
+        self.mistakes.extend(
+            root.checked
+                .rules
+                .naming
+                .instance(&self.instance, root.blueprint().span),
+        );
         let key = |path| Name::from(format!("{}{path}", evaluate::answers::GROUP));
         let groups: Vec<Name> = pinned.groups.keys().map(key).collect();
         for (key, value) in groups.iter().zip(pinned.groups.values()) {
-            let value = state::Memoised { fingerprint: 0, value: value.clone() };
+            let value = state::Memoised {
+                fingerprint: 0,
+                value: value.clone(),
+            };
             self.answers.memoised.insert(key.clone(), value);
         }
         groups
@@ -248,8 +323,14 @@ impl<'a> Staging<'a> {
     fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
         let within = |address: &Address| target_set.covers(address);
         let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
-        self.moves =
-            moves::apply_hints(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
+        self.moves = moves::apply_hints(
+            documents,
+            within,
+            snapshot,
+            answers,
+            &mut self.settled_records,
+            &mut self.mistakes,
+        );
     }
 
     /// Collects the drift, drops memoised values to renew, and applies the drift policy.
@@ -267,12 +348,18 @@ impl<'a> Staging<'a> {
     fn apply_drift_policy(&mut self, reaches: impl Fn(&Address) -> bool) {
         let (policy, catalogs) = (self.options.drift, &self.catalogs);
         let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
-        self.document_differs =
-            policies::apply_drift_policy(policy, reaches, snapshot, answers, catalogs, &mut self.settled_records);
+        self.document_differs = policies::apply_drift_policy(
+            policy,
+            reaches,
+            snapshot,
+            answers,
+            catalogs,
+            &mut self.settled_records,
+        );
     }
 
-    /// Decides about the records of the state, without a document: a change of the state, a reconciliation, or a
-    /// destroy.
+    /// Decides about the records of the state, without a document: a change of the state, a
+    /// reconciliation, or a destroy.
     pub(crate) async fn draft_records(&mut self) -> Draft {
         if let Some(state_edit) = &self.options.state_edit {
             let table = state_edit::StateEditContext {
@@ -291,7 +378,8 @@ impl<'a> Staging<'a> {
             let mut draft = reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
             let instances = RecordedInstances::of(&self.snapshot);
             let (answers, mistakes) = (&mut self.answers, &mut self.mistakes);
-            recorded::ask_about_records(&mut draft, answers, &instances, self.world, mistakes).await;
+            recorded::ask_about_records(&mut draft, answers, &instances, self.world, mistakes)
+                .await;
             return draft;
         }
         drafting::draft_destroy(&self.snapshot, &self.answers, &self.catalogs)
@@ -302,10 +390,20 @@ impl<'a> Staging<'a> {
         if !self.options.refresh || self.options.state_edit.is_some() {
             return;
         }
-        let asked =
-            preflight::ask_remaining(draft, &self.snapshot, &self.answers, self.world, &mut self.mistakes).await;
+        let asked = preflight::ask_remaining(
+            draft,
+            &self.snapshot,
+            &self.answers,
+            self.world,
+            &mut self.mistakes,
+        )
+        .await;
         if let Some(evaluation) = &mut self.evaluation {
-            evaluation.answers.preflights.extend(asked.iter().map(|(address, it)| (address.clone(), it.clone())));
+            evaluation.answers.preflights.extend(
+                asked
+                    .iter()
+                    .map(|(address, it)| (address.clone(), it.clone())),
+            );
         }
         self.answers.preflights.extend(asked);
     }
@@ -315,12 +413,26 @@ impl<'a> Staging<'a> {
         if self.options.state_edit.is_some() {
             return;
         }
-        let documents = self.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
+        let documents = self
+            .evaluation
+            .as_ref()
+            .map(|evaluation| evaluation.documents.clone());
         let instances = RecordedInstances::of(&self.snapshot);
         let known = (&self.answers, &instances);
-        let planned = deletions::ask_deletes(draft, known, documents.as_deref(), self.world, &mut self.mistakes).await;
+        let planned = deletions::ask_deletes(
+            draft,
+            known,
+            documents.as_deref(),
+            self.world,
+            &mut self.mistakes,
+        )
+        .await;
         if let Some(evaluation) = &mut self.evaluation {
-            evaluation.answers.deletes.extend(planned.iter().map(|(address, it)| (address.clone(), it.clone())));
+            evaluation.answers.deletes.extend(
+                planned
+                    .iter()
+                    .map(|(address, it)| (address.clone(), it.clone())),
+            );
         }
         self.answers.deletes.extend(planned);
     }
@@ -328,8 +440,16 @@ impl<'a> Staging<'a> {
     /// Reports named addresses that are neither in the documents nor in the state.
     pub(crate) fn refuse_unknown_addresses(&mut self, draft: &Draft) {
         let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
-        let documents = self.evaluation.as_ref().map(|evaluation| &*evaluation.documents);
-        let NamedAddresses { targets, replace, renew, owners } = &self.named;
+        let documents = self
+            .evaluation
+            .as_ref()
+            .map(|evaluation| &*evaluation.documents);
+        let NamedAddresses {
+            targets,
+            replace,
+            renew,
+            owners,
+        } = &self.named;
         let until = SelectedAddresses::new(self.options.until.as_slice());
         for named in [targets, replace, &until] {
             named.refuse_unknown(draft, snapshot, documents, &[], mistakes);
@@ -338,17 +458,33 @@ impl<'a> Staging<'a> {
         addresses::refuse_absent(&self.options.importing, draft, documents, mistakes);
     }
 
-    /// Removes decisions out of target from the draft, and reverts their moves and imports. Returns the removed
-    /// decisions.
+    /// Removes decisions out of target from the draft, and reverts their moves and imports. Returns
+    /// the removed decisions.
     pub(crate) fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
         if self.named.targets.is_empty() || self.options.state_edit.is_some() {
             return Vec::new();
         }
-        let left_out = targets::restrict(draft, &self.named.targets, self.purpose, &self.snapshot, &mut self.mistakes);
-        let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
+        let left_out = targets::restrict(
+            draft,
+            &self.named.targets,
+            self.purpose,
+            &self.snapshot,
+            &mut self.mistakes,
+        );
+        let out: AddressSet = left_out
+            .iter()
+            .map(|decision| decision.address.clone())
+            .collect();
         let is_out = |address: &Address| out.contains(address);
-        draft.imports.remove_out_of_target(is_out, &mut self.snapshot, &mut self.settled_records);
-        self.moves.revert_out_of_target(is_out, &mut self.snapshot, &mut self.answers, &mut self.settled_records);
+        draft
+            .imports
+            .remove_out_of_target(is_out, &mut self.snapshot, &mut self.settled_records);
+        self.moves.revert_out_of_target(
+            is_out,
+            &mut self.snapshot,
+            &mut self.answers,
+            &mut self.settled_records,
+        );
         if let Some(evaluation) = &self.evaluation {
             self.untouched = targets::untouched(&left_out, evaluation);
         }
@@ -358,15 +494,30 @@ impl<'a> Staging<'a> {
     /// Reports resources that two addresses or two instances would manage.
     pub(crate) async fn refuse_claims(&mut self, draft: &mut Draft) {
         // A loaded state may come from another instance, which then gives up its resources.
-        let gives_up = matches!(self.options.state_edit, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
+        let gives_up = matches!(
+            self.options.state_edit,
+            Some(StateEdit::Load(_) | StateEdit::Remove(_))
+        );
         if self.mistakes.has_errors() || self.options.force || gives_up {
             return;
         }
-        match claims::refuse(draft, &self.answers, &self.instance, self.others, &mut self.mistakes).await {
+        match claims::refuse(
+            draft,
+            &self.answers,
+            &self.instance,
+            self.others,
+            &mut self.mistakes,
+        )
+        .await
+        {
             // A resource that is managed elsewhere is not reported as an obstacle as well.
-            Ok(claimed) => draft.obstacles.retain(|obstacle| !claimed.contains(&obstacle.address)),
+            Ok(claimed) => draft
+                .obstacles
+                .retain(|obstacle| !claimed.contains(&obstacle.address)),
             Err(error) => self.mistakes.push(
-                codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
+                codes::PROVIDER_FAILED
+                    .new("the other instances of the state cannot be read")
+                    .note(error.to_string()),
             ),
         }
     }
@@ -374,25 +525,41 @@ impl<'a> Staging<'a> {
     /// Puts the members of groups into batches.
     pub(crate) fn form_batches(&mut self, draft: &mut Draft) {
         if let Some(evaluation) = &self.evaluation {
-            batches::assign_batches(draft, evaluation, &self.snapshot, &self.catalogs, &mut self.mistakes);
+            batches::assign_batches(
+                draft,
+                evaluation,
+                &self.snapshot,
+                &self.catalogs,
+                &mut self.mistakes,
+            );
         }
     }
 
     /// Reports deletions of protected resources, restricted actions, and drift where it is refused.
     pub(crate) fn apply_policies(&mut self, draft: &Draft) {
-        let documents = self.evaluation.as_ref().map(|evaluation| &evaluation.documents);
-        let rules = documents.map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
+        let documents = self
+            .evaluation
+            .as_ref()
+            .map(|evaluation| &evaluation.documents);
+        let rules = documents.map_or(DialectRules::NATIVE, |documents| {
+            documents.root().checked.rules
+        });
         policies::report_protection(draft, rules.messages, &mut self.mistakes);
         if self.options.drift == DriftPolicy::Refuse {
             policies::refuse_drift(draft, &self.snapshot, &self.answers, &mut self.mistakes);
         }
     }
 
-    /// Asks the world what exports and metadata need. Returns the records of children and data sources.
+    /// Asks the world what exports and metadata need. Returns the records of children and data
+    /// sources.
     pub(crate) async fn declare(&mut self) -> Declared {
         let Some(evaluation) = &mut self.evaluation else {
             let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
-            return if everything_goes { Declared::default() } else { self.snapshot.declared.clone() };
+            return if everything_goes {
+                Declared::default()
+            } else {
+                self.snapshot.declared.clone()
+            };
         };
         let taken = evaluation.bytes_used();
         loop {
@@ -400,7 +567,14 @@ impl<'a> Staging<'a> {
             if needs.is_empty() || self.mistakes.has_errors() {
                 break;
             }
-            evaluation_question::answer(evaluation, needs, &self.catalogs, self.world, &mut self.mistakes).await;
+            evaluation_question::answer(
+                evaluation,
+                needs,
+                &self.catalogs,
+                self.world,
+                &mut self.mistakes,
+            )
+            .await;
         }
         evaluation.reset_bytes_used(taken);
         let former = &self.snapshot.declared;
@@ -422,27 +596,42 @@ impl<'a> Staging<'a> {
             }
             _ => (exports::none(snapshot), Value::Null),
         };
-        Outputs { exports, metadata, declared }
+        Outputs {
+            exports,
+            metadata,
+            declared,
+        }
     }
 
-    /// Adds to mistakes in children the includes that lead to them, and reports limits that evaluation exceeded.
+    /// Adds to mistakes in children the includes that lead to them, and reports limits that
+    /// evaluation exceeded.
     pub(crate) fn attribute_mistakes(&mut self) {
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.report_size_limit(&mut self.mistakes);
-            evaluation.documents.attribute_errors(codes::OF_ACTIONS, &mut self.mistakes);
+            evaluation
+                .documents
+                .attribute_errors(codes::OF_ACTIONS, &mut self.mistakes);
             evaluation.lift_limits();
         }
     }
 
     /// Keeps the memoised values that the documents use.
     pub(crate) fn memoise(&mut self) {
-        let Some(evaluation) = &mut self.evaluation else { return };
+        let Some(evaluation) = &mut self.evaluation else {
+            return;
+        };
         let answers = &mut self.answers;
         answers.memoised = evaluation.memoised();
         if self.untouched.partial {
             // Elements out of target keep their memoised values.
-            let kept = self.snapshot.memoised.iter().filter(|(site, _)| !answers.memoised.contains_key(*site));
-            let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
+            let kept = self
+                .snapshot
+                .memoised
+                .iter()
+                .filter(|(site, _)| !answers.memoised.contains_key(*site));
+            let kept: Vec<_> = kept
+                .map(|(site, value)| (site.clone(), value.clone()))
+                .collect();
             answers.memoised.extend(kept);
         }
         evaluation.answers.memoised = answers.memoised.clone();
@@ -456,22 +645,46 @@ impl<'a> Staging<'a> {
         outputs: Outputs,
         found: &mut Diagnostics,
     ) -> Staged {
-        self.settled.extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
+        self.settled
+            .extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
         let unchanged = children::unchanged_in(&draft);
         // A plan for targets leaves out the rest.
         let partial = !self.named.targets.is_empty();
         let (snapshot, evaluation) = (&self.snapshot, self.evaluation.as_ref());
-        let subjects = BreakpointSubjects::of(&draft, evaluation, snapshot, (self.purpose, self.kind), partial);
-        let mut ordered = tasks::order(draft, snapshot, evaluation, &subjects, self.untouched.partial, found);
+        let subjects = BreakpointSubjects::of(
+            &draft,
+            evaluation,
+            snapshot,
+            (self.purpose, self.kind),
+            partial,
+        );
+        let mut ordered = tasks::order(
+            draft,
+            snapshot,
+            evaluation,
+            &subjects,
+            self.untouched.partial,
+            found,
+        );
         self.complete_steps(&mut ordered.steps);
-        let changes = left_out.iter().filter(|decision| decision.action != Action::None);
+        let changes = left_out
+            .iter()
+            .filter(|decision| decision.action != Action::None);
         ordered.left_alone.waiting = changes.map(|decision| decision.address.clone()).collect();
         ordered.left_alone.document_differs = std::mem::take(&mut self.document_differs);
-        ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
-        let secret = ordered.secret || self.has_secret(&outputs) || may_answer_secrets(&ordered.steps, &self.catalogs);
-        let stays = self.purpose == Purpose::Reconcile || self.purpose == Purpose::Destroy && partial;
+        ordered.left_alone.out_of_target = left_out
+            .into_iter()
+            .map(|decision| decision.address)
+            .collect();
+        let secret = ordered.secret
+            || self.has_secret(&outputs)
+            || may_answer_secrets(&ordered.steps, &self.catalogs);
+        let stays =
+            self.purpose == Purpose::Reconcile || self.purpose == Purpose::Destroy && partial;
         let children = children::changes(
-            self.evaluation.as_ref().map(|evaluation| &*evaluation.documents),
+            self.evaluation
+                .as_ref()
+                .map(|evaluation| &*evaluation.documents),
             &self.snapshot,
             &outputs.declared,
             &ordered.steps,
@@ -507,46 +720,80 @@ impl<'a> Staging<'a> {
             gates: ordered.gates,
             stops_at_start: subjects.stops_at_start(),
         };
-        Staged { plan, snapshot: self.snapshot, evaluation: self.evaluation, catalogs: self.catalogs }
+        Staged {
+            plan,
+            snapshot: self.snapshot,
+            evaluation: self.evaluation,
+            catalogs: self.catalogs,
+        }
     }
 
-    /// Marks steps that adopt objects or whose objects were not read, and stores digests of their providers' settings.
+    /// Marks steps that adopt objects or whose objects were not read, and stores digests of their
+    /// providers' settings.
     fn complete_steps(&mut self, steps: &mut [Step]) {
-        for step in steps.iter_mut().filter(|step| matches!(step.action, Action::Create | Action::Replace)) {
-            step.adopts = self.answers.opinions.get(&step.address).is_some_and(|opinion| opinion.adopts);
+        for step in steps
+            .iter_mut()
+            .filter(|step| matches!(step.action, Action::Create | Action::Replace))
+        {
+            step.adopts = self
+                .answers
+                .opinions
+                .get(&step.address)
+                .is_some_and(|opinion| opinion.adopts);
         }
         if !self.is_saved {
             self.answers.settings = unchanged::settings_of(steps, "", self.world);
             if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
-                self.answers.salt = data_encoding::HEXLOWER.encode(&self.world.environment().random()).into();
+                self.answers.salt = data_encoding::HEXLOWER
+                    .encode(&self.world.environment().random())
+                    .into();
             }
             self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
         }
         let (snapshot, catalogs, refresh) = (&self.snapshot, &self.catalogs, self.options.refresh);
         for step in steps {
-            step.not_observed = unchanged::is_unobserved(step, snapshot, catalogs, &self.answers, refresh);
+            step.not_observed =
+                unchanged::is_unobserved(step, snapshot, catalogs, &self.answers, refresh);
         }
     }
 
     /// Whether the state or the plan's answers will hold a secret.
     fn has_secret(&self, outputs: &Outputs) -> bool {
         let answers = &self.answers;
-        outputs.exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
+        outputs
+            .exports
+            .iter()
+            .any(|export| export.after.as_ref().is_some_and(Value::has_secret))
             || outputs.metadata.has_secret()
             || outputs.declared.values().any(Value::has_secret)
-            || self.settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
-            || answers.memoised.values().any(|memoised| memoised.value.has_secret())
+            || self.settled.iter().any(|settled| {
+                settled
+                    .record
+                    .as_ref()
+                    .is_some_and(|record| record.has_secret())
+            })
+            || answers
+                .memoised
+                .values()
+                .any(|memoised| memoised.value.has_secret())
             || answers.data_sources.values().any(PinnedData::has_secret)
             || answers.preflights.values().any(PinnedPreflight::has_secret)
             || answers.calls.values().any(Value::has_secret)
             || answers.opinions.values().any(ProviderOpinion::has_secret)
             || answers.deletes.values().any(Value::has_secret)
-            || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
+            || self
+                .evaluation
+                .as_ref()
+                .is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
     }
 
     /// Whether the records of groups, data sources or children change.
     fn declares_otherwise(&self, declared: &Declared, children: &[ChildChange]) -> bool {
-        let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
+        let differs = |changes: &[ExportChange]| {
+            changes
+                .iter()
+                .any(|it| it.action != ExportAction::Unchanged)
+        };
         self.evaluation.is_some() && groups_differ(&self.snapshot.memoised, &self.answers.memoised)
             || !children::same_sources(&self.snapshot.declared, declared)
             || children.iter().any(|child| {
@@ -558,7 +805,12 @@ impl<'a> Staging<'a> {
 
 /// Whether answers to these steps may contain secrets that no schema marks.
 fn may_answer_secrets(steps: &[Step], catalogs: &Catalogs) -> bool {
-    let changes = |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace);
+    let changes = |step: &&Step| {
+        matches!(
+            step.action,
+            Action::Create | Action::Update | Action::Replace
+        )
+    };
     steps.iter().filter(changes).any(|step| {
         let ty = catalogs.resource_type(&step.type_name);
         matches!(ty, TypeRef::Known(ty) if ty.capabilities.unannounced_secrets)
@@ -584,11 +836,24 @@ fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> Operatio
     }
 }
 
-/// Stores digests of the results of transforms. Reports `input-changed` if a saved plan was made from other results.
-pub(crate) fn check_transforms_unchanged(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
+/// Stores digests of the results of transforms. Reports `input-changed` if a saved plan was made
+/// from other results.
+pub(crate) fn check_transforms_unchanged(
+    documents: &Documents,
+    answers: &mut Answers,
+    found: &mut Diagnostics,
+) {
     for unit in documents.units() {
-        let Some(made) = &unit.checked.transform_digest else { continue };
-        let place: Name = unit.path.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("/").into();
+        let Some(made) = &unit.checked.transform_digest else {
+            continue;
+        };
+        let place: Name = unit
+            .path
+            .iter()
+            .map(AsRef::as_ref)
+            .collect::<Vec<_>>()
+            .join("/")
+            .into();
         match answers.transformed.get(&place) {
             Some(before) if before != made => found.push(
                 codes::INPUT_CHANGED

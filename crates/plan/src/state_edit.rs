@@ -1,5 +1,6 @@
-//! Changes of the state alone, which the user asks for on the command line: moves, removals, imports, an exported state
-//! that is read back, accepted drift. Each is a plan like any other, but changes nothing in the world.
+//! Changes of the state alone, which the user asks for on the command line: moves, removals,
+//! imports, an exported state that is read back, accepted drift. Each is a plan like any other, but
+//! changes nothing in the world.
 //!
 //! Not here: hints of documents (`moves`, `imports`).
 
@@ -33,16 +34,37 @@ pub(crate) struct StateEditContext<'a> {
 }
 
 /// Changes the records, and drafts a decision for each changed record.
-pub(crate) async fn draft(state_edit: &StateEdit, context: StateEditContext<'_>, found: &mut Diagnostics) -> Draft {
-    let StateEditContext { snapshot, answers, settled_records, targets, catalogs, world } = context;
-    let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
+pub(crate) async fn draft(
+    state_edit: &StateEdit,
+    context: StateEditContext<'_>,
+    found: &mut Diagnostics,
+) -> Draft {
+    let StateEditContext {
+        snapshot,
+        answers,
+        settled_records,
+        targets,
+        catalogs,
+        world,
+    } = context;
+    let mut draft = Draft {
+        groups: snapshot.groups.clone(),
+        ..Draft::default()
+    };
     match state_edit {
         StateEdit::Move(wanted) => {
             let moves = moves::requested_moves(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();
-            for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.is_move_target(address)) {
-                let mut decision =
-                    record_only_decision(of_record(address, record, catalogs), Action::Move, Reason::Moved);
+            for (address, record) in snapshot
+                .records
+                .iter()
+                .filter(|(address, _)| moves.is_move_target(address))
+            {
+                let mut decision = record_only_decision(
+                    of_record(address, record, catalogs),
+                    Action::Move,
+                    Reason::Moved,
+                );
                 decision.lineage.moved_from = moves.former_address(address);
                 draft.decisions.push(decision);
             }
@@ -55,16 +77,31 @@ pub(crate) async fn draft(state_edit: &StateEdit, context: StateEditContext<'_>,
                     found.push(unknown_in_state(address, snapshot));
                 }
             }
-            for (address, record) in snapshot.records.iter().filter(|(address, _)| named.covers(address)) {
+            for (address, record) in snapshot
+                .records
+                .iter()
+                .filter(|(address, _)| named.covers(address))
+            {
                 let mut decision = of_record(address, record, catalogs);
                 decision.action = Action::Detach;
                 decision.reasons = vec![Reason::Requested];
                 draft.decisions.push(decision);
             }
         }
-        StateEdit::Import { type_name, id, address } => {
-            if let Some(decision) =
-                import((type_name, id, address), snapshot, settled_records, catalogs, world, found).await
+        StateEdit::Import {
+            type_name,
+            id,
+            address,
+        } => {
+            if let Some(decision) = import(
+                (type_name, id, address),
+                snapshot,
+                settled_records,
+                catalogs,
+                world,
+                found,
+            )
+            .await
             {
                 draft.decisions.push(decision);
             }
@@ -82,13 +119,24 @@ pub(crate) async fn draft(state_edit: &StateEdit, context: StateEditContext<'_>,
                 }
             }
         }
-        StateEdit::AcceptDrift => accept(&mut draft, snapshot, answers, settled_records, targets, catalogs),
+        StateEdit::AcceptDrift => accept(
+            &mut draft,
+            snapshot,
+            answers,
+            settled_records,
+            targets,
+            catalogs,
+        ),
     }
     draft
 }
 
 /// A decision whose only effect is the change of the record.
-pub(crate) fn record_only_decision(mut decision: Decision, action: Action, reason: Reason) -> Decision {
+pub(crate) fn record_only_decision(
+    mut decision: Decision,
+    action: Action,
+    reason: Reason,
+) -> Decision {
     decision.action = action;
     decision.reasons = vec![reason];
     decision.record_differs = false;
@@ -104,7 +152,10 @@ pub(crate) async fn import(
     found: &mut Diagnostics,
 ) -> Option<Decision> {
     if let Some(record) = snapshot.records.get(address) {
-        let what = format!("there is a record of `{}` under that address already", record.type_name);
+        let what = format!(
+            "there is a record of `{}` under that address already",
+            record.type_name
+        );
         found.push(imports::failed(address, Span::NONE).note(what));
         return None;
     }
@@ -113,7 +164,9 @@ pub(crate) async fn import(
         found.push(
             dialect::codes::UNKNOWN_RESOURCE_TYPE
                 .new(format!("there is no resource type `{type_name}`"))
-                .help(format!("see the types that are there: `cyan types {namespace}`")),
+                .help(format!(
+                    "see the types that are there: `cyan types {namespace}`"
+                )),
         );
         return None;
     };
@@ -126,14 +179,19 @@ pub(crate) async fn import(
             report_at(diagnostics, address, None, found);
             // The id as the provider writes it: one object may have several spellings.
             if let PinnedRead::Present { id: real, .. } = &seen
-                && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
+                && let Some(other) =
+                    imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
             {
                 found.push(imports::managed_already(address, other, real, Span::NONE));
                 return None;
             }
             let record = Arc::new(imports::record_of(&ty, &seen, &Value::Null, id)?);
             settled_records.put(snapshot, address, Some(record.clone()));
-            Some(record_only_decision(of_record(address, &record, catalogs), Action::Import, Reason::Imported))
+            Some(record_only_decision(
+                of_record(address, &record, catalogs),
+                Action::Import,
+                Reason::Imported,
+            ))
         }
         Err(why) => {
             found.push(imports::failed(address, Span::NONE).note(why));
@@ -142,7 +200,8 @@ pub(crate) async fn import(
     }
 }
 
-/// Adds everything of an exported state to the snapshot, unless one of its addresses or objects is already managed.
+/// Adds everything of an exported state to the snapshot, unless one of its addresses or objects is
+/// already managed.
 pub(crate) fn load(
     exported: &Exported,
     snapshot: &mut Snapshot,
@@ -152,9 +211,17 @@ pub(crate) fn load(
     let managed = imports::managed(snapshot);
     for (address, record) in &exported.records {
         if snapshot.records.contains_key(address) {
-            found.push(imports::failed(address, Span::NONE).note("there is a record under that address already"));
+            found.push(
+                imports::failed(address, Span::NONE)
+                    .note("there is a record under that address already"),
+            );
         } else if let Some(other) = managed.get(&(record.type_name.clone(), record.id.clone())) {
-            found.push(imports::managed_already(address, other, record.shown_id(), Span::NONE));
+            found.push(imports::managed_already(
+                address,
+                other,
+                record.shown_id(),
+                Span::NONE,
+            ));
         }
     }
     if found.has_errors() {
@@ -164,8 +231,18 @@ pub(crate) fn load(
         settled_records.put(snapshot, address, Some(record.clone()));
     }
     let whole = snapshot.generation.0 == 0;
-    snapshot.groups.extend(exported.groups.iter().map(|(name, uses)| (name.clone(), uses.clone())));
-    snapshot.memoised.extend(exported.memoised.iter().map(|(site, value)| (site.clone(), value.clone())));
+    snapshot.groups.extend(
+        exported
+            .groups
+            .iter()
+            .map(|(name, uses)| (name.clone(), uses.clone())),
+    );
+    snapshot.memoised.extend(
+        exported
+            .memoised
+            .iter()
+            .map(|(site, value)| (site.clone(), value.clone())),
+    );
     if whole {
         snapshot.exports = exported.exports.clone();
         snapshot.metadata = exported.metadata.clone();
@@ -186,14 +263,21 @@ pub(crate) fn accept(
         if !targets.is_empty() && !targets.covers(address) {
             continue;
         }
-        let Some(record) = snapshot.records.get(address).cloned() else { continue };
+        let Some(record) = snapshot.records.get(address).cloned() else {
+            continue;
+        };
         let mut decision = of_record(address, &record, catalogs);
         match (seen, decision.ty.clone()) {
             (PinnedRead::Absent, _) if record.deposed.is_none() => {
                 settled_records.put(snapshot, address, None);
                 decision = record_only_decision(decision, Action::None, Reason::Vanished);
             }
-            (PinnedRead::Present { fields, private, .. }, Some(ty)) => {
+            (
+                PinnedRead::Present {
+                    fields, private, ..
+                },
+                Some(ty),
+            ) => {
                 if drifted_fields(&ty, &record, fields).next().is_none() {
                     continue;
                 }

@@ -1,14 +1,15 @@
-//! The places where a plan stops until the user lets it continue: breakpoints of resources and of child documents, the
-//! action of each, and the breakpoints at which the last operation waited and from which this one continues.
+//! The places where a plan stops until the user lets it continue: breakpoints of resources and of
+//! child documents, the action of each, and the breakpoints at which the last operation waited and
+//! from which this one continues.
 //!
 //! ```text
 //! breakpoints, actions ──┐
 //! recorded stops ────────┴──> Subject: stops before, stops after, continues ──> gates (`tasks`) ──> apply stops
 //! ```
 //!
-//! A breakpoint is passed once for an action. An action is under way from when the breakpoint before it is passed until
-//! the breakpoint after it is passed. Actions under way are committed when an operation begins, so that a cut-off run
-//! neither forgets a stop nor repeats it.
+//! A breakpoint is passed once for an action. An action is under way from when the breakpoint
+//! before it is passed until the breakpoint after it is passed. Actions under way are committed
+//! when an operation begins, so that a cut-off run neither forgets a stop nor repeats it.
 //!
 //! Not here: which tasks wait for a gate (`tasks::gates`); waiting at a gate (`apply::gates`).
 
@@ -86,11 +87,16 @@ impl BreakpointSubjects {
         partial: bool,
     ) -> BreakpointSubjects {
         if purpose == Purpose::Reconcile {
-            return BreakpointSubjects { untouched_stops: snapshot.stops.clone(), ..BreakpointSubjects::default() };
+            return BreakpointSubjects {
+                untouched_stops: snapshot.stops.clone(),
+                ..BreakpointSubjects::default()
+            };
         }
         let documents = evaluation.map(|evaluation| &*evaluation.documents);
         let declared = documents.map_or_else(DeterministicMap::default, children_of);
-        let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(has_breakpoints);
+        let anything = !snapshot.stops.is_empty()
+            || !declared.is_empty()
+            || documents.is_some_and(has_breakpoints);
         let mut subjects = BreakpointSubjects::default();
         if !anything {
             return subjects;
@@ -101,8 +107,12 @@ impl BreakpointSubjects {
         if kind == OperationKind::Rollback {
             // A rollback stops nowhere, and ends every action that was under way.
             for subject in &mut subjects.all {
-                (subject.action, subject.before, subject.after, subject.continues_from) =
-                    (None, false, AfterGate::Nothing, None);
+                (
+                    subject.action,
+                    subject.before,
+                    subject.after,
+                    subject.continues_from,
+                ) = (None, false, AfterGate::Nothing, None);
             }
         }
         subjects
@@ -132,13 +142,23 @@ impl BreakpointSubjects {
             }
         }
         let mut units: DeterministicMap<&[Name], ()> = DeterministicMap::default();
-        units.extend(documents.into_iter().flat_map(|all| all.units()).map(|unit| (&*unit.path, ())));
+        units.extend(
+            documents
+                .into_iter()
+                .flat_map(|all| all.units())
+                .map(|unit| (&*unit.path, ())),
+        );
         // In the order of the documents; then children that only the state knows.
-        let first = documents.into_iter().flat_map(|all| all.units()).map(|unit| Box::from(&*unit.path));
+        let first = documents
+            .into_iter()
+            .flat_map(|all| all.units())
+            .map(|unit| Box::from(&*unit.path));
         let paths: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState> =
             first.chain(known.children.keys().cloned()).collect();
         for path in paths {
-            let Some(child) = inside.remove(&path) else { continue };
+            let Some(child) = inside.remove(&path) else {
+                continue;
+            };
             let place = Stop::of_child(&path);
             let is_declared = units.contains_key(&*path);
             let before = known.children.get(&path).copied();
@@ -150,7 +170,8 @@ impl BreakpointSubjects {
                 true => declared.get(&path).copied().unwrap_or_default(),
                 false => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
             };
-            // Deletes wait for users, so they may be the rest of an update whose breakpoint has been passed.
+            // Deletes wait for users, so they may be the rest of an update whose breakpoint has
+            // been passed.
             let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
             let does = child.creates_or_changes || child.deletes && !is_rest;
             let now = match (is_declared, does) {
@@ -163,7 +184,8 @@ impl BreakpointSubjects {
                 StatusOp::Delete => !is_declared,
                 _ => is_declared && child.has_decision,
             };
-            let mut subject = BreakpointSubject::new(place, breakpoints, before, now, is_done, is_declared);
+            let mut subject =
+                BreakpointSubject::new(place, breakpoints, before, now, is_done, is_declared);
             subject.path = Some(path.clone());
             subject.keep_uses(child.uses, before);
             self.children.insert(path, self.all.len() as u32);
@@ -179,9 +201,19 @@ impl BreakpointSubjects {
         known: &RecordedStops<'_>,
         partial: bool,
     ) {
-        for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
-            let of_document = decision.element.and_then(|(index, _)| Some(documents?.resource(index)?.2));
-            let former_address = decision.lineage.moved_from.as_ref().unwrap_or(&decision.address);
+        for decision in draft
+            .decisions
+            .iter()
+            .filter(|decision| decision.linked.is_none())
+        {
+            let of_document = decision
+                .element
+                .and_then(|(index, _)| Some(documents?.resource(index)?.2));
+            let former_address = decision
+                .lineage
+                .moved_from
+                .as_ref()
+                .unwrap_or(&decision.address);
             let before = known.resources.get(former_address).copied();
             let breakpoints = match of_document {
                 Some(resource) => resource.lifecycle.breakpoints,
@@ -192,7 +224,13 @@ impl BreakpointSubjects {
             }
             let is_done = |action| match action {
                 StatusOp::Delete => of_document.is_none(),
-                _ => of_document.is_some() && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()),
+                _ => {
+                    of_document.is_some()
+                        && decision
+                            .prior
+                            .as_ref()
+                            .is_some_and(|record| !record.id.is_empty())
+                }
             };
             let place = Name::from(decision.address.to_string());
             let mut subject = BreakpointSubject::new(
@@ -203,43 +241,59 @@ impl BreakpointSubjects {
                 is_done,
                 of_document.is_some(),
             );
-            // The stop before a replacement was passed already; the replacement does not stop there a second time.
+            // The stop before a replacement was passed already; the replacement does not stop there
+            // a second time.
             if subject.action == Some(StatusOp::Update) && subject.after == AfterGate::Stops {
                 let replaced = decision.action == Action::Replace;
-                subject.after = if replaced && !decision.may_replace { AfterGate::MarksEnd } else { AfterGate::Stops };
+                subject.after = if replaced && !decision.may_replace {
+                    AfterGate::MarksEnd
+                } else {
+                    AfterGate::Stops
+                };
                 subject.after_update = decision.action != Action::None;
             }
             subject.address = Some(decision.address.clone());
-            let uses = decision.prior.iter().flat_map(|record| record.dependencies.iter().cloned());
+            let uses = decision
+                .prior
+                .iter()
+                .flat_map(|record| record.dependencies.iter().cloned());
             subject.keep_uses(uses, before);
-            self.resources.insert(decision.address.clone(), self.all.len() as u32);
+            self.resources
+                .insert(decision.address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
         // Resources that have been deleted have no decision.
-        let moved: DeterministicMap<&Address, ()> =
-            draft.decisions.iter().filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ()))).collect();
+        let moved: DeterministicMap<&Address, ()> = draft
+            .decisions
+            .iter()
+            .filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ())))
+            .collect();
         for (address, stop) in &known.resources {
             if self.resources.contains_key(address) || moved.contains_key(address) {
                 continue;
             }
             let place = Name::from(address.to_string());
-            let is_gone = stop.action == Some(StatusOp::Delete) && !snapshot.records.contains_key(address);
+            let is_gone =
+                stop.action == Some(StatusOp::Delete) && !snapshot.records.contains_key(address);
             if !is_gone {
                 if partial {
                     self.keep_untouched(place, Some(stop));
                 }
                 continue;
             }
-            let mut subject = BreakpointSubject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
+            let mut subject =
+                BreakpointSubject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
             subject.address = Some(address.clone());
             subject.keep_uses(AddressSet::default(), Some(stop));
-            self.resources.insert(address.clone(), self.all.len() as u32);
+            self.resources
+                .insert(address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
     }
 
     fn keep_untouched(&mut self, place: Name, stop: Option<&Stop>) {
-        self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
+        self.untouched_stops
+            .extend(stop.map(|stop| (place, stop.clone())));
     }
 
     /// The stops to store when the operation begins.
@@ -250,21 +304,39 @@ impl BreakpointSubjects {
                 breakpoints: subject.breakpoints,
                 action,
                 waiting: None,
-                uses: subject.uses.iter().filter(|_| action == Some(StatusOp::Delete)).cloned().collect(),
+                uses: subject
+                    .uses
+                    .iter()
+                    .filter(|_| action == Some(StatusOp::Delete))
+                    .cloned()
+                    .collect(),
             };
-            let stays = subject.declared && !stop.breakpoints.is_empty() || subject.action == Some(StatusOp::Delete);
+            let stays = subject.declared && !stop.breakpoints.is_empty()
+                || subject.action == Some(StatusOp::Delete);
             stays.then(|| (subject.place.clone(), stop))
         });
-        self.untouched_stops.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
+        self.untouched_stops
+            .iter()
+            .map(|(place, stop)| (place.clone(), stop.clone()))
+            .chain(entries)
+            .collect()
     }
 
     /// Sets in the steps where the plan stops.
     pub(crate) fn report(&self, steps: &mut [Step]) {
         for step in steps.iter_mut().filter(|_| !self.resources.is_empty()) {
-            let Some(at) = self.resources.get(&step.address) else { continue };
+            let Some(at) = self.resources.get(&step.address) else {
+                continue;
+            };
             let subject = &self.all[*at as usize];
-            step.stops_before = subject.action.filter(|_| subject.before).map(StatusOp::before);
-            step.stops_after = subject.action.filter(|_| subject.after == AfterGate::Stops).map(StatusOp::after);
+            step.stops_before = subject
+                .action
+                .filter(|_| subject.before)
+                .map(StatusOp::before);
+            step.stops_after = subject
+                .action
+                .filter(|_| subject.after == AfterGate::Stops)
+                .map(StatusOp::after);
         }
     }
 
@@ -274,7 +346,14 @@ impl BreakpointSubjects {
         for subject in &self.all {
             let child = subject.path.is_some();
             let address: Name = subject.place.trim_end_matches('/').into();
-            let mut add = |at, passed| planned.push(PlannedStop { address: address.clone(), child, at, passed });
+            let mut add = |at, passed| {
+                planned.push(PlannedStop {
+                    address: address.clone(),
+                    child,
+                    at,
+                    passed,
+                })
+            };
             if let Some(at) = subject.continues_from {
                 add(at, true);
             }
@@ -299,7 +378,10 @@ struct RecordedStops<'s> {
 
 impl<'s> RecordedStops<'s> {
     fn of(stops: &'s Stops) -> RecordedStops<'s> {
-        let mut known = RecordedStops { resources: Default::default(), children: Default::default() };
+        let mut known = RecordedStops {
+            resources: Default::default(),
+            children: Default::default(),
+        };
         for (name, stop) in stops {
             match (Stop::child(name), name.parse()) {
                 (Some(path), _) => drop(known.children.insert(path, stop)),
@@ -317,17 +399,26 @@ impl ChildActions {
         let action = action_of(decision.action);
         self.creates_or_changes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
         self.deletes |= action == Some(StatusOp::Delete);
-        self.exists |= decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        self.exists |= decision
+            .prior
+            .as_ref()
+            .is_some_and(|record| !record.id.is_empty());
         if action == Some(StatusOp::Delete) {
-            let uses = decision.prior.iter().flat_map(|record| &record.dependencies);
-            self.uses.extend(uses.filter(|used| group_key(used).is_some() || !used.path.starts_with(path)).cloned());
+            let uses = decision
+                .prior
+                .iter()
+                .flat_map(|record| &record.dependencies);
+            self.uses.extend(
+                uses.filter(|used| group_key(used).is_some() || !used.path.starts_with(path))
+                    .cloned(),
+            );
         }
     }
 }
 
 impl BreakpointSubject {
-    /// Creates a subject. `now` is the action of the plan there; `is_done` tells whether nothing is left to do of an
-    /// action that is under way.
+    /// Creates a subject. `now` is the action of the plan there; `is_done` tells whether nothing is
+    /// left to do of an action that is under way.
     fn new(
         place: Name,
         breakpoints: Breakpoints,
@@ -341,18 +432,26 @@ impl BreakpointSubject {
         let under_way = before.and_then(|stop| stop.action).filter(|_| !was_over);
         let (action, begun) = match (under_way, now) {
             // A create that is under way stays a create, even if the plan now updates the resource.
-            (Some(StatusOp::Create), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Create), true),
-            // An update stays an update, even if the resource has vanished meanwhile and is created again.
-            (Some(StatusOp::Update), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Update), true),
+            (Some(StatusOp::Create), Some(StatusOp::Create | StatusOp::Update)) => {
+                (Some(StatusOp::Create), true)
+            }
+            // An update stays an update, even if the resource has vanished meanwhile and is created
+            // again.
+            (Some(StatusOp::Update), Some(StatusOp::Create | StatusOp::Update)) => {
+                (Some(StatusOp::Update), true)
+            }
             (Some(action), Some(now)) if action == now => (Some(action), true),
             (_, Some(now)) => (Some(now), false),
             (Some(action), None) if waited.is_none() && is_done(action) => (Some(action), true),
             (_, None) => (None, false),
         };
-        let has_breakpoint =
-            |action: &StatusOp| breakpoints.contains(action.before()) || breakpoints.contains(action.after());
+        let has_breakpoint = |action: &StatusOp| {
+            breakpoints.contains(action.before()) || breakpoints.contains(action.after())
+        };
         let action = action.filter(has_breakpoint);
-        let has = |at: fn(StatusOp) -> Breakpoint| action.is_some_and(|action| breakpoints.contains(at(action)));
+        let has = |at: fn(StatusOp) -> Breakpoint| {
+            action.is_some_and(|action| breakpoints.contains(at(action)))
+        };
         let after = match action {
             None => AfterGate::Nothing,
             Some(_) if has(StatusOp::after) => AfterGate::Stops,
@@ -377,8 +476,14 @@ impl BreakpointSubject {
 
     fn keep_uses(&mut self, uses: impl IntoIterator<Item = Address>, before: Option<&Stop>) {
         if self.action == Some(StatusOp::Delete) {
-            let earlier = before.into_iter().flat_map(|stop| stop.uses.iter().cloned());
-            self.uses = earlier.chain(uses).collect::<AddressSet>().into_iter().collect();
+            let earlier = before
+                .into_iter()
+                .flat_map(|stop| stop.uses.iter().cloned());
+            self.uses = earlier
+                .chain(uses)
+                .collect::<AddressSet>()
+                .into_iter()
+                .collect();
         }
     }
 }
@@ -403,9 +508,13 @@ fn action_of(action: Action) -> Option<StatusOp> {
 fn children_of(documents: &Documents) -> DeterministicMap<Box<[Name]>, Breakpoints> {
     let mut found = DeterministicMap::default();
     for unit in documents.units() {
-        let Some((above, position)) = unit.parent else { continue };
+        let Some((above, position)) = unit.parent else {
+            continue;
+        };
         let children = &documents.unit(above).blueprint().children;
-        let breakpoints = children.get_index(position as usize).map_or(Breakpoints::NONE, |(_, it)| it.breakpoints);
+        let breakpoints = children
+            .get_index(position as usize)
+            .map_or(Breakpoints::NONE, |(_, it)| it.breakpoints);
         if !breakpoints.is_empty() {
             found.insert(Box::from(&*unit.path), breakpoints);
         }
@@ -414,6 +523,8 @@ fn children_of(documents: &Documents) -> DeterministicMap<Box<[Name]>, Breakpoin
 }
 
 fn has_breakpoints(documents: &Documents) -> bool {
-    let mut resources = documents.distinct().flat_map(|checked| checked.blueprint.resources.values());
+    let mut resources = documents
+        .distinct()
+        .flat_map(|checked| checked.blueprint.resources.values());
     resources.any(|resource| !resource.lifecycle.breakpoints.is_empty())
 }

@@ -1,4 +1,5 @@
-//! The declared resources that the targets of a plan may reach: a coarse answer, before anything is evaluated.
+//! The declared resources that the targets of a plan may reach: a coarse answer, before anything is
+//! evaluated.
 //!
 //! Not here: removing decisions out of target (`targets`).
 
@@ -17,7 +18,10 @@ pub(crate) struct TargetSet<'a> {
 impl TargetSet<'_> {
     pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> TargetSet<'a> {
         if targets.is_empty() {
-            return TargetSet { documents, resources: None };
+            return TargetSet {
+                documents,
+                resources: None,
+            };
         }
         let mut seen: HashSet<GraphNode> = HashSet::default();
         let mut stack: Vec<GraphNode> = Vec::new();
@@ -25,7 +29,11 @@ impl TargetSet<'_> {
             stack.extend(documents.declared(target).map(GraphNode::Resource));
             // A child stands for everything in it.
             let inside: Vec<Name> = target.path.iter().chain([&target.name]).cloned().collect();
-            for unit in documents.units().iter().filter(|unit| unit.path.starts_with(&inside)) {
+            for unit in documents
+                .units()
+                .iter()
+                .filter(|unit| unit.path.starts_with(&inside))
+            {
                 let count = unit.blueprint().resources.len();
                 stack.extend((0..count).map(|at| GraphNode::Resource(unit.resource(at))));
             }
@@ -40,14 +48,20 @@ impl TargetSet<'_> {
             }
             stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));
         }
-        TargetSet { documents, resources: Some(resources) }
+        TargetSet {
+            documents,
+            resources: Some(resources),
+        }
     }
 
     /// Whether the targets may reach a resource.
     pub(crate) fn covers(&self, address: &Address) -> bool {
         match &self.resources {
             None => true,
-            Some(resources) => self.documents.declared(address).is_some_and(|number| resources.contains(&number)),
+            Some(resources) => self
+                .documents
+                .declared(address)
+                .is_some_and(|number| resources.contains(&number)),
         }
     }
 }

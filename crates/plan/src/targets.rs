@@ -1,7 +1,9 @@
-//! Restricts a plan to target addresses: it may change these and everything that they depend on (decision 5.5).
+//! Restricts a plan to target addresses: it may change these and everything that they depend on
+//! (decision 5.5).
 //!
-//! The plan is first drafted for the whole document, so that each target is evaluated with the planned values of its
-//! dependencies. Then the decisions outside the targets are removed from the draft.
+//! The plan is first drafted for the whole document, so that each target is evaluated with the
+//! planned values of its dependencies. Then the decisions outside the targets are removed from the
+//! draft.
 
 use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead};
 use diag::Diagnostics;
@@ -17,7 +19,8 @@ use crate::draft::Draft;
 use crate::linked::Linked;
 use crate::model::{Action, AddressSet, HashSet, Purpose};
 
-/// Exports and metadata that keep their values, because they read a resource outside the targets that would change.
+/// Exports and metadata that keep their values, because they read a resource outside the targets
+/// that would change.
 #[derive(Clone, Debug, Default)]
 pub struct Untouched {
     /// Whether the plan leaves any change out.
@@ -42,7 +45,8 @@ impl Untouched {
 
 /// Removes the decisions outside the targets from the draft, and returns them in its order.
 ///
-/// Reports `removed-but-needed` for a target that would be deleted while a resource outside the targets still uses it.
+/// Reports `removed-but-needed` for a target that would be deleted while a resource outside the
+/// targets still uses it.
 pub(crate) fn restrict(
     draft: &mut Draft,
     named: &SelectedAddresses,
@@ -50,8 +54,12 @@ pub(crate) fn restrict(
     snapshot: &Snapshot,
     found: &mut Diagnostics,
 ) -> Vec<Decision> {
-    let position: IndexMap<Address, usize> =
-        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
+    let position: IndexMap<Address, usize> = draft
+        .decisions
+        .iter()
+        .enumerate()
+        .map(|(at, decision)| (decision.address.clone(), at))
+        .collect();
     // The writes of a link are steps of its own.
     let mut writes: IndexMap<&Address, Vec<usize>> = IndexMap::default();
     for (at, decision) in draft.decisions.iter().enumerate() {
@@ -60,8 +68,9 @@ pub(crate) fn restrict(
         }
     }
     let mut within = vec![false; draft.decisions.len()];
-    let mut stack: Vec<usize> =
-        (0..draft.decisions.len()).filter(|at| named.covers(&draft.decisions[*at].address)).collect();
+    let mut stack: Vec<usize> = (0..draft.decisions.len())
+        .filter(|at| named.covers(&draft.decisions[*at].address))
+        .collect();
     let mut groups: HashSet<Name> = HashSet::default();
     while let Some(at) = stack.pop() {
         if std::mem::replace(&mut within[at], true) {
@@ -123,7 +132,13 @@ fn report_still_needed(
         let mut all = AddressSet::default();
         for used in uses {
             match group_key(used) {
-                Some(inner) => all.extend(deleted_by_group.get(inner.as_ref()).into_iter().flatten().cloned()),
+                Some(inner) => all.extend(
+                    deleted_by_group
+                        .get(inner.as_ref())
+                        .into_iter()
+                        .flatten()
+                        .cloned(),
+                ),
                 None => drop(deleted.contains(used).then(|| all.insert(used.clone()))),
             }
         }
@@ -150,11 +165,25 @@ fn report_still_needed(
     }
     for (address, mut users) in users {
         users.dedup();
-        let shown = users.iter().take(5).map(|user| format!("`{user}`")).collect::<Vec<_>>().join(", ");
-        let more = if users.len() > 5 { format!(" and {} more", users.len() - 5) } else { String::new() };
-        let span = users.iter().filter_map(|user| position.get(*user)).map(|at| draft.decisions[*at].span);
+        let shown = users
+            .iter()
+            .take(5)
+            .map(|user| format!("`{user}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let more = if users.len() > 5 {
+            format!(" and {} more", users.len() - 5)
+        } else {
+            String::new()
+        };
+        let span = users
+            .iter()
+            .filter_map(|user| position.get(*user))
+            .map(|at| draft.decisions[*at].span);
         let diagnostic = codes::REMOVED_BUT_NEEDED
-            .new(format!("`{address}` would be deleted, but a resource outside the targets still uses it"))
+            .new(format!(
+                "`{address}` would be deleted, but a resource outside the targets still uses it"
+            ))
             .note(format!("used by {shown}{more}"));
         let diagnostic = match span.into_iter().find(|span| span.is_some()) {
             Some(span) => diagnostic.label(span, "still uses it"),
@@ -164,14 +193,18 @@ fn report_still_needed(
     }
 }
 
-/// The exports that keep their former values: those that read, also indirectly, a resource whose change is left out.
+/// The exports that keep their former values: those that read, also indirectly, a resource whose
+/// change is left out.
 pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untouched {
     let would_change: HashSet<(u32, Option<u32>)> = left_out
         .iter()
         .filter(|decision| decision.action != Action::None)
         .filter_map(|decision| decision.element)
         .collect();
-    let mut untouched = Untouched { partial: true, ..Untouched::default() };
+    let mut untouched = Untouched {
+        partial: true,
+        ..Untouched::default()
+    };
     if would_change.is_empty() {
         return untouched;
     }
@@ -194,14 +227,19 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
             }
             GraphNode::DataSource(number) => {
                 if let Some((unit, _, source)) = documents.data_source(number)
-                    && source.filters.iter().any(|filter| stale.is_read_by(unit, &filter.search))
+                    && source
+                        .filters
+                        .iter()
+                        .any(|filter| stale.is_read_by(unit, &filter.search))
                 {
                     stale.data.insert(number);
                 }
             }
             GraphNode::Input(number) => {
                 if let Some(passed) = documents.passed_input(number)
-                    && passed.given.is_some_and(|given| stale.is_read_by(passed.above, given))
+                    && passed
+                        .given
+                        .is_some_and(|given| stale.is_read_by(passed.above, given))
                 {
                     stale.passed.insert(number);
                 }
@@ -211,9 +249,18 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
     }
     for (number, unit) in (0..).zip(documents.units()) {
         let blueprint = unit.blueprint();
-        let kept = blueprint.exports.iter().filter(|(_, export)| stale.is_read_by(number, &export.field));
-        untouched.exports.extend(kept.map(|(name, _)| (number, name.clone())));
-        if blueprint.metadata.as_ref().is_some_and(|expr| stale.is_read_by(number, expr)) {
+        let kept = blueprint
+            .exports
+            .iter()
+            .filter(|(_, export)| stale.is_read_by(number, &export.field));
+        untouched
+            .exports
+            .extend(kept.map(|(name, _)| (number, name.clone())));
+        if blueprint
+            .metadata
+            .as_ref()
+            .is_some_and(|expr| stale.is_read_by(number, expr))
+        {
             untouched.metadata.insert(number);
         }
     }
@@ -238,28 +285,41 @@ impl Stale<'_> {
         let mut reads = false;
         expr.references(&mut |reference| {
             reads |= match &reference.head {
-                ReferenceHead::Local(name) => {
-                    blueprint.locals.get_index_of(name).is_some_and(|at| self.locals.contains(&unit.local(at)))
-                }
+                ReferenceHead::Local(name) => blueprint
+                    .locals
+                    .get_index_of(name)
+                    .is_some_and(|at| self.locals.contains(&unit.local(at))),
                 ReferenceHead::DataSource(name) => blueprint
                     .data_sources
                     .get_index_of(name)
                     .is_some_and(|at| self.data.contains(&unit.data_source(at))),
-                ReferenceHead::Resource { name, .. } => blueprint.resources.get_index_of(name).is_some_and(|at| {
-                    let position = reference.path.first().and_then(|accessor| match accessor.kind {
-                        AccessorKind::Index(position) => u32::try_from(position).ok(),
-                        _ => None,
-                    });
-                    let number = unit.resource(at);
-                    [None, position].iter().any(|at| self.would_change.contains(&(number, *at)))
-                }),
+                ReferenceHead::Resource { name, .. } => {
+                    blueprint.resources.get_index_of(name).is_some_and(|at| {
+                        let position =
+                            reference
+                                .path
+                                .first()
+                                .and_then(|accessor| match accessor.kind {
+                                    AccessorKind::Index(position) => u32::try_from(position).ok(),
+                                    _ => None,
+                                });
+                        let number = unit.resource(at);
+                        [None, position]
+                            .iter()
+                            .any(|at| self.would_change.contains(&(number, *at)))
+                    })
+                }
                 ReferenceHead::Input(name) if number > 0 => blueprint
                     .inputs
                     .get_index_of(name)
                     .is_some_and(|at| self.passed.contains(&unit.number(NumberedKind::Input, at))),
-                // The recursion into the child's export ends, because the nesting of documents is limited.
+                // The recursion into the child's export ends, because the nesting of documents is
+                // limited.
                 ReferenceHead::Child(name) => {
-                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let child = blueprint
+                        .children
+                        .get_index_of(name)
+                        .and_then(|at| unit.child(at));
                     let export = match reference.path.first().map(|accessor| &accessor.kind) {
                         Some(AccessorKind::Name(export)) => Some(export),
                         _ => None,

@@ -1,4 +1,5 @@
-//! The part of a plan that `apply` carries out: tasks, what they wait for, and the decisions behind them.
+//! The part of a plan that `apply` carries out: tasks, what they wait for, and the decisions behind
+//! them.
 
 use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
 
@@ -6,7 +7,8 @@ use crate::linked::Linked;
 use crate::model::Action;
 
 impl Decided {
-    /// The old object of that number: 0 is the object itself, others are deposed objects, the newest first.
+    /// The old object of that number: 0 is the object itself, others are deposed objects, the
+    /// newest first.
     pub fn old_object(&self, old: u32) -> Option<&state::Record> {
         let prior = self.prior.as_deref()?;
         match old {
@@ -25,7 +27,8 @@ pub enum TaskKind {
     Update,
     /// Deletes the object.
     Delete,
-    /// Deletes an old object: 0 is the one before the replacement, others are deposed objects of earlier ones.
+    /// Deletes an old object: 0 is the one before the replacement, others are deposed objects of
+    /// earlier ones.
     DeleteOld(u32),
     /// Changes its record, without a call.
     Record,
@@ -62,7 +65,8 @@ pub enum Until {
     Configured,
     /// The object is stable.
     Ready,
-    /// The task is over, whether it succeeded or not: the waiting task only wants to do more in one call.
+    /// The task is over, whether it succeeded or not: the waiting task only wants to do more in one
+    /// call.
     Over,
 }
 
@@ -95,7 +99,8 @@ pub struct Decided {
     pub(crate) number: usize,
     /// The address of the resource.
     pub address: Address,
-    /// The declared resource and the position of the member; `None` for links, their parts, and undeclared resources.
+    /// The declared resource and the position of the member; `None` for links, their parts, and
+    /// undeclared resources.
     pub element: Option<(u32, Option<u32>)>,
     /// The link or the part of a link, if the decision is about one.
     pub linked: Option<std::sync::Arc<Linked>>,
@@ -111,7 +116,8 @@ pub struct Decided {
     pub replace_order: ReplaceOrder,
     /// Whether its condition is known only on deploy.
     pub condition_open: bool,
-    /// Whether a call is due even if no field differs: the world has drifted, or the last operation failed.
+    /// Whether a call is due even if no field differs: the world has drifted, or the last operation
+    /// failed.
     pub forces_call: bool,
     /// The desired spec.
     pub desired: Value,
@@ -133,7 +139,8 @@ pub struct Decided {
     pub retain: bool,
     /// Whether it must not be deleted.
     pub protect: bool,
-    /// The abstract resource from which a transform made it; `None` for a resource that the document itself declares.
+    /// The abstract resource from which a transform made it; `None` for a resource that the
+    /// document itself declares.
     pub made_from: Option<Name>,
     /// The place of its declaration.
     pub span: diag::Span,

@@ -1,5 +1,5 @@
-//! Checks whether everything from which a plan was made is unchanged: before a saved plan is applied, and before a plan
-//! whose confirmation took long.
+//! Checks whether everything from which a plan was made is unchanged: before a saved plan is
+//! applied, and before a plan whose confirmation took long.
 //!
 //! Each difference is a diagnostic of its own. Not here: the revision of the state (`is_current`).
 
@@ -16,7 +16,9 @@ use evaluate::retry::RetryingWorld;
 use evaluate::retry::failure;
 use evaluate::world::World;
 use foldhash::fast::FixedState;
-use provider::{Catalogs, PreflightRequest, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
+use provider::{
+    Catalogs, PreflightRequest, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef,
+};
 use state::{Record, Snapshot};
 use understand::compare::{same, same_field};
 
@@ -29,9 +31,14 @@ use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
 
-/// Whether a plan may be carried out. Reports `input-changed` or `observation-changed` for each difference. `folder` is
-/// the folder of the root document.
-pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
+/// Whether a plan may be carried out. Reports `input-changed` or `observation-changed` for each
+/// difference. `folder` is the folder of the root document.
+pub async fn unchanged(
+    staged: &Staged,
+    folder: &str,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> bool {
     let world = &RetryingWorld::new(world, &staged.catalogs);
     let before = found.len();
     inputs(&staged.plan.answers, folder, world, found).await;
@@ -46,9 +53,13 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
 
 /// Checks that files, URLs and child documents still have the bytes that the plan read.
 async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) {
-    let requests: Vec<source::Request> =
-        answers.documents.values().map(|pinned| pinned.request.request(folder)).collect();
-    let now = futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
+    let requests: Vec<source::Request> = answers
+        .documents
+        .values()
+        .map(|pinned| pinned.request.request(folder))
+        .collect();
+    let now =
+        futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
     for (pinned, now) in answers.documents.values().zip(now) {
         let what = match now {
             Ok(document) if document.digest == pinned.digest => continue,
@@ -56,7 +67,11 @@ async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut 
             Err(error) => format!("cannot be read any more: {error}"),
         };
         let shown = &pinned.location;
-        found.push(codes::INPUT_CHANGED.new(format!("the child document `{shown}` {what}")).help("stage again"));
+        found.push(
+            codes::INPUT_CHANGED
+                .new(format!("the child document `{shown}` {what}"))
+                .help("stage again"),
+        );
     }
     for pinned in answers.bytes.values() {
         let now = if pinned.folder.is_empty() {
@@ -69,18 +84,34 @@ async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut 
             Ok(_) => CHANGED.to_owned(),
             Err(error) => format!("cannot be read any more: {error}"),
         };
-        found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", pinned.path)).help("stage again"));
+        found.push(
+            codes::INPUT_CHANGED
+                .new(format!("`{}` {what}", pinned.path))
+                .help("stage again"),
+        );
     }
 }
 
-/// Checks that data sources give the same values, if the search can be repeated without running or sending anything.
-async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+/// Checks that data sources give the same values, if the search can be repeated without running or
+/// sending anything.
+async fn data_sources(
+    evaluation: &Evaluation,
+    staged: &Staged,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
     let documents = &evaluation.documents;
     let [_, count, _] = documents.counts();
     let asked = (0..count as u32).filter_map(|number| {
         let (unit, name, source) = documents.data_source(number)?;
-        let pinned = staged.plan.answers.data_sources.get(documents.unit(unit).named(name).as_str())?;
-        let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else { return None };
+        let pinned = staged
+            .plan
+            .answers
+            .data_sources
+            .get(documents.unit(unit).named(name).as_str())?;
+        let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else {
+            return None;
+        };
         let asked = pinned.asked.as_deref()?;
         let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
         let instance = asked.instance.as_ref().map(|pinned| ProviderInstance {
@@ -88,7 +119,13 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
             settings: pinned.settings.clone(),
             former: pinned.settings.clone(),
         });
-        let search = Search { ty, filters, annotations, instance, folder: asked.folder.clone() };
+        let search = Search {
+            ty,
+            filters,
+            annotations,
+            instance,
+            folder: asked.folder.clone(),
+        };
         Some(async move {
             let mut wrong = Diagnostics::new();
             let now = read_alone(name, source, &search, world, &mut wrong).await;
@@ -98,11 +135,18 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
     for (name, then, now, wrong) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
         let diagnostic = match now {
             Some(now) if same(then, &now) => continue,
-            Some(_) => codes::INPUT_CHANGED.new(format!("what the data source `{name}` gives {CHANGED}")),
+            Some(_) => {
+                codes::INPUT_CHANGED.new(format!("what the data source `{name}` gives {CHANGED}"))
+            }
             None => {
-                let why = wrong.iter().flat_map(|one| one.notes.iter().cloned()).next();
-                let diagnostic = codes::INPUT_CHANGED.new(format!("the data source `{name}` cannot be read any more"));
-                why.into_iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why))
+                let why = wrong
+                    .iter()
+                    .flat_map(|one| one.notes.iter().cloned())
+                    .next();
+                let diagnostic = codes::INPUT_CHANGED
+                    .new(format!("the data source `{name}` cannot be read any more"));
+                why.into_iter()
+                    .fold(diagnostic, |diagnostic, why| diagnostic.note(why))
             }
         };
         found.push(diagnostic.help("stage again"));
@@ -115,14 +159,24 @@ fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
     let mut namespaces: Vec<&Name> = plan.answers.settings.keys().chain(now.keys()).collect();
     namespaces.sort_unstable();
     namespaces.dedup();
-    for namespace in namespaces.into_iter().filter(|it| plan.answers.settings.get(*it) != now.get(*it)) {
-        let what = format!("the settings of the provider `{namespace}` {}", CHANGED.replacen("has", "have", 1));
+    for namespace in namespaces
+        .into_iter()
+        .filter(|it| plan.answers.settings.get(*it) != now.get(*it))
+    {
+        let what = format!(
+            "the settings of the provider `{namespace}` {}",
+            CHANGED.replacen("has", "have", 1)
+        );
         found.push(codes::INPUT_CHANGED.new(what).help("stage again"));
     }
 }
 
 /// Keyed digests of the settings of the providers that steps need.
-pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blueprint::IndexMap<Name, Name> {
+pub(crate) fn settings_of(
+    steps: &[Step],
+    salt: &str,
+    world: &dyn World,
+) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
     for step in steps.iter().filter(|step| step.action != Action::None) {
@@ -135,41 +189,66 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
         if let Ok(text) = serde_json::to_string(&settings.revealed())
             && !settings.is_null()
         {
-            digests.insert(namespace.into(), evaluate::answers::keyed_digest(salt, text.as_bytes()));
+            digests.insert(
+                namespace.into(),
+                evaluate::answers::keyed_digest(salt, text.as_bytes()),
+            );
         }
     }
     digests
 }
 
-/// Checks that sources have the content that the plan read, and that no other object exists where the plan creates,
-/// changes or deletes one. Addresses in `reported` are not reported again.
-async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
+/// Checks that sources have the content that the plan read, and that no other object exists where
+/// the plan creates, changes or deletes one. Addresses in `reported` are not reported again.
+async fn preflights(
+    staged: &Staged,
+    reported: &AddressSet,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);
-    let asked = staged.plan.answers.preflights.iter().filter_map(|(address, kept)| {
-        let decision = decisions.get(address);
-        let record = staged.snapshot.records.get(address);
-        let action = decision.map_or(Action::None, |decision| decision.action);
-        let prior = record.filter(|record| action != Action::Create && !record.id.is_empty());
-        let desired = match decision {
-            Some(decision) => &decision.desired,
-            None => &record?.inputs,
-        };
-        let type_name = decision.map_or_else(|| &record.expect("it has one").type_name, |decision| &decision.type_name);
-        let instance = decision.and_then(|decision| decision.provider.as_deref());
-        let target = ResourceTarget::new(address, type_name, &kept.folder).managed_by(instance);
-        let request = PreflightRequest {
-            type_name,
-            operation: operation_of(action),
-            id: prior.map(|record| record.id.as_ref()),
-            prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
-            desired,
-            changing: &nothing,
-        };
-        Some(async move { (address, kept, action, world.preflight(target, request).await) })
-    });
+    let asked = staged
+        .plan
+        .answers
+        .preflights
+        .iter()
+        .filter_map(|(address, kept)| {
+            let decision = decisions.get(address);
+            let record = staged.snapshot.records.get(address);
+            let action = decision.map_or(Action::None, |decision| decision.action);
+            let prior = record.filter(|record| action != Action::Create && !record.id.is_empty());
+            let desired = match decision {
+                Some(decision) => &decision.desired,
+                None => &record?.inputs,
+            };
+            let type_name = decision.map_or_else(
+                || &record.expect("it has one").type_name,
+                |decision| &decision.type_name,
+            );
+            let instance = decision.and_then(|decision| decision.provider.as_deref());
+            let target = ResourceTarget::new(address, type_name, &kept.folder).managed_by(instance);
+            let request = PreflightRequest {
+                type_name,
+                operation: operation_of(action),
+                id: prior.map(|record| record.id.as_ref()),
+                prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
+                desired,
+                changing: &nothing,
+            };
+            Some(async move {
+                (
+                    address,
+                    kept,
+                    action,
+                    world.preflight(target, request).await,
+                )
+            })
+        });
     let refreshed = staged.plan.options.refresh;
-    for (address, kept, action, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+    for (address, kept, action, answer) in
+        futures::future::join_all(asked.collect::<Vec<_>>()).await
+    {
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
@@ -190,18 +269,30 @@ async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, f
                 (_, true) => "what stood at its place is gone",
                 _ => "something else stands at its place",
             };
-            let diagnostic = codes::OBSERVATION_CHANGED.new(format!("`{address}` is not as the plan saw it: {what}"));
-            let diagnostic = answer.refused.into_iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why));
+            let diagnostic = codes::OBSERVATION_CHANGED
+                .new(format!("`{address}` is not as the plan saw it: {what}"));
+            let diagnostic = answer
+                .refused
+                .into_iter()
+                .fold(diagnostic, |diagnostic, why| diagnostic.note(why));
             found.push(diagnostic.help("stage again"));
         }
     }
 }
 
-fn sources(address: &Address, kept: &PinnedPreflight, now: &[provider::SourceRead], found: &mut Diagnostics) {
+fn sources(
+    address: &Address,
+    kept: &PinnedPreflight,
+    now: &[provider::SourceRead],
+    found: &mut Diagnostics,
+) {
     for then in &kept.sources {
         // A source that the plan creates itself is not pinned.
         let Some(digest) = &then.digest else { continue };
-        let now = now.iter().find(|now| now.field == then.field).map(|now| &now.content);
+        let now = now
+            .iter()
+            .find(|now| now.field == then.field)
+            .map(|now| &now.content);
         let what = match now {
             Some(SourceContent::Digest(now)) if same(digest, now) => continue,
             Some(SourceContent::Unreadable(why)) => format!("cannot be read any more: {why}"),
@@ -209,45 +300,76 @@ fn sources(address: &Address, kept: &PinnedPreflight, now: &[provider::SourceRea
         };
         let (field, name) = (&then.field, &then.name);
         found.push(
-            codes::INPUT_CHANGED.new(format!("`{name}`, the `{field}` of `{address}`, {what}")).help("stage again"),
+            codes::INPUT_CHANGED
+                .new(format!("`{name}`, the `{field}` of `{address}`, {what}"))
+                .help("stage again"),
         );
     }
 }
 
 /// The decisions behind the tasks of a plan, by address.
 fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
-    let decisions = plan.tasks.iter().filter_map(|task| task.decision.as_deref());
-    decisions.filter(|decided| decided.linked.is_none() || decided.ty.is_some()).map(|it| (&it.address, it)).collect()
+    let decisions = plan
+        .tasks
+        .iter()
+        .filter_map(|task| task.decision.as_deref());
+    decisions
+        .filter(|decided| decided.linked.is_none() || decided.ty.is_some())
+        .map(|it| (&it.address, it))
+        .collect()
 }
 
-/// Checks that objects that the plan changes or deletes are as the plan read them. Returns the addresses that differ.
+/// Checks that objects that the plan changes or deletes are as the plan read them. Returns the
+/// addresses that differ.
 async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
     let mut reported = AddressSet::default();
     if !plan.options.refresh || !plan.answers.refreshed || plan.options.state_edit.is_some() {
         return reported;
     }
-    let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);
-    let changed = plan.steps.iter().filter(changes).map(|step| (&step.address, step.moved_from.as_ref()));
+    let changes = |step: &&Step| {
+        matches!(
+            step.action,
+            Action::Update | Action::Replace | Action::Delete
+        )
+    };
+    let changed = plan
+        .steps
+        .iter()
+        .filter(changes)
+        .map(|step| (&step.address, step.moved_from.as_ref()));
     let mut seen: indexmap::IndexMap<&Address, Option<&Address>, FixedState> = changed.collect();
     for (_, target) in plan.link_writes() {
         seen.entry(target).or_default();
     }
     let instances = RecordedInstances::of(&staged.snapshot);
     let asked = seen.into_iter().filter_map(|(address, from)| {
-        let record = staged.snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
-        let TypeRef::Known(ty) = staged.catalogs.resource_type(&record.type_name) else { return None };
+        let record = staged
+            .snapshot
+            .records
+            .get(address)
+            .filter(|record| !record.id.is_empty())?;
+        let TypeRef::Known(ty) = staged.catalogs.resource_type(&record.type_name) else {
+            return None;
+        };
         let then_at = from.unwrap_or(address);
         if !is_observed(&ty, record, &plan.answers, then_at) {
             return None;
         }
         let answers = &plan.answers;
         let is_of_record = |seen: &&PinnedRead| !matches!(seen, PinnedRead::Absent);
-        let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at).filter(is_of_record));
-        let ResourceRead { target, request, .. } = read_again(address, record, &instances);
+        let then = answers
+            .imports
+            .get(address)
+            .or_else(|| answers.seen.get(then_at).filter(is_of_record));
+        let ResourceRead {
+            target, request, ..
+        } = read_again(address, record, &instances);
         Some(async move { (address, ty, record, then, world.read(target, request).await) })
     });
-    for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+    for (address, ty, record, then, now) in
+        futures::future::join_all(asked.collect::<Vec<_>>()).await
+    {
         let what = match now {
             Ok(now) => differs(&ty, record, then, &now),
             Err(error) => {
@@ -280,8 +402,18 @@ fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics)
 }
 
 /// Whether an object was read when the plan was made.
-pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers, address: &Address) -> bool {
-    let is_set = |field: &Name| record.inputs.get(field).is_some_and(|value| !value.is_null());
+pub(crate) fn is_observed(
+    ty: &ResourceType,
+    record: &Record,
+    answers: &Answers,
+    address: &Address,
+) -> bool {
+    let is_set = |field: &Name| {
+        record
+            .inputs
+            .get(field)
+            .is_some_and(|value| !value.is_null())
+    };
     answers.refreshed
         && ty.capabilities.reads
         && ty.reads_with.as_ref().is_none_or(is_set)
@@ -297,17 +429,33 @@ pub(crate) fn is_unobserved(
     answers: &Answers,
     refresh: bool,
 ) -> bool {
-    if !matches!(step.action, Action::Update | Action::Replace | Action::Delete) {
+    if !matches!(
+        step.action,
+        Action::Update | Action::Replace | Action::Delete
+    ) {
         return false;
     }
-    let Some(record) = snapshot.records.get(&step.address).filter(|record| !record.id.is_empty()) else { return false };
-    let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else { return false };
+    let Some(record) = snapshot
+        .records
+        .get(&step.address)
+        .filter(|record| !record.id.is_empty())
+    else {
+        return false;
+    };
+    let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else {
+        return false;
+    };
     let address = step.moved_from.as_ref().unwrap_or(&step.address);
     !refresh || !is_observed(&ty, record, answers, address)
 }
 
 /// The difference between an object and what the plan read, in the fields that plans use.
-fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedRead>, now: &ReadOutcome) -> Option<String> {
+fn differs(
+    ty: &ResourceType,
+    record: &Record,
+    then: Option<&PinnedRead>,
+    now: &ReadOutcome,
+) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),
         Some(PinnedRead::Present { fields, .. }) => Some(fields),
@@ -321,11 +469,9 @@ fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedRead>, now: &
         (_, ReadOutcome::Unknown) => return Some("it is not known whether it exists".to_owned()),
         (Some(then), ReadOutcome::Present(now)) => (then, &now.fields),
     };
-    let used = ty
-        .schema
-        .fields
-        .iter()
-        .filter(|(_, field)| !field.ignore_drift && (!field.computed || field.track_drift || field.optional));
+    let used = ty.schema.fields.iter().filter(|(_, field)| {
+        !field.ignore_drift && (!field.computed || field.track_drift || field.optional)
+    });
     let differing = used.filter(|(name, field)| {
         let of = |fields: &'_ Value| fields.get(name).filter(|value| !value.is_null()).cloned();
         match (of(then), of(now)) {

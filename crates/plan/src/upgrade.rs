@@ -1,4 +1,5 @@
-//! Brings records of an older schema to the version of the catalogue, before anything else reads them.
+//! Brings records of an older schema to the version of the catalogue, before anything else reads
+//! them.
 //!
 //! The records in the state stay as they are until an operation writes them.
 
@@ -14,8 +15,8 @@ use understand::compare::{mark_fields, with_secret_marks_of};
 
 use crate::codes;
 
-/// Upgrades the records of a snapshot. Returns whether all records have a version that their providers understand;
-/// `found` receives the reasons otherwise.
+/// Upgrades the records of a snapshot. Returns whether all records have a version that their
+/// providers understand; `found` receives the reasons otherwise.
 pub(crate) async fn upgrade_records(
     snapshot: &mut Snapshot,
     catalogs: &Catalogs,
@@ -29,10 +30,14 @@ pub(crate) async fn upgrade_records(
     let old: Vec<_> = snapshot
         .records
         .iter()
-        .filter(|(_, record)| !record.id.is_empty() && world.environment().manages(&record.type_name))
+        .filter(|(_, record)| {
+            !record.id.is_empty() && world.environment().manages(&record.type_name)
+        })
         .filter_map(|(address, record)| Some((address.clone(), record.clone(), differs(record)?)))
         .collect();
-    let asked = old.iter().filter(|(_, record, ty)| record.schema_version < ty.schema_version);
+    let asked = old
+        .iter()
+        .filter(|(_, record, ty)| record.schema_version < ty.schema_version);
     if old.is_empty() {
         return true;
     }
@@ -50,7 +55,8 @@ pub(crate) async fn upgrade_records(
         (address, record, ty, world.upgrade(target, request).await)
     });
     let mut complete = true;
-    for (address, record, ty, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+    for (address, record, ty, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await
+    {
         match answer {
             Ok(upgraded) => {
                 let upgraded = Record {
@@ -69,12 +75,20 @@ pub(crate) async fn upgrade_records(
             }
         }
     }
-    for (address, record, ty) in old.iter().filter(|(_, record, ty)| record.schema_version > ty.schema_version) {
+    for (address, record, ty) in old
+        .iter()
+        .filter(|(_, record, ty)| record.schema_version > ty.schema_version)
+    {
         complete = false;
         let (has, knows) = (record.schema_version, ty.schema_version);
         let what = format!("`{address}` was recorded by a newer version of its provider");
         let why = format!("its record has schema version {has}, the provider here has {knows}");
-        found.push(codes::PROVIDER_FAILED.new(what).note(why).help("use the newer version of the provider"));
+        found.push(
+            codes::PROVIDER_FAILED
+                .new(what)
+                .note(why)
+                .help("use the newer version of the provider"),
+        );
     }
     complete
 }

@@ -37,8 +37,8 @@ pub struct ProcessExit {
     pub output: String,
 }
 
-/// The reason why a plugin cannot be used. The messages are lower-case phrases without the plugin's output and without
-/// secrets; [`PluginError::output`] returns the output, scrubbed.
+/// The reason why a plugin cannot be used. The messages are lower-case phrases without the plugin's
+/// output and without secrets; [`PluginError::output`] returns the output, scrubbed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum PluginError {
     /// The program does not exist.
@@ -87,7 +87,8 @@ pub enum PluginError {
         /// The end of the process, with its output.
         exit: ProcessExit,
     },
-    /// The process made no handshake in time, or closed its standard output. The process has been ended.
+    /// The process made no handshake in time, or closed its standard output. The process has been
+    /// ended.
     #[error("{name} did not say within {} s where it listens", limit.as_secs())]
     NoHandshake {
         /// The plugin.
@@ -132,7 +133,9 @@ pub enum PluginError {
         name: String,
     },
     /// This system cannot host plugins.
-    #[error("{name} cannot be started: this version of cyan hosts no plugins on this operating system")]
+    #[error(
+        "{name} cannot be started: this version of cyan hosts no plugins on this operating system"
+    )]
     Unsupported {
         /// The plugin.
         name: String,
@@ -144,7 +147,8 @@ impl PluginError {
     pub fn output(&self) -> &str {
         match self {
             PluginError::Exited { exit, .. } => &exit.output,
-            PluginError::NoHandshake { output, .. } | PluginError::CrashedTooOften { output, .. } => output,
+            PluginError::NoHandshake { output, .. }
+            | PluginError::CrashedTooOften { output, .. } => output,
             _ => "",
         }
     }

@@ -1,12 +1,13 @@
 //! The private folder of a plugin process, and the cleanup after killed runs.
 //!
-//! A process is not told when its parent is killed by `SIGKILL`. Each plugin therefore has a folder with a lock that
-//! its run holds; the kernel releases the lock when the run ends in any way. The first plugin start of a later `cyan`
-//! process looks for folders whose lock is free. It ends the processes that have the folder in their environment, and
-//! waits up to 5 seconds for them to end, before it starts anything.
+//! A process is not told when its parent is killed by `SIGKILL`. Each plugin therefore has a folder
+//! with a lock that its run holds; the kernel releases the lock when the run ends in any way. The
+//! first plugin start of a later `cyan` process looks for folders whose lock is free. It ends the
+//! processes that have the folder in their environment, and waits up to 5 seconds for them to end,
+//! before it starts anything.
 //!
-//! Limits: only folders in `base()` are found, so a process whose `TMPDIR` gives another base finds none. Processes are
-//! found on Linux only; on other systems only the folder is removed.
+//! Limits: only folders in `base()` are found, so a process whose `TMPDIR` gives another base finds
+//! none. Processes are found on Linux only; on other systems only the folder is removed.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -33,15 +34,24 @@ pub(crate) struct PrivateFolder {
 
 impl PrivateFolder {
     pub(crate) fn create(within: &Path) -> io::Result<PrivateFolder> {
-        let fresh =
-            tempfile::Builder::new().prefix(UNLOCKED).permissions(Permissions::from_mode(0o700)).tempdir_in(within)?;
+        let fresh = tempfile::Builder::new()
+            .prefix(UNLOCKED)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(within)?;
         let lock = File::create_new(fresh.path().join("lock"))?;
         lock.try_lock()?;
-        DirBuilder::new().mode(0o700).create(fresh.path().join("s"))?;
-        let name = fresh.path().file_name().unwrap_or_default().to_string_lossy().replacen(UNLOCKED, PREFIX, 1);
+        DirBuilder::new()
+            .mode(0o700)
+            .create(fresh.path().join("s"))?;
+        let name = fresh
+            .path()
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .replacen(UNLOCKED, PREFIX, 1);
         let path = within.join(name);
-        // The folder gets its final name while the lock is held, so no other run takes it for the folder of a killed
-        // run.
+        // The folder gets its final name while the lock is held, so no other run takes it for the
+        // folder of a killed run.
         fs::rename(fresh.path(), &path)?;
         // There is no folder under the old name any more.
         let _ = fresh.keep();
@@ -68,22 +78,35 @@ impl Drop for PrivateFolder {
 /// The folder in which private folders are created.
 pub(crate) fn base() -> PathBuf {
     let usual = std::env::temp_dir();
-    if usual.as_os_str().len() <= MAX_BASE_LENGTH { usual } else { "/tmp".into() }
+    if usual.as_os_str().len() <= MAX_BASE_LENGTH {
+        usual
+    } else {
+        "/tmp".into()
+    }
 }
 
-/// Ends the processes of killed runs, and removes their folders. Folders of other users and of living runs are left
-/// alone.
+/// Ends the processes of killed runs, and removes their folders. Folders of other users and of
+/// living runs are left alone.
 pub(crate) fn sweep(within: &Path) {
-    let Ok(entries) = fs::read_dir(within) else { return };
+    let Ok(entries) = fs::read_dir(within) else {
+        return;
+    };
     for entry in entries.flatten() {
         let path = entry.path();
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && fs::symlink_metadata(&path)
-                .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw());
+            && fs::symlink_metadata(&path).is_ok_and(|found| {
+                found.is_dir() && found.uid() == rustix::process::geteuid().as_raw()
+            });
         if !ours {
             continue;
         }
-        let Ok(lock) = File::options().read(true).write(true).open(path.join("lock")) else { continue };
+        let Ok(lock) = File::options()
+            .read(true)
+            .write(true)
+            .open(path.join("lock"))
+        else {
+            continue;
+        };
         if lock.try_lock().is_ok() {
             end_processes(&path);
             // If the removal fails, a later run tries it again.
@@ -110,21 +133,33 @@ fn end_processes(folder: &Path) {
     let mut mark = format!("{VARIABLE}=").into_bytes();
     mark.extend(folder.as_os_str().as_encoded_bytes());
     let marked = |pid: Pid| {
-        let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+        let environment =
+            fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == mark)
     };
     let deadline = Instant::now() + LIMIT;
     // A process may have started another one meanwhile, so search again until there is none.
     loop {
-        let Ok(processes) = fs::read_dir("/proc") else { return };
+        let Ok(processes) = fs::read_dir("/proc") else {
+            return;
+        };
         let mut ended = false;
         for entry in processes.flatten() {
-            let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            let Some(pid) = number.and_then(Pid::from_raw) else { continue };
+            let number = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok());
+            let Some(pid) = number.and_then(Pid::from_raw) else {
+                continue;
+            };
             if !marked(pid) || pid == rustix::process::getpid() {
                 continue;
             }
-            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+                continue;
+            };
             // The number may belong to another process by now, so check the mark again.
             if !marked(pid) || pidfd_send_signal(&process, Signal::KILL).is_err() {
                 continue;
@@ -191,13 +226,24 @@ mod tests {
         let alive = PrivateFolder::create(base.path()).unwrap();
         let start = |folder: &Path| {
             let mut sleep = Command::new("/bin/sleep");
-            Ended(sleep.arg("600").env(VARIABLE, folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+            Ended(
+                sleep
+                    .arg("600")
+                    .env(VARIABLE, folder)
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .unwrap(),
+            )
         };
         let (mut orphan, mut other) = (start(&left), start(alive.path()));
         sweep(base.path());
         assert!(!left.exists());
         let ended = orphan.0.try_wait().unwrap();
-        assert!(ended.is_some_and(|status| !status.success()), "the sweep waits until the process has ended");
+        assert!(
+            ended.is_some_and(|status| !status.success()),
+            "the sweep waits until the process has ended"
+        );
         assert!(other.0.try_wait().unwrap().is_none());
     }
 

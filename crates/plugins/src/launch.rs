@@ -10,7 +10,8 @@ use std::time::Duration;
 pub struct Launch {
     /// The plugin in messages, as a noun phrase: "terraform provider `local`".
     pub name: String,
-    /// The file to execute. A relative path starts at the working folder of this process; `PATH` is not searched.
+    /// The file to execute. A relative path starts at the working folder of this process; `PATH` is
+    /// not searched.
     pub program: PathBuf,
     /// The arguments, which must not contain secrets: other users of the machine can read them.
     pub arguments: Vec<OsString>,
@@ -40,22 +41,24 @@ impl fmt::Debug for Launch {
     }
 }
 
-/// The variables of this process that a plugin inherits. No variant passes variables named `CYAN_*`.
+/// The variables of this process that a plugin inherits. No variant passes variables named
+/// `CYAN_*`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inherit {
     /// All variables.
     #[default]
     All,
-    /// The variables that every program needs (`PATH`, `HOME`, `TMPDIR`, `SSL_CERT_*`), and variables that match one of
-    /// these patterns. `*` matches any number of characters.
+    /// The variables that every program needs (`PATH`, `HOME`, `TMPDIR`, `SSL_CERT_*`), and
+    /// variables that match one of these patterns. `*` matches any number of characters.
     Only(Vec<String>),
 }
 
 /// The limits of one plugin process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// The private writable memory that each process of the plugin may use, in bytes. The kernel enforces the limit on
-    /// Linux; on other systems there is no limit. The limit is set directly after the start.
+    /// The private writable memory that each process of the plugin may use, in bytes. The kernel
+    /// enforces the limit on Linux; on other systems there is no limit. The limit is set directly
+    /// after the start.
     pub memory: Option<u64>,
     /// The maximum time from the start of the process to its handshake.
     pub start: Duration,
@@ -65,7 +68,11 @@ pub struct ProcessLimits {
 
 impl Default for ProcessLimits {
     fn default() -> ProcessLimits {
-        ProcessLimits { memory: None, start: Duration::from_secs(60), grace: Duration::from_secs(5) }
+        ProcessLimits {
+            memory: None,
+            start: Duration::from_secs(60),
+            grace: Duration::from_secs(5),
+        }
     }
 }
 
@@ -88,17 +95,22 @@ impl Inherit {
         }
         match self {
             Inherit::All => true,
-            Inherit::Only(patterns) => {
-                BASE.into_iter().chain(patterns.iter().map(String::as_str)).any(|pattern| matches(pattern, &name))
-            }
+            Inherit::Only(patterns) => BASE
+                .into_iter()
+                .chain(patterns.iter().map(String::as_str))
+                .any(|pattern| matches(pattern, &name)),
         }
     }
 }
 
 /// Whether a pattern matches a whole name.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(name) = name.strip_prefix(start) else { return false };
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(name) = name.strip_prefix(start) else {
+        return false;
+    };
     // Each part between stars is matched at its first place, and the last part at the end.
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or_default();
@@ -117,9 +129,22 @@ mod tests {
     use super::*;
 
     fn passed(inherit: &Inherit) -> Vec<String> {
-        let names = ["PATH", "HOME", "CYAN_PASSWORD", "AWS_KEY", "XAWS_KEY", "SSL_CERT_FILE", "TF_LOG_X", "OTHER"];
+        let names = [
+            "PATH",
+            "HOME",
+            "CYAN_PASSWORD",
+            "AWS_KEY",
+            "XAWS_KEY",
+            "SSL_CERT_FILE",
+            "TF_LOG_X",
+            "OTHER",
+        ];
         let all = names.into_iter().map(|name| (name.into(), "v".into()));
-        inherit.inherited_variables(all).into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        inherit
+            .inherited_variables(all)
+            .into_iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect()
     }
 
     #[test]
@@ -131,9 +156,15 @@ mod tests {
 
     #[test]
     fn patterns_choose_variables_beside_the_necessary_ones() {
-        assert_eq!(passed(&Inherit::Only(Vec::new())), ["PATH", "HOME", "SSL_CERT_FILE"]);
+        assert_eq!(
+            passed(&Inherit::Only(Vec::new())),
+            ["PATH", "HOME", "SSL_CERT_FILE"]
+        );
         let only = Inherit::Only(vec!["AWS_*".into(), "TF_*_X".into()]);
-        assert_eq!(passed(&only), ["PATH", "HOME", "AWS_KEY", "SSL_CERT_FILE", "TF_LOG_X"]);
+        assert_eq!(
+            passed(&only),
+            ["PATH", "HOME", "AWS_KEY", "SSL_CERT_FILE", "TF_LOG_X"]
+        );
     }
 
     #[test]

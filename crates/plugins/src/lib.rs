@@ -1,10 +1,12 @@
-//! Starts provider plugins as processes of their own and watches them: handshake, logs, stop, crash, restart.
+//! Starts provider plugins as processes of their own and watches them: handshake, logs, stop,
+//! crash, restart.
 //!
-//! This crate knows no family of plugins: a [`Protocol`] defines how a family announces its address and how it is asked
-//! to end; [`grpc`] carries the calls of any service. Messages of plugins are scrubbed before they leave this crate.
+//! This crate knows no family of plugins: a [`Protocol`] defines how a family announces its address
+//! and how it is asked to end; [`grpc`] carries the calls of any service. Messages of plugins are
+//! scrubbed before they leave this crate.
 //!
-//! No plugin outlives its run: it is stopped with the run, or killed with the runtime. If the run was killed, the next
-//! run ends the plugin (`folder.rs`).
+//! No plugin outlives its run: it is stopped with the run, or killed with the runtime. If the run
+//! was killed, the next run ends the plugin (`folder.rs`).
 
 mod error;
 #[cfg(unix)]
@@ -27,6 +29,7 @@ pub use log::{LogScrub, Logs, Sink};
 pub use plugin::{Plugin, attach};
 pub use pool::{PluginLease, Pool, PoolKey, PoolLimits, Start};
 pub use protocol::{
-    BoxFuture, Endpoint, HandshakeLine, Level, ListenAddress, LogLine, Protocol, StopOutcome, StopSignal,
+    BoxFuture, Endpoint, HandshakeLine, Level, ListenAddress, LogLine, Protocol, StopOutcome,
+    StopSignal,
 };
 pub use start::start;

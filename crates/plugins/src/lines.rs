@@ -12,11 +12,14 @@ pub(crate) struct Lines<R> {
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(stream: R) -> Lines<R> {
-        Lines { reader: BufReader::new(stream) }
+        Lines {
+            reader: BufReader::new(stream),
+        }
     }
 
-    /// The next line without its line break, LF or CRLF. `None` at the end of the stream, or on an error. A line that
-    /// is too long is replaced by a note: a part of the line could hold a part of a secret, which no scrubber finds.
+    /// The next line without its line break, LF or CRLF. `None` at the end of the stream, or on an
+    /// error. A line that is too long is replaced by a note: a part of the line could hold a part
+    /// of a secret, which no scrubber finds.
     pub(crate) async fn next(&mut self) -> Option<String> {
         let mut line = Vec::new();
         let mut length = 0;

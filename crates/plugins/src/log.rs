@@ -10,7 +10,8 @@ pub type Sink = Arc<dyn Fn(&str, &LogLine) + Send + Sync>;
 /// Replaces secrets in a text.
 pub type LogScrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// The receiver of log lines, and the scrubber for secrets in them. The default drops the lines and removes nothing.
+/// The receiver of log lines, and the scrubber for secrets in them. The default drops the lines and
+/// removes nothing.
 #[derive(Clone)]
 pub struct Logs {
     /// Receives each line, scrubbed, in the order of its stream. It must not block.
@@ -21,7 +22,10 @@ pub struct Logs {
 
 impl Default for Logs {
     fn default() -> Logs {
-        Logs { sink: Arc::new(|_, _| ()), scrub: Arc::new(str::to_owned) }
+        Logs {
+            sink: Arc::new(|_, _| ()),
+            scrub: Arc::new(str::to_owned),
+        }
     }
 }
 
@@ -40,13 +44,19 @@ impl LogTail {
         self.bytes += line.len() + 1;
         self.lines.push_back(line);
         while self.bytes > KEPT {
-            let Some(first) = self.lines.pop_front() else { break };
+            let Some(first) = self.lines.pop_front() else {
+                break;
+            };
             self.bytes -= first.len() + 1;
         }
     }
 
     /// The lines as one text.
     pub(crate) fn text(&self) -> String {
-        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        self.lines
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }

@@ -18,8 +18,8 @@ pub(crate) enum ProcessCommand {
     Kill,
 }
 
-/// A plugin that has announced its address. Clones are handles of the same process. When the last handle is dropped,
-/// the process is stopped.
+/// A plugin that has announced its address. Clones are handles of the same process. When the last
+/// handle is dropped, the process is stopped.
 #[derive(Debug, Clone)]
 pub struct Plugin {
     shared: Arc<SharedPlugin>,
@@ -48,11 +48,20 @@ impl Plugin {
         process: Option<u32>,
     ) -> Plugin {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Plugin { shared: Arc::new(SharedPlugin { id, name, endpoint, exit, orders, process }) }
+        Plugin {
+            shared: Arc::new(SharedPlugin {
+                id,
+                name,
+                endpoint,
+                exit,
+                orders,
+                process,
+            }),
+        }
     }
 
-    /// A number that no other process of this run has. A restarted plugin has another number, so it must be configured
-    /// again.
+    /// A number that no other process of this run has. A restarted plugin has another number, so it
+    /// must be configured again.
     pub fn id(&self) -> u64 {
         self.shared.id
     }
@@ -82,8 +91,9 @@ impl Plugin {
         self.shared.exit.borrow().clone()
     }
 
-    /// Waits until the process ends. Every caller gets the same answer, at any time. For an attached process the future
-    /// never completes. The future holds no handle, so it does not keep the process alive.
+    /// Waits until the process ends. Every caller gets the same answer, at any time. For an
+    /// attached process the future never completes. The future holds no handle, so it does not keep
+    /// the process alive.
     pub fn exited(&self) -> impl Future<Output = ProcessExit> + Send + 'static {
         let exit = self.shared.exit.clone();
         async move {
@@ -94,21 +104,23 @@ impl Plugin {
         }
     }
 
-    /// Ends the process: with the polite stop of its family, then with a signal to its group, then with `SIGKILL` to
-    /// its group. Returns when the process has ended. Concurrent calls share one stop; a dropped call does not cancel
-    /// it. An attached process is left alone.
+    /// Ends the process: with the polite stop of its family, then with a signal to its group, then
+    /// with `SIGKILL` to its group. Returns when the process has ended. Concurrent calls share one
+    /// stop; a dropped call does not cancel it. An attached process is left alone.
     pub async fn stop(&self) {
         self.order(ProcessCommand::Stop).await;
     }
 
-    /// Ends the process at once with `SIGKILL` to its group and returns when it has ended. An attached process is left
-    /// alone.
+    /// Ends the process at once with `SIGKILL` to its group and returns when it has ended. An
+    /// attached process is left alone.
     pub async fn kill(&self) {
         self.order(ProcessCommand::Kill).await;
     }
 
     async fn order(&self, order: ProcessCommand) {
-        let Some(orders) = &self.shared.orders else { return };
+        let Some(orders) = &self.shared.orders else {
+            return;
+        };
         orders.send_if_modified(|current| {
             let harsher = order > *current;
             if harsher {
@@ -122,7 +134,10 @@ impl Plugin {
 
 /// Waits for the exit. `None` if the task that reports it is gone, because the runtime ends.
 pub(crate) async fn wait(mut exit: watch::Receiver<Option<ProcessExit>>) -> Option<ProcessExit> {
-    exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone())
+    exit.wait_for(Option::is_some)
+        .await
+        .ok()
+        .and_then(|exit| exit.clone())
 }
 
 /// Attaches to a running process, for debugging. The process is neither started nor stopped.

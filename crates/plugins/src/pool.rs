@@ -1,6 +1,8 @@
-//! Pools processes: one process for each binary and settings, a limit on their number, and restarts after a crash.
+//! Pools processes: one process for each binary and settings, a limit on their number, and restarts
+//! after a crash.
 //!
-//! Not here: the configuration of a restarted process. [`Plugin::id`] shows that a process is another one.
+//! Not here: the configuration of a restarted process. [`Plugin::id`] shows that a process is
+//! another one.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
@@ -37,12 +39,13 @@ pub enum Start {
 /// The limits of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolLimits {
-    /// The maximum number of concurrent processes. For a request above it, the process that has been idle for longest
-    /// is stopped. If no process is idle, the maximum is exceeded until a lease ends: a caller that holds a plugin may
-    /// ask for another one, and would otherwise wait forever.
+    /// The maximum number of concurrent processes. For a request above it, the process that has
+    /// been idle for longest is stopped. If no process is idle, the maximum is exceeded until a
+    /// lease ends: a caller that holds a plugin may ask for another one, and would otherwise wait
+    /// forever.
     pub processes: usize,
-    /// The number of crashes and failed starts of one key, in the time `within`, after which the process is still
-    /// started again.
+    /// The number of crashes and failed starts of one key, in the time `within`, after which the
+    /// process is still started again.
     pub crashes: usize,
     /// The time in which crashes and failed starts are counted.
     pub within: Duration,
@@ -50,12 +53,16 @@ pub struct PoolLimits {
 
 impl Default for PoolLimits {
     fn default() -> PoolLimits {
-        PoolLimits { processes: 16, crashes: 3, within: Duration::from_secs(60) }
+        PoolLimits {
+            processes: 16,
+            crashes: 3,
+            within: Duration::from_secs(60),
+        }
     }
 }
 
-/// The plugin processes of a run. Clones are handles of the same pool. When the last handle and the last lease are
-/// dropped, the processes are stopped; [`Pool::close`] waits for their end.
+/// The plugin processes of a run. Clones are handles of the same pool. When the last handle and the
+/// last lease are dropped, the processes are stopped; [`Pool::close`] waits for their end.
 #[derive(Clone)]
 pub struct Pool {
     inner: Arc<Inner>,
@@ -67,7 +74,8 @@ struct Inner {
     slots: Mutex<Slots>,
     /// Whether the pool is closed.
     closed: watch::Sender<bool>,
-    /// A sender of which each process holds a clone until it has ended. `None` after the pool is closed.
+    /// A sender of which each process holds a clone until it has ended. `None` after the pool is
+    /// closed.
     alive: Mutex<Option<mpsc::Sender<()>>>,
     /// Receives the end of the channel when the pool is closed and no process is left.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
@@ -92,13 +100,16 @@ struct PoolSlot {
     users: usize,
     /// The time of the end of the last lease, by `Slots::clock`.
     used: u64,
-    /// The failures, locked while a process is started or stopped, so that there is only one process.
+    /// The failures, locked while a process is started or stopped, so that there is only one
+    /// process.
     history: Arc<tokio::sync::Mutex<FailureHistory>>,
 }
 
 impl PoolSlot {
     fn running(&self) -> Option<&Plugin> {
-        self.plugin.as_ref().filter(|plugin| plugin.exit().is_none())
+        self.plugin
+            .as_ref()
+            .filter(|plugin| plugin.exit().is_none())
     }
 
     /// Whether the slot counts against the limit.
@@ -129,7 +140,11 @@ impl FailureHistory {
     /// The number of failures in the given time.
     fn recent(&mut self, within: Duration) -> usize {
         let now = Instant::now();
-        while self.failures.front().is_some_and(|time| now.duration_since(*time) >= within) {
+        while self
+            .failures
+            .front()
+            .is_some_and(|time| now.duration_since(*time) >= within)
+        {
             self.failures.pop_front();
         }
         self.failures.len()
@@ -162,7 +177,9 @@ impl Drop for SlotClaim {
         slots.clock += 1;
         let clock = slots.clock;
         let full = slots.count() > self.inner.limits.processes;
-        let Some(slot) = slots.by_key.get_mut(&self.key) else { return };
+        let Some(slot) = slots.by_key.get_mut(&self.key) else {
+            return;
+        };
         slot.users -= 1;
         slot.used = clock;
         if full && slot.idle() {
@@ -188,7 +205,10 @@ impl Drop for Starting<'_> {
 
 impl Slots {
     fn count(&self) -> usize {
-        self.by_key.values().filter(|slot| slot.counts_towards_limit()).count()
+        self.by_key
+            .values()
+            .filter(|slot| slot.counts_towards_limit())
+            .count()
     }
 
     /// Stops a process in the background.
@@ -204,8 +224,13 @@ impl Slots {
 
     /// Takes the process that has been idle for longest, with the lock of its slot.
     fn take_idle(&mut self) -> Option<(Plugin, OwnedMutexGuard<FailureHistory>)> {
-        let slot = self.by_key.values_mut().filter(|slot| slot.idle()).min_by_key(|slot| slot.used)?;
-        // An idle slot has no user that could hold the lock, but another request may be stopping its process.
+        let slot = self
+            .by_key
+            .values_mut()
+            .filter(|slot| slot.idle())
+            .min_by_key(|slot| slot.used)?;
+        // An idle slot has no user that could hold the lock, but another request may be stopping
+        // its process.
         let guard = Arc::clone(&slot.history).try_lock_owned().ok()?;
         Some((slot.plugin.take()?, guard))
     }
@@ -218,12 +243,20 @@ impl Inner {
 
     /// The running process of a key.
     fn running(&self, key: &PoolKey) -> Option<Plugin> {
-        self.slots().by_key.get(key).and_then(PoolSlot::running).cloned()
+        self.slots()
+            .by_key
+            .get(key)
+            .and_then(PoolSlot::running)
+            .cloned()
     }
 
     /// The logs of a new process. The process drops their sink when it has ended.
     fn logs_of_process(&self) -> Logs {
-        let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let alive = self
+            .alive
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let Logs { sink, scrub } = self.logs.clone();
         let sink: Sink = Arc::new(move |name, line| {
             let _kept = &alive;
@@ -239,9 +272,15 @@ impl Inner {
         loop {
             let idle = {
                 let mut slots = self.slots();
-                if slots.count() <= self.limits.processes { None } else { slots.take_idle() }
+                if slots.count() <= self.limits.processes {
+                    None
+                } else {
+                    slots.take_idle()
+                }
             };
-            let Some((plugin, _guard)) = idle else { return starting };
+            let Some((plugin, _guard)) = idle else {
+                return starting;
+            };
             plugin.stop().await;
         }
     }
@@ -253,7 +292,11 @@ impl Inner {
         wanted: &Start,
         history: &mut FailureHistory,
     ) -> Result<(), PluginError> {
-        let last = self.slots().by_key.get_mut(key).and_then(|slot| slot.plugin.take());
+        let last = self
+            .slots()
+            .by_key
+            .get_mut(key)
+            .and_then(|slot| slot.plugin.take());
         if let Some(exit) = last.and_then(|plugin| plugin.exit())
             && !exit.requested
         {
@@ -268,7 +311,14 @@ impl Inner {
             Start::Attach(name, _) => (name.clone(), PathBuf::new()),
         };
         let (last, output) = history.last.clone();
-        Err(PluginError::CrashedTooOften { name, program, times, within: self.limits.within, last, output })
+        Err(PluginError::CrashedTooOften {
+            name,
+            program,
+            times,
+            within: self.limits.within,
+            last,
+            output,
+        })
     }
 }
 
@@ -278,14 +328,25 @@ impl Pool {
         let (closed, _) = watch::channel(false);
         let (alive, ended) = mpsc::channel(1);
         let (alive, ended) = (Mutex::new(Some(alive)), tokio::sync::Mutex::new(ended));
-        Pool { inner: Arc::new(Inner { limits, logs, slots: Mutex::default(), closed, alive, ended }) }
+        Pool {
+            inner: Arc::new(Inner {
+                limits,
+                logs,
+                slots: Mutex::default(),
+                closed,
+                alive,
+                ended,
+            }),
+        }
     }
 
-    /// Returns the plugin of a key. The plugin is started if it does not run; concurrent requests start it once. After
-    /// a crash it is started again, up to the limit. A dropped request ends the process that it is starting.
+    /// Returns the plugin of a key. The plugin is started if it does not run; concurrent requests
+    /// start it once. After a crash it is started again, up to the limit. A dropped request ends
+    /// the process that it is starting.
     ///
     /// # Errors
-    /// The reason why the plugin cannot be started, or [`PluginError::CrashedTooOften`], or [`PluginError::Closed`].
+    /// The reason why the plugin cannot be started, or [`PluginError::CrashedTooOften`], or
+    /// [`PluginError::Closed`].
     pub async fn get(&self, key: &PoolKey, wanted: Start) -> Result<PluginLease, PluginError> {
         let mut closed = self.inner.closed.subscribe();
         let name = match &wanted {
@@ -308,14 +369,23 @@ impl Pool {
             slot.users += 1;
             Arc::clone(&slot.history)
         };
-        let claim = SlotClaim { inner: Arc::clone(inner), key: key.clone() };
+        let claim = SlotClaim {
+            inner: Arc::clone(inner),
+            key: key.clone(),
+        };
         if let Some(plugin) = inner.running(key) {
-            return Ok(PluginLease { plugin, _claim: claim });
+            return Ok(PluginLease {
+                plugin,
+                _claim: claim,
+            });
         }
         let mut history = history.lock().await;
         // Another request may have started the plugin meanwhile.
         if let Some(plugin) = inner.running(key) {
-            return Ok(PluginLease { plugin, _claim: claim });
+            return Ok(PluginLease {
+                plugin,
+                _claim: claim,
+            });
         }
         inner.check_crash_limit(key, &wanted, &mut history)?;
         let plugin = match wanted {
@@ -334,17 +404,28 @@ impl Pool {
         if let Some(slot) = inner.slots().by_key.get_mut(key) {
             slot.plugin = Some(plugin.clone());
         }
-        Ok(PluginLease { plugin, _claim: claim })
+        Ok(PluginLease {
+            plugin,
+            _claim: claim,
+        })
     }
 
-    /// Stops all processes concurrently, including those that are being started, and returns when they have ended.
-    /// Waiting and later requests are refused. Leases stay valid, but their process has ended.
+    /// Stops all processes concurrently, including those that are being started, and returns when
+    /// they have ended. Waiting and later requests are refused. Leases stay valid, but their
+    /// process has ended.
     pub async fn close(&self) {
         self.inner.closed.send_replace(true);
         let plugins: Vec<Plugin> = {
             let mut slots = self.inner.slots();
-            let running: Vec<Plugin> = slots.by_key.values_mut().filter_map(|slot| slot.plugin.take()).collect();
-            running.into_iter().chain(slots.stopping.drain(..)).collect()
+            let running: Vec<Plugin> = slots
+                .by_key
+                .values_mut()
+                .filter_map(|slot| slot.plugin.take())
+                .collect();
+            running
+                .into_iter()
+                .chain(slots.stopping.drain(..))
+                .collect()
         };
         let mut stops = JoinSet::new();
         for plugin in plugins {
@@ -352,7 +433,13 @@ impl Pool {
         }
         while stops.join_next().await.is_some() {}
         // A starting process has no handle. It ends because its request has been refused.
-        drop(self.inner.alive.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.inner
+                .alive
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         while self.inner.ended.lock().await.recv().await.is_some() {}
     }
 }

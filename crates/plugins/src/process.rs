@@ -1,7 +1,8 @@
 //! One plugin process from its start to its end.
 //!
-//! One task owns the process. It waits for the end, ends the process on request, and publishes the exit when all output
-//! is read. When the task is dropped with its runtime, the whole process group is killed.
+//! One task owns the process. It waits for the end, ends the process on request, and publishes the
+//! exit when all output is read. When the task is dropped with its runtime, the whole process group
+//! is killed.
 
 use std::fs;
 use std::io;
@@ -25,15 +26,21 @@ use crate::lines::Lines;
 use crate::log::{LogTail, Logs};
 use crate::plugin::{Plugin, ProcessCommand, wait};
 use crate::{
-    Endpoint, HandshakeLine, Launch, ListenAddress, LogLine, PluginError, ProcessEnding, ProcessExit, ProcessLimits,
-    Protocol, StopOutcome, StopSignal,
+    Endpoint, HandshakeLine, Launch, ListenAddress, LogLine, PluginError, ProcessEnding,
+    ProcessExit, ProcessLimits, Protocol, StopOutcome, StopSignal,
 };
 
-/// The time for reading the output after the end of a process, if a process outside its group still holds the stream.
+/// The time for reading the output after the end of a process, if a process outside its group still
+/// holds the stream.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Starts a process and waits for its handshake. The first start in this program ends the processes of killed runs.
-pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Logs) -> Result<Plugin, PluginError> {
+/// Starts a process and waits for its handshake. The first start in this program ends the processes
+/// of killed runs.
+pub(crate) async fn start(
+    launch: Launch,
+    protocol: Arc<dyn Protocol>,
+    logs: Logs,
+) -> Result<Plugin, PluginError> {
     static SWEPT: OnceCell<()> = OnceCell::const_new();
 
     let program = find(&launch)?;
@@ -63,7 +70,11 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     let (announce, handshake) = oneshot::channel();
     let mut readers = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        readers.push(tokio::spawn(read(stdout, Arc::clone(&context), Some(announce))));
+        readers.push(tokio::spawn(read(
+            stdout,
+            Arc::clone(&context),
+            Some(announce),
+        )));
     }
     if let Some(stderr) = child.stderr.take() {
         readers.push(tokio::spawn(read(stderr, Arc::clone(&context), None)));
@@ -71,7 +82,13 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     let (orders, received) = watch::channel(ProcessCommand::Run);
     let (publish, exit) = watch::channel(None);
     let stdin = child.stdin.take();
-    let owned = ProcessParts { child, group, folder, readers, _stdin: stdin };
+    let owned = ProcessParts {
+        child,
+        group,
+        folder,
+        readers,
+        _stdin: stdin,
+    };
     tokio::spawn(owned.run_until_exit(Arc::clone(&context), received, publish));
 
     let failure = match timeout(limit, handshake).await {
@@ -82,22 +99,48 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
             }
             Some(why) => PluginError::Refused { name, program, why },
         },
-        Ok(Ok(HandshakeLine::Refused(why))) => PluginError::Refused { name, program, why: context.scrub(&why) },
+        Ok(Ok(HandshakeLine::Refused(why))) => PluginError::Refused {
+            name,
+            program,
+            why: context.scrub(&why),
+        },
         Ok(Ok(HandshakeLine::NotHandshake) | Err(_)) => {
             // Standard output is at its end: the process usually ends too.
             match timeout(DRAIN, wait(exit.clone())).await {
-                Ok(Some(exit)) => PluginError::Exited { name, program, exit },
-                _ => PluginError::NoHandshake { name, program, limit, output: String::new() },
+                Ok(Some(exit)) => PluginError::Exited {
+                    name,
+                    program,
+                    exit,
+                },
+                _ => PluginError::NoHandshake {
+                    name,
+                    program,
+                    limit,
+                    output: String::new(),
+                },
             }
         }
-        Err(_) => PluginError::NoHandshake { name, program, limit, output: String::new() },
+        Err(_) => PluginError::NoHandshake {
+            name,
+            program,
+            limit,
+            output: String::new(),
+        },
     };
     orders.send_replace(ProcessCommand::Kill);
     let exit = wait(exit).await;
     Err(match failure {
-        PluginError::NoHandshake { name, program, limit, .. } => {
-            PluginError::NoHandshake { name, program, limit, output: exit.map(|exit| exit.output).unwrap_or_default() }
-        }
+        PluginError::NoHandshake {
+            name,
+            program,
+            limit,
+            ..
+        } => PluginError::NoHandshake {
+            name,
+            program,
+            limit,
+            output: exit.map(|exit| exit.output).unwrap_or_default(),
+        },
         failure => failure,
     })
 }
@@ -105,9 +148,9 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
 /// The reason why an endpoint cannot be used, as a phrase.
 fn unusable(endpoint: &Endpoint) -> Option<String> {
     match endpoint.address {
-        ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
-            Some(format!("it listens at {address}, which is not on this machine"))
-        }
+        ListenAddress::Tcp(address) if !address.ip().is_loopback() => Some(format!(
+            "it listens at {address}, which is not on this machine"
+        )),
         _ => None,
     }
 }
@@ -117,14 +160,28 @@ fn find(launch: &Launch) -> Result<PathBuf, PluginError> {
     let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
     let name = launch.name.clone();
     match fs::metadata(&program) {
-        Ok(found) if found.is_dir() => Err(PluginError::NotExecutable { name, program, why: "is a folder" }),
-        Ok(found) if found.permissions().mode() & 0o111 == 0 => {
-            Err(PluginError::NotExecutable { name, program, why: "has no permission to be executed" })
-        }
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Ok(found) if found.is_dir() => Err(PluginError::NotExecutable {
+            name,
+            program,
+            why: "is a folder",
+        }),
+        Ok(found) if found.permissions().mode() & 0o111 == 0 => Err(PluginError::NotExecutable {
+            name,
+            program,
+            why: "has no permission to be executed",
+        }),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             Err(PluginError::NotFound { name, program })
         }
-        _ if !launch.folder.is_dir() => Err(PluginError::NoFolder { name, folder: launch.folder.clone() }),
+        _ if !launch.folder.is_dir() => Err(PluginError::NoFolder {
+            name,
+            folder: launch.folder.clone(),
+        }),
         // If the file cannot be inspected, the start reports the error.
         _ => Ok(program),
     }
@@ -137,12 +194,21 @@ fn cannot_start(launch: &Launch, program: &Path, error: &io::Error) -> PluginErr
     } else if error.kind() == io::ErrorKind::NotFound {
         "needs an interpreter that does not exist"
     } else {
-        return PluginError::Start { name, program, kind: error.kind() };
+        return PluginError::Start {
+            name,
+            program,
+            kind: error.kind(),
+        };
     };
     PluginError::NotExecutable { name, program, why }
 }
 
-fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &PrivateFolder) -> io::Result<Child> {
+fn spawn(
+    launch: &Launch,
+    program: &Path,
+    protocol: &dyn Protocol,
+    folder: &PrivateFolder,
+) -> io::Result<Child> {
     Command::new(program)
         .args(&launch.arguments)
         .current_dir(&launch.folder)
@@ -151,7 +217,8 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         .envs(protocol.environment(&folder.sockets()))
         .env(folder::VARIABLE, folder.path())
-        // Open as long as this program lives: a plugin that reads it is told when the run is killed.
+        // Open as long as this program lives: a plugin that reads it is told when the run is
+        // killed.
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -160,14 +227,17 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
         .spawn()
 }
 
-/// Sets the memory limit of a process. The limit is on private writable memory, because programs reserve much more
-/// address space than they use.
+/// Sets the memory limit of a process. The limit is on private writable memory, because programs
+/// reserve much more address space than they use.
 #[cfg(target_os = "linux")]
 fn restrict(group: &ProcessGroup, limits: &ProcessLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, prlimit};
 
     if limits.memory.is_some() {
-        let limit = Rlimit { current: limits.memory, maximum: limits.memory };
+        let limit = Rlimit {
+            current: limits.memory,
+            maximum: limits.memory,
+        };
         prlimit(Some(group.leader), Resource::Data, limit)?;
     }
     Ok(())
@@ -200,20 +270,31 @@ impl Context {
             return;
         }
         let LogLine { level, text } = self.protocol.parse_log_line(line);
-        let line = LogLine { level, text: self.scrub(&text) };
+        let line = LogLine {
+            level,
+            text: self.scrub(&text),
+        };
         (self.logs.sink)(&self.name, &line);
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(line.text);
+        self.tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line.text);
     }
 
-    /// The last lines, scrubbed together: no single line contains a secret of several lines, and some secrets became
-    /// known only after their line was written.
+    /// The last lines, scrubbed together: no single line contains a secret of several lines, and
+    /// some secrets became known only after their line was written.
     fn output(&self) -> String {
-        let text = self.tail.lock().unwrap_or_else(PoisonError::into_inner).text();
+        let text = self
+            .tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .text();
         self.scrub(&text)
     }
 }
 
-/// Reads a stream to its end. With `announce`, lines are passed to the protocol until one is a handshake.
+/// Reads a stream to its end. With `announce`, lines are passed to the protocol until one is a
+/// handshake.
 async fn read(
     stream: impl AsyncRead + Unpin,
     context: Arc<Context>,
@@ -243,9 +324,15 @@ struct ProcessGroup {
 
 impl ProcessGroup {
     fn of(child: &Child) -> io::Result<ProcessGroup> {
-        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let leader = child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
         let leader = leader.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(ProcessGroup { leader, ended: false })
+        Ok(ProcessGroup {
+            leader,
+            ended: false,
+        })
     }
 
     fn signal(&self, signal: Signal) {
@@ -295,7 +382,11 @@ impl ProcessParts {
         }
         drop(self.folder);
         let requested = context.requested.load(Ordering::Acquire);
-        publish.send_replace(Some(ProcessExit { ending: ending(status), requested, output: context.output() }));
+        publish.send_replace(Some(ProcessExit {
+            ending: ending(status),
+            requested,
+            output: context.output(),
+        }));
     }
 }
 
@@ -311,14 +402,24 @@ fn ending(status: io::Result<ExitStatus>) -> ProcessEnding {
 }
 
 /// Waits for the order to end a process, and ends it. Returns when `SIGKILL` is sent.
-async fn end(context: &Context, orders: &mut watch::Receiver<ProcessCommand>, group: &ProcessGroup) {
+async fn end(
+    context: &Context,
+    orders: &mut watch::Receiver<ProcessCommand>,
+    group: &ProcessGroup,
+) {
     // An error means that all handles are dropped.
-    let order =
-        orders.wait_for(|order| *order > ProcessCommand::Run).await.map_or(ProcessCommand::Stop, |order| *order);
+    let order = orders
+        .wait_for(|order| *order > ProcessCommand::Run)
+        .await
+        .map_or(ProcessCommand::Stop, |order| *order);
     context.requested.store(true, Ordering::Release);
     if order == ProcessCommand::Stop {
         let killed = async {
-            if orders.wait_for(|order| *order == ProcessCommand::Kill).await.is_err() {
+            if orders
+                .wait_for(|order| *order == ProcessCommand::Kill)
+                .await
+                .is_err()
+            {
                 std::future::pending::<()>().await;
             }
         };
@@ -330,10 +431,12 @@ async fn end(context: &Context, orders: &mut watch::Receiver<ProcessCommand>, gr
     group.signal(Signal::KILL);
 }
 
-/// Makes the polite stop of the family, then sends its signal, and gives the process time after each.
+/// Makes the polite stop of the family, then sends its signal, and gives the process time after
+/// each.
 async fn end_politely(context: &Context, group: &ProcessGroup) {
     if let Some(endpoint) = context.endpoint.get()
-        && let Ok(StopOutcome::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await
+        && let Ok(StopOutcome::Exits) =
+            timeout(context.grace, context.protocol.stop(endpoint)).await
     {
         sleep(context.grace).await;
     }

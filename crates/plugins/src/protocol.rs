@@ -37,14 +37,19 @@ pub struct Endpoint {
     pub address: ListenAddress,
     /// The version of the protocol, if the handshake contains one.
     pub protocol: Option<u32>,
-    /// Whether the plugin demands TLS: its handshake has a certificate. Clients do not support TLS yet.
+    /// Whether the plugin demands TLS: its handshake has a certificate. Clients do not support TLS
+    /// yet.
     pub tls: bool,
 }
 
 impl Endpoint {
     /// Creates an endpoint in plain text without a version.
     pub fn new(address: ListenAddress) -> Endpoint {
-        Endpoint { address, protocol: None, tls: false }
+        Endpoint {
+            address,
+            protocol: None,
+            tls: false,
+        }
     }
 }
 
@@ -55,8 +60,8 @@ pub enum HandshakeLine {
     NotHandshake,
     /// The handshake. Later lines are log lines.
     Endpoint(Endpoint),
-    /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it uses protocol 4, not 5 or 6". The
-    /// process is ended.
+    /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it uses protocol
+    /// 4, not 5 or 6". The process is ended.
     Refused(String),
 }
 
@@ -105,12 +110,12 @@ pub struct LogLine {
 
 /// The conventions of a family of plugins.
 pub trait Protocol: Send + Sync {
-    /// Returns variables for the process. `sockets` is a new folder that only this user can open; it exists as long as
-    /// the process.
+    /// Returns variables for the process. `sockets` is a new folder that only this user can open;
+    /// it exists as long as the process.
     fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)>;
 
-    /// Interprets a line of standard output, without its line break. Called until a line is the handshake or is
-    /// refused.
+    /// Interprets a line of standard output, without its line break. Called until a line is the
+    /// handshake or is refused.
     fn line(&self, line: &str) -> HandshakeLine;
 
     /// Asks the process to end, for example by a call. The time is limited by
@@ -125,10 +130,13 @@ pub trait Protocol: Send + Sync {
         StopSignal::Terminate
     }
 
-    /// Parses a log line. The default understands JSON objects with `@level` and `@message`, and treats all other lines
-    /// as text.
+    /// Parses a log line. The default understands JSON objects with `@level` and `@message`, and
+    /// treats all other lines as text.
     fn parse_log_line(&self, line: &str) -> LogLine {
-        structured(line).unwrap_or_else(|| LogLine { level: Level::Info, text: line.to_owned() })
+        structured(line).unwrap_or_else(|| LogLine {
+            level: Level::Info,
+            text: line.to_owned(),
+        })
     }
 }
 
@@ -140,9 +148,15 @@ fn structured(line: &str) -> Option<LogLine> {
     if !line.starts_with('{') {
         return None;
     }
-    let Ok(Value::Object(fields)) = serde_json::from_str(line) else { return None };
+    let Ok(Value::Object(fields)) = serde_json::from_str(line) else {
+        return None;
+    };
     let message = fields.get("@message")?.as_str()?;
-    let level = match fields.get("@level").and_then(Value::as_str).unwrap_or_default() {
+    let level = match fields
+        .get("@level")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+    {
         "trace" => Level::Trace,
         "debug" => Level::Debug,
         "warn" => Level::Warn,
@@ -153,7 +167,10 @@ fn structured(line: &str) -> Option<LogLine> {
         Some(module) if !module.is_empty() => format!("{module}: {message}"),
         _ => message.to_owned(),
     };
-    for (name, value) in fields.iter().filter(|(name, _)| !SILENT.contains(&name.as_str())) {
+    for (name, value) in fields
+        .iter()
+        .filter(|(name, _)| !SILENT.contains(&name.as_str()))
+    {
         // A text is written without quotes, so that a scrubber finds secrets in it.
         text += &match value {
             Value::String(value) => format!(" {name}={value}"),

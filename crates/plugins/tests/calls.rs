@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use plugins::grpc::{Any, CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::{
-    Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessEnding, ProcessLimits, Protocol,
+    Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessEnding,
+    ProcessLimits, Protocol,
 };
 use server::Server;
 use tokio::io::AsyncWriteExt as _;
@@ -36,7 +37,10 @@ fn at(socket: &Path) -> Endpoint {
 }
 
 fn options(message_bytes: usize) -> ConnectionOptions {
-    ConnectionOptions { message_bytes, ..ConnectionOptions::default() }
+    ConnectionOptions {
+        message_bytes,
+        ..ConnectionOptions::default()
+    }
 }
 
 /// A connection to a server, with the values that keep both alive.
@@ -45,13 +49,18 @@ async fn connected(message_bytes: usize) -> (Connection, Server, AbortHandle, te
     let socket = folder.path().join("s");
     let server = Server::default();
     let task = serve(UnixListener::bind(&socket).unwrap(), server.clone());
-    let connection = Connection::connect(&at(&socket), &options(message_bytes)).await.unwrap();
+    let connection = Connection::connect(&at(&socket), &options(message_bytes))
+        .await
+        .unwrap();
     (connection, server, task, folder)
 }
 
 /// Any message.
 fn message(text: &str) -> Any {
-    Any { type_url: text.into(), value: vec![7; 100] }
+    Any {
+        type_url: text.into(),
+        value: vec![7; 100],
+    }
 }
 
 async fn ask(connection: &Connection, path: &'static str) -> Result<Any, CallError> {
@@ -82,8 +91,16 @@ async fn many_calls_share_a_connection() {
         let connection = connection.clone();
         calls.spawn(async move {
             let sent = message(&number.to_string());
-            let path = if number % 2 == 0 { "/test.Test/Echo" } else { "/test.Test/Split" };
-            connection.unary::<Any, Any>(path, sent.clone()).await.unwrap() == sent
+            let path = if number % 2 == 0 {
+                "/test.Test/Echo"
+            } else {
+                "/test.Test/Split"
+            };
+            connection
+                .unary::<Any, Any>(path, sent.clone())
+                .await
+                .unwrap()
+                == sent
         });
     }
     assert!(calls.join_all().await.into_iter().all(|same| same));
@@ -93,15 +110,36 @@ async fn many_calls_share_a_connection() {
 async fn calls_go_over_ports_of_this_machine_only() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::new(ListenAddress::Tcp(listener.local_addr().unwrap()));
-    tokio::spawn(async move { Server::default().serve(listener.accept().await.unwrap().0).await });
-    let connection = Connection::connect(&endpoint, &ConnectionOptions::default()).await.unwrap();
-    assert_eq!(ask(&connection, "/test.Test/Echo").await.unwrap(), message("x"));
+    tokio::spawn(async move {
+        Server::default()
+            .serve(listener.accept().await.unwrap().0)
+            .await
+    });
+    let connection = Connection::connect(&endpoint, &ConnectionOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        ask(&connection, "/test.Test/Echo").await.unwrap(),
+        message("x")
+    );
 
     let elsewhere = Endpoint::new(ListenAddress::Tcp(([10, 0, 0, 1], 80).into()));
-    let error = Connection::connect(&elsewhere, &ConnectionOptions::default()).await.err().unwrap();
-    assert_eq!(error.to_string(), "the plugin listens at 10.0.0.1:80, which is not on this machine");
-    let encrypted = Endpoint { tls: true, ..endpoint };
-    let error = Connection::connect(&encrypted, &ConnectionOptions::default()).await.err().unwrap();
+    let error = Connection::connect(&elsewhere, &ConnectionOptions::default())
+        .await
+        .err()
+        .unwrap();
+    assert_eq!(
+        error.to_string(),
+        "the plugin listens at 10.0.0.1:80, which is not on this machine"
+    );
+    let encrypted = Endpoint {
+        tls: true,
+        ..endpoint
+    };
+    let error = Connection::connect(&encrypted, &ConnectionOptions::default())
+        .await
+        .err()
+        .unwrap();
     assert!(matches!(error, ConnectError::Tls), "{error}");
 }
 
@@ -115,26 +153,50 @@ async fn connect_waits_for_the_server() {
     // The first attempt is made before the server listens.
     let listening = async { serve(UnixListener::bind(&socket).unwrap(), Server::default()) };
     let (connection, _server) = tokio::join!(biased; connecting, listening);
-    assert_eq!(ask(&connection.unwrap(), "/test.Test/Echo").await.unwrap(), message("x"));
+    assert_eq!(
+        ask(&connection.unwrap(), "/test.Test/Echo").await.unwrap(),
+        message("x")
+    );
 }
 
 #[tokio::test]
 async fn connect_ends_at_its_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ConnectionOptions { connect_timeout: Duration::from_millis(50), ..ConnectionOptions::default() };
-    let error = Connection::connect(&at(&folder.path().join("s")), &options).await.err().unwrap();
-    assert!(matches!(&error, ConnectError::Refused { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
+    let options = ConnectionOptions {
+        connect_timeout: Duration::from_millis(50),
+        ..ConnectionOptions::default()
+    };
+    let error = Connection::connect(&at(&folder.path().join("s")), &options)
+        .await
+        .err()
+        .unwrap();
+    assert!(
+        matches!(&error, ConnectError::Refused { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    );
 }
 
 #[tokio::test]
 async fn an_answered_error_has_code_message_and_long_details() {
     let (connection, ..) = connected(1 << 20).await;
-    let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Fail").await else { panic!() };
-    assert_eq!((status.code, status.message.as_str()), (GrpcCode::NotFound, "not here"));
+    let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Fail").await else {
+        panic!()
+    };
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (GrpcCode::NotFound, "not here")
+    );
     let details = status.details().unwrap();
-    assert_eq!((details[0].type_name(), details[0].value.len()), ("a.B", 300_000));
-    let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Other").await else { panic!() };
-    assert_eq!((status.code, status.message.as_str()), (GrpcCode::Unimplemented, "unknown method"));
+    assert_eq!(
+        (details[0].type_name(), details[0].value.len()),
+        ("a.B", 300_000)
+    );
+    let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Other").await else {
+        panic!()
+    };
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (GrpcCode::Unimplemented, "unknown method")
+    );
     assert!(status.details().unwrap().is_empty());
 }
 
@@ -152,15 +214,24 @@ async fn invalid_answer_loses_only_its_call() {
         let lost = lost(&connection, path).await;
         assert!(lost.contains(why), "{path}: {lost}");
     }
-    assert_eq!(ask(&connection, "/test.Test/Echo").await.unwrap(), message("x"));
+    assert_eq!(
+        ask(&connection, "/test.Test/Echo").await.unwrap(),
+        message("x")
+    );
 }
 
 #[tokio::test]
 async fn a_message_that_is_too_large_is_not_sent() {
     let (connection, ..) = connected(50).await;
     let error = ask(&connection, "/test.Test/Echo").await.unwrap_err();
-    assert_eq!(error.to_string(), "the plugin was not asked: the message has 105 bytes, more than 50");
-    let small: Any = connection.unary("/test.Test/Echo", Any::default()).await.unwrap();
+    assert_eq!(
+        error.to_string(),
+        "the plugin was not asked: the message has 105 bytes, more than 50"
+    );
+    let small: Any = connection
+        .unary("/test.Test/Echo", Any::default())
+        .await
+        .unwrap();
     assert_eq!(small, Any::default());
 }
 
@@ -171,7 +242,10 @@ async fn a_dropped_call_is_cancelled_in_the_plugin() {
     let call = tokio::spawn(async move { ask(&other, "/test.Test/Hang").await });
     until("the call arrives", || server.hangs.load(Ordering::SeqCst)).await;
     call.abort();
-    until("the call is cancelled", || !server.hangs.load(Ordering::SeqCst)).await;
+    until("the call is cancelled", || {
+        !server.hangs.load(Ordering::SeqCst)
+    })
+    .await;
     assert!(ask(&connection, "/test.Test/Echo").await.is_ok());
 }
 
@@ -184,7 +258,10 @@ async fn calls_of_a_connection_that_ends_are_lost_and_later_ones_not_sent() {
     task.abort();
     assert!(matches!(call.await.unwrap(), Err(CallError::Lost(_))));
     connection.ended().await;
-    assert!(matches!(ask(&connection, "/test.Test/Echo").await, Err(CallError::NotSent(_))));
+    assert!(matches!(
+        ask(&connection, "/test.Test/Echo").await,
+        Err(CallError::NotSent(_))
+    ));
 }
 
 #[tokio::test]
@@ -194,13 +271,19 @@ async fn server_of_another_protocol_is_refused() {
     let listener = UnixListener::bind(&socket).unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            .await
+            .unwrap();
         std::future::pending::<()>().await;
     });
     match Connection::connect(&at(&socket), &ConnectionOptions::default()).await {
         Ok(connection) => {
             let error = ask(&connection, "/test.Test/Echo").await.unwrap_err();
-            assert!(matches!(error, CallError::Lost(_) | CallError::NotSent(_)), "{error:?}");
+            assert!(
+                matches!(error, CallError::Lost(_) | CallError::NotSent(_)),
+                "{error:?}"
+            );
         }
         Err(error) => assert!(matches!(error, ConnectError::NotGrpc { .. }), "{error:?}"),
     }
@@ -229,26 +312,47 @@ async fn plugin(folder: &Path, script: &str) -> Plugin {
         inherit: Inherit::All,
         limits: ProcessLimits::default(),
     };
-    plugins::start(launch, Arc::new(Elsewhere(folder.join("s"))), Logs::default()).await.unwrap()
+    plugins::start(
+        launch,
+        Arc::new(Elsewhere(folder.join("s"))),
+        Logs::default(),
+    )
+    .await
+    .unwrap()
 }
 
 #[tokio::test]
 async fn connect_ends_with_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let plugin = plugin(folder.path(), "echo ready; exit 3").await;
-    let options = ConnectionOptions { connect_timeout: Duration::from_secs(3600), ..ConnectionOptions::default() };
-    let error = Connection::connect_to_plugin(&plugin, &options).await.err().unwrap();
-    assert!(matches!(&error, ConnectError::Exited(exit) if exit.ending == ProcessEnding::Code(3)), "{error}");
+    let options = ConnectionOptions {
+        connect_timeout: Duration::from_secs(3600),
+        ..ConnectionOptions::default()
+    };
+    let error = Connection::connect_to_plugin(&plugin, &options)
+        .await
+        .err()
+        .unwrap();
+    assert!(
+        matches!(&error, ConnectError::Exited(exit) if exit.ending == ProcessEnding::Code(3)),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn call_reports_the_exit_of_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::default();
-    let task = serve(UnixListener::bind(folder.path().join("s")).unwrap(), server.clone());
-    let script = "echo ready; while ! [ -e go ]; do sleep 0.01; done; echo 'panic: boom' >&2; exit 7";
+    let task = serve(
+        UnixListener::bind(folder.path().join("s")).unwrap(),
+        server.clone(),
+    );
+    let script =
+        "echo ready; while ! [ -e go ]; do sleep 0.01; done; echo 'panic: boom' >&2; exit 7";
     let plugin = plugin(folder.path(), script).await;
-    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await.unwrap();
+    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default())
+        .await
+        .unwrap();
     let answered = Arc::new(AtomicBool::new(false));
     let (other, done) = (connection.clone(), Arc::clone(&answered));
     let call = tokio::spawn(async move {
@@ -263,21 +367,36 @@ async fn call_reports_the_exit_of_the_process() {
     // The sockets of a process are closed when it ends.
     task.abort();
     let error = call.await.unwrap().unwrap_err();
-    assert_eq!(error.to_string(), "the plugin gave no answer: it exited with code 7");
-    let CallError::Lost(loss) = error else { panic!("{error}") };
+    assert_eq!(
+        error.to_string(),
+        "the plugin gave no answer: it exited with code 7"
+    );
+    let CallError::Lost(loss) = error else {
+        panic!("{error}")
+    };
     assert_eq!(loss.exit.unwrap().output, "panic: boom");
-    let CallError::NotSent(loss) = ask(&connection, "/test.Test/Echo").await.unwrap_err() else { panic!() };
+    let CallError::NotSent(loss) = ask(&connection, "/test.Test/Echo").await.unwrap_err() else {
+        panic!()
+    };
     assert_eq!(loss.exit.unwrap().ending, ProcessEnding::Code(7));
 }
 
 #[tokio::test]
 async fn a_call_ends_with_the_process_although_its_socket_stays_open() {
     let folder = tempfile::tempdir().unwrap();
-    let _server = serve(UnixListener::bind(folder.path().join("s")).unwrap(), Server::default());
+    let _server = serve(
+        UnixListener::bind(folder.path().join("s")).unwrap(),
+        Server::default(),
+    );
     let plugin = plugin(folder.path(), "echo ready; exec sleep 600").await;
-    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await.unwrap();
+    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default())
+        .await
+        .unwrap();
     let (call, ()) = tokio::join!(ask(&connection, "/test.Test/Hang"), plugin.kill());
-    assert_eq!(call.unwrap_err().to_string(), "the plugin gave no answer: it was ended by signal 9");
+    assert_eq!(
+        call.unwrap_err().to_string(),
+        "the plugin gave no answer: it was ended by signal 9"
+    );
 }
 
 #[tokio::test]
@@ -300,9 +419,14 @@ async fn messages_of_a_stream_are_passed_on_until_it_ends() {
         };
         assert_eq!((count, status.as_deref()), expected, "{path}");
     }
-    let garbage =
-        connection.server_streaming("/test.Test/Garbage", message("x"), |_: Any| panic!("garbage was passed on")).await;
+    let garbage = connection
+        .server_streaming("/test.Test/Garbage", message("x"), |_: Any| {
+            panic!("garbage was passed on")
+        })
+        .await;
     assert!(matches!(garbage, Err(CallError::Lost(_))), "{garbage:?}");
-    let broken = connection.server_streaming("/test.Test/Break", message("x"), |_: Any| ()).await;
+    let broken = connection
+        .server_streaming("/test.Test/Break", message("x"), |_: Any| ())
+        .await;
     assert!(matches!(broken, Err(CallError::Lost(_))), "{broken:?}");
 }

@@ -1,9 +1,10 @@
 //! A catalogue: all fixed facts of a provider, as data, and the lookup of types in it.
 //!
-//! Types that are loaded take precedence over those that the [`TypeSource`] of the catalogue reads on demand. So a
-//! user's own catalogue can replace a type of the same name.
+//! Types that are loaded take precedence over those that the [`TypeSource`] of the catalogue reads
+//! on demand. So a user's own catalogue can replace a type of the same name.
 //!
-//! Not here: which catalogue a name belongs to ([`Catalogs`](crate::Catalogs)), and any type source (`providers`).
+//! Not here: which catalogue a name belongs to ([`Catalogs`](crate::Catalogs)), and any type source
+//! (`providers`).
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use expr::FunctionDef;
 
 use crate::type_source::plain_name;
 use crate::{
-    CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef,
-    TypeSource, Unavailable,
+    CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting,
+    TransformDef, TypeSource, Unavailable,
 };
 
 /// The facts of a provider. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
@@ -59,7 +60,10 @@ impl Catalog {
     /// A type of the catalogue, with its package if the catalogue describes hosted packages.
     pub fn type_id(&self, name: &Name) -> TypeId {
         let id = TypeId::from(name);
-        let namespace = self.namespaces.iter().find(|namespace| namespace.as_ref() == id.package_name());
+        let namespace = self
+            .namespaces
+            .iter()
+            .find(|namespace| namespace.as_ref() == id.package_name());
         match (&self.hosted, namespace) {
             (Some(hosted), Some(namespace)) => id.of_package(Arc::new(hosted.package(namespace))),
             _ => id,
@@ -68,18 +72,23 @@ impl Catalog {
 
     /// The resource type of that name.
     pub fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        self.loaded(&self.resource_types, name).or_else(|| self.source.as_ref()?.resource_type(name))
+        self.loaded(&self.resource_types, name)
+            .or_else(|| self.source.as_ref()?.resource_type(name))
     }
 
     /// Whether there is a resource type of that name.
     pub fn has_resource_type(&self, name: &str) -> bool {
         self.loaded(&self.resource_types, name).is_some()
-            || self.source.as_ref().is_some_and(|source| source.has_resource_type(name))
+            || self
+                .source
+                .as_ref()
+                .is_some_and(|source| source.has_resource_type(name))
     }
 
     /// The data source type of that name.
     pub fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
-        self.loaded(&self.data_source_types, name).or_else(|| self.source.as_ref()?.data_source_type(name))
+        self.loaded(&self.data_source_types, name)
+            .or_else(|| self.source.as_ref()?.data_source_type(name))
     }
 
     /// Whether there are too many types to read all of them at once.
@@ -90,39 +99,59 @@ impl Catalog {
     /// The resource types, which this call reads; of a large catalogue only the loaded ones.
     pub fn few_resource_types(&self) -> impl Iterator<Item = Arc<ResourceType>> {
         let is_large = self.is_large();
-        let names = self.resource_type_names().filter(move |name| !is_large || self.resource_types.contains_key(*name));
+        let names = self
+            .resource_type_names()
+            .filter(move |name| !is_large || self.resource_types.contains_key(*name));
         names.filter_map(|name| self.resource_type(name))
     }
 
     /// The data source types, which this call reads; of a large catalogue only the loaded ones.
     pub fn few_data_source_types(&self) -> impl Iterator<Item = Arc<DataSourceType>> {
         let is_large = self.is_large();
-        let names =
-            self.data_source_type_names().filter(move |name| !is_large || self.data_source_types.contains_key(*name));
+        let names = self
+            .data_source_type_names()
+            .filter(move |name| !is_large || self.data_source_types.contains_key(*name));
         names.filter_map(|name| self.data_source_type(name))
     }
 
     /// The names of all resource types, without reading any type.
     pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
-        names(&self.resource_types, self.source.as_ref().map(|source| source.resource_type_names()))
+        names(
+            &self.resource_types,
+            self.source
+                .as_ref()
+                .map(|source| source.resource_type_names()),
+        )
     }
 
     /// The names of all data source types, without reading any type.
     pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
-        names(&self.data_source_types, self.source.as_ref().map(|source| source.data_source_type_names()))
+        names(
+            &self.data_source_types,
+            self.source
+                .as_ref()
+                .map(|source| source.data_source_type_names()),
+        )
     }
 
     /// The custom variable type of that name.
     pub fn variable_type(&self, name: &str) -> Option<Arc<CustomType>> {
-        self.loaded(&self.variable_types, name).or_else(|| self.source.as_ref()?.variable_type(name))
+        self.loaded(&self.variable_types, name)
+            .or_else(|| self.source.as_ref()?.variable_type(name))
     }
 
     /// The names of all custom variable types.
     pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
-        names(&self.variable_types, self.source.as_ref().map(|source| source.variable_type_names()))
+        names(
+            &self.variable_types,
+            self.source
+                .as_ref()
+                .map(|source| source.variable_type_names()),
+        )
     }
 
-    /// The loaded item of that name, in the catalogue's spelling or, if `loose_names` is set, in a loose one.
+    /// The loaded item of that name, in the catalogue's spelling or, if `loose_names` is set, in a
+    /// loose one.
     pub(crate) fn loaded<T>(&self, list: &IndexMap<Name, Arc<T>>, name: &str) -> Option<Arc<T>> {
         if let Some(found) = list.get(name) {
             return Some(found.clone());
@@ -131,7 +160,9 @@ impl Catalog {
             return None;
         }
         let wanted = plain_name(name);
-        list.iter().find(|(name, _)| plain_name(name) == wanted).map(|(_, found)| found.clone())
+        list.iter()
+            .find(|(name, _)| plain_name(name) == wanted)
+            .map(|(_, found)| found.clone())
     }
 }
 
@@ -148,7 +179,10 @@ fn names<'a, T>(
     loaded: &'a IndexMap<Name, T>,
     read: Option<Box<dyn Iterator<Item = &'a str> + 'a>>,
 ) -> impl Iterator<Item = &'a str> {
-    let others = read.into_iter().flatten().filter(|name| !loaded.contains_key(*name));
+    let others = read
+        .into_iter()
+        .flatten()
+        .filter(|name| !loaded.contains_key(*name));
     loaded.keys().map(|name| name.as_ref()).chain(others)
 }
 
@@ -183,28 +217,50 @@ mod tests {
             "resourceTypes": {"shop/front-door": {"docs": "far"}, "shop/till": {"docs": "far"}}}"#;
         let own = r#"{"format": 1, "namespace": "shop", "looseNames": true, "resourceTypes": {"shop/till": {"docs": "own"}}}"#;
         let read = Arc::new(AtomicUsize::new(0));
-        let source = Two { types: read_catalog(types).unwrap(), read: read.clone() };
-        let catalog = Catalog { source: Some(Arc::new(source)), ..read_catalog(own).unwrap() };
+        let source = Two {
+            types: read_catalog(types).unwrap(),
+            read: read.clone(),
+        };
+        let catalog = Catalog {
+            source: Some(Arc::new(source)),
+            ..read_catalog(own).unwrap()
+        };
         (Catalogs::new([Arc::new(catalog)]).0, read)
     }
 
     #[test]
     fn names_are_listed_once_without_reading_types() {
         let (catalogs, read) = shop();
-        assert_eq!(catalogs.resource_type_names().collect::<Vec<_>>(), ["shop/till", "shop/front-door"]);
+        assert_eq!(
+            catalogs.resource_type_names().collect::<Vec<_>>(),
+            ["shop/till", "shop/front-door"]
+        );
         assert_eq!(read.load(Ordering::SeqCst), 0);
     }
 
     #[test]
     fn a_loaded_type_takes_precedence_over_the_source() {
         let (catalogs, read) = shop();
-        let TypeRef::Known(till) = catalogs.resource_type(&"shop/Till".into()) else { panic!("it is there") };
-        assert_eq!((till.name.as_ref(), till.docs.as_ref()), ("shop/till", "own"));
+        let TypeRef::Known(till) = catalogs.resource_type(&"shop/Till".into()) else {
+            panic!("it is there")
+        };
+        assert_eq!(
+            (till.name.as_ref(), till.docs.as_ref()),
+            ("shop/till", "own")
+        );
         assert_eq!(read.load(Ordering::SeqCst), 0);
-        let TypeRef::Known(door) = catalogs.resource_type(&"Shop/frontDoor".into()) else { panic!("it is there") };
+        let TypeRef::Known(door) = catalogs.resource_type(&"Shop/frontDoor".into()) else {
+            panic!("it is there")
+        };
         assert_eq!(door.name.as_ref(), "shop/front-door");
         assert_eq!(read.load(Ordering::SeqCst), 1);
-        assert!(matches!(catalogs.resource_type(&"shop/window".into()), TypeRef::UnknownType));
-        assert!(matches!(catalogs.resource_type(&"shops/till".into()), TypeRef::UnknownNamespace));
+        assert!(matches!(
+            catalogs.resource_type(&"shop/window".into()),
+            TypeRef::UnknownType
+        ));
+        assert!(matches!(
+            catalogs.resource_type(&"shops/till".into()),
+            TypeRef::UnknownNamespace
+        ));
     }
 }

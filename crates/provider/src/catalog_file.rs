@@ -1,7 +1,8 @@
 //! Reads a catalogue from its JSON form, `format` 1, which `docs/catalogues.md` describes.
 //!
-//! The reader is strict: unknown keys, duplicate keys and contradictions are errors with the path of the place, so that
-//! a mistake in a catalogue is found when it is written and never while a document is planned.
+//! The reader is strict: unknown keys, duplicate keys and contradictions are errors with the path
+//! of the place, so that a mistake in a catalogue is found when it is written and never while a
+//! document is planned.
 //!
 //! Not here: contradictions between catalogues ([`combine`](crate::combine)).
 
@@ -22,15 +23,23 @@ pub use self::reader::CatalogError;
 use self::reader::{JsonObject, JsonPlace};
 use crate::{Catalog, Hosted, Setting, TypeSource};
 
-/// Reads the catalogue that a JSON text describes, and checks it for contradictions. The first mistake is the error.
+/// Reads the catalogue that a JSON text describes, and checks it for contradictions. The first
+/// mistake is the error.
 pub fn read_catalog(text: &str) -> Result<Catalog, CatalogError> {
     read(text, None)
 }
 
-/// Reads a catalogue that will be put on top of others. Types of `beneath` may be named wherever its own types may.
-pub fn read_catalog_over(text: &str, beneath: Arc<dyn TypeSource>) -> Result<Catalog, CatalogError> {
+/// Reads a catalogue that will be put on top of others. Types of `beneath` may be named wherever
+/// its own types may.
+pub fn read_catalog_over(
+    text: &str,
+    beneath: Arc<dyn TypeSource>,
+) -> Result<Catalog, CatalogError> {
     let catalog = read(text, Some(beneath))?;
-    Ok(Catalog { source: None, ..catalog })
+    Ok(Catalog {
+        source: None,
+        ..catalog
+    })
 }
 
 fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, CatalogError> {
@@ -105,9 +114,12 @@ fn namespaces(object: &JsonObject<'_>) -> Result<Vec<Name>, CatalogError> {
     Ok(namespaces)
 }
 
-/// Reads `package`: the family of hosted packages, their version and parameters. `None` for a built-in catalogue.
+/// Reads `package`: the family of hosted packages, their version and parameters. `None` for a
+/// built-in catalogue.
 fn hosted(object: &JsonObject<'_>) -> Result<Option<Hosted>, CatalogError> {
-    let Some(value) = object.get("package") else { return Ok(None) };
+    let Some(value) = object.get("package") else {
+        return Ok(None);
+    };
     let place = object.place.key("package");
     let object = JsonObject::new(value, &place, &["family", "version", "parameters"])?;
     let word = object.need_text("family")?;
@@ -115,15 +127,25 @@ fn hosted(object: &JsonObject<'_>) -> Result<Option<Hosted>, CatalogError> {
         Some(PackageFamily::BuiltIn) => return Ok(None),
         Some(family) => family,
         None => {
-            let words: Vec<&str> = PackageFamily::ALL.into_iter().map(PackageFamily::word).collect();
-            return Err(object.error("family", format!("`{word}` is none of {}", words.join(", "))));
+            let words: Vec<&str> = PackageFamily::ALL
+                .into_iter()
+                .map(PackageFamily::word)
+                .collect();
+            return Err(object.error(
+                "family",
+                format!("`{word}` is none of {}", words.join(", ")),
+            ));
         }
     };
     let parameters = object.get("parameters").cloned().unwrap_or_default();
     if !matches!(parameters, Value::Null | Value::Map(_)) {
         return Err(object.error("parameters", "must be an object"));
     }
-    Ok(Some(Hosted { family, version: object.text("version")?, parameters }))
+    Ok(Some(Hosted {
+        family,
+        version: object.text("version")?,
+        parameters,
+    }))
 }
 
 fn settings(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
@@ -134,7 +156,10 @@ fn settings(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), Catalo
         if field.computed {
             return Err(place.error("a setting cannot be computed"));
         }
-        catalog.settings.push(Setting { name: name.clone(), field });
+        catalog.settings.push(Setting {
+            name: name.clone(),
+            field,
+        });
     }
     Ok(())
 }

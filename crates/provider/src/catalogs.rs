@@ -8,8 +8,8 @@ use expr::FunctionTable;
 
 use crate::type_source::plain_name;
 use crate::{
-    AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ResourceType, TransformDef, TypeSource,
-    Unavailable,
+    AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ResourceType,
+    TransformDef, TypeSource, Unavailable,
 };
 
 /// The result of looking a type name up.
@@ -25,8 +25,8 @@ pub enum TypeRef<T> {
     Unavailable(Arc<Unavailable>),
 }
 
-/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only when a name of one of
-/// its namespaces is first looked up.
+/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only
+/// when a name of one of its namespaces is first looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     entries: Vec<CatalogEntry>,
@@ -40,9 +40,11 @@ pub struct Catalogs {
 pub struct LazyCatalog {
     /// The namespaces that it offers.
     pub namespaces: Vec<Name>,
-    /// The hosted package of its namespaces. Written types are resolved with it before a name is looked up.
+    /// The hosted package of its namespaces. Written types are resolved with it before a name is
+    /// looked up.
     pub hosted: Option<Hosted>,
-    /// Whether lists and suggestions include its contents before one of its names has been looked up.
+    /// Whether lists and suggestions include its contents before one of its names has been looked
+    /// up.
     pub listed: bool,
     /// Reads the catalogue. Called at most once for each [`Catalogs`].
     pub open: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
@@ -50,7 +52,9 @@ pub struct LazyCatalog {
 
 impl std::fmt::Debug for LazyCatalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LazyCatalog").field("namespaces", &self.namespaces).finish_non_exhaustive()
+        f.debug_struct("LazyCatalog")
+            .field("namespaces", &self.namespaces)
+            .finish_non_exhaustive()
     }
 }
 
@@ -88,7 +92,10 @@ impl CatalogEntry {
                 let of_a = link_kinds.entry(kind.a.clone()).or_default();
                 of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
             }
-            Opened { catalog, link_kinds }
+            Opened {
+                catalog,
+                link_kinds,
+            }
         })
     }
 
@@ -98,8 +105,8 @@ impl CatalogEntry {
 }
 
 impl Catalogs {
-    /// Builds the index from catalogues in registration order. If two catalogues claim a namespace, the first one keeps
-    /// it; the second result lists such namespaces.
+    /// Builds the index from catalogues in registration order. If two catalogues claim a namespace,
+    /// the first one keeps it; the second result lists such namespaces.
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let (catalogs, twice) = Catalogs::lazy(catalogs.into_iter().map(LazyCatalog::from));
         for entry in &catalogs.entries {
@@ -108,7 +115,8 @@ impl Catalogs {
         (catalogs, twice)
     }
 
-    /// Builds the index from catalogues that are each opened when one of their names is first looked up.
+    /// Builds the index from catalogues that are each opened when one of their names is first
+    /// looked up.
     pub fn lazy(catalogs: impl IntoIterator<Item = LazyCatalog>) -> (Catalogs, Vec<Name>) {
         let mut all = Catalogs::default();
         let mut twice = Vec::new();
@@ -124,7 +132,10 @@ impl Catalogs {
                     all.by_namespace.insert(namespace.clone(), at);
                 }
             }
-            all.entries.push(CatalogEntry { lazy, opened: OnceLock::new() });
+            all.entries.push(CatalogEntry {
+                lazy,
+                opened: OnceLock::new(),
+            });
         }
         (all, twice)
     }
@@ -136,7 +147,9 @@ impl Catalogs {
 
     /// The catalogue that offers a namespace.
     pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
-        self.by_namespace.get(namespace).map(|at| &self.entries[*at].opened().catalog)
+        self.by_namespace
+            .get(namespace)
+            .map(|at| &self.entries[*at].opened().catalog)
     }
 
     /// The catalogues that appear in lists, each once. Opens all of them.
@@ -145,19 +158,29 @@ impl Catalogs {
             let first = self.entries[*at].lazy.namespaces.first();
             first.is_some_and(|first| self.by_namespace.get(first) == Some(at))
         };
-        let listed = (0..self.entries.len()).filter(offers).map(|at| &self.entries[at]);
-        listed.filter(|entry| entry.is_listed()).map(|entry| &entry.opened().catalog)
+        let listed = (0..self.entries.len())
+            .filter(offers)
+            .map(|at| &self.entries[at]);
+        listed
+            .filter(|entry| entry.is_listed())
+            .map(|entry| &entry.opened().catalog)
     }
 
     /// The catalogues that have been opened by a lookup, each once.
     pub fn opened(&self) -> impl Iterator<Item = &Arc<Catalog>> {
-        self.entries.iter().filter_map(|entry| entry.opened.get()).map(|opened| &opened.catalog)
+        self.entries
+            .iter()
+            .filter_map(|entry| entry.opened.get())
+            .map(|opened| &opened.catalog)
     }
 
     /// All namespaces that appear in lists, and all hosted packages. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
-        let listed = self.by_namespace.iter().filter(move |(_, at)| named(&self.entries[**at]));
+        let listed = self
+            .by_namespace
+            .iter()
+            .filter(move |(_, at)| named(&self.entries[**at]));
         listed.map(|(name, _)| name.as_ref())
     }
 
@@ -166,13 +189,16 @@ impl Catalogs {
         self.by_namespace.contains_key(namespace)
     }
 
-    /// The catalogue that a written type name belongs to, by its namespace. If the catalogue allows it, the spelling is
-    /// loose.
+    /// The catalogue that a written type name belongs to, by its namespace. If the catalogue allows
+    /// it, the spelling is loose.
     fn owner(&self, id: &TypeId) -> Option<&Arc<Catalog>> {
         let namespace = id.package_name();
         self.of(namespace).or_else(|| {
             let wanted = plain_name(namespace);
-            let mut loose = self.by_namespace.iter().filter(|(name, _)| plain_name(name) == wanted);
+            let mut loose = self
+                .by_namespace
+                .iter()
+                .filter(|(name, _)| plain_name(name) == wanted);
             loose.find_map(|(_, at)| {
                 let catalog = &self.entries[*at].opened().catalog;
                 catalog.loose_names.then_some(catalog)
@@ -181,7 +207,9 @@ impl Catalogs {
     }
 
     fn find<T>(&self, id: &TypeId, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
-        let Some(catalog) = self.owner(id) else { return TypeRef::UnknownNamespace };
+        let Some(catalog) = self.owner(id) else {
+            return TypeRef::UnknownNamespace;
+        };
         match (look(catalog), &catalog.unavailable) {
             (Some(found), _) => TypeRef::Known(found),
             (None, Some(why)) => TypeRef::Unavailable(why.clone()),
@@ -206,32 +234,40 @@ impl Catalogs {
 
     /// All resource type names, for suggestions, without reading any type.
     pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.resource_type_names())
+        self.iter()
+            .flat_map(|catalog| catalog.resource_type_names())
     }
 
     /// All custom variable type names, for suggestions.
     pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.variable_type_names())
+        self.iter()
+            .flat_map(|catalog| catalog.variable_type_names())
     }
 
     /// All data source type names, for suggestions, without reading any type.
     pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.data_source_type_names())
+        self.iter()
+            .flat_map(|catalog| catalog.data_source_type_names())
     }
 
     /// The link kind for an ordered pair of types.
     pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
-        self.of_opened().find_map(|opened| opened.link_kinds.get(a)?.get(b))
+        self.of_opened()
+            .find_map(|opened| opened.link_kinds.get(a)?.get(b))
     }
 
     /// All link kinds whose side a is of this type.
     pub fn link_kinds_from(&self, a: &str) -> impl Iterator<Item = &Arc<LinkKind>> {
-        self.of_opened().filter_map(move |opened| opened.link_kinds.get(a)).flat_map(|kinds| kinds.values())
+        self.of_opened()
+            .filter_map(move |opened| opened.link_kinds.get(a))
+            .flat_map(|kinds| kinds.values())
     }
 
     /// The link kinds of all opened catalogues. Types of the other catalogues are not in use.
     pub fn link_kinds(&self) -> impl Iterator<Item = &Arc<LinkKind>> {
-        let kinds = self.of_opened().flat_map(|opened| opened.link_kinds.values());
+        let kinds = self
+            .of_opened()
+            .flat_map(|opened| opened.link_kinds.values());
         kinds.flat_map(|kinds| kinds.values())
     }
 
@@ -246,7 +282,10 @@ impl Catalogs {
             return Some(found);
         }
         // Hosted packages have no transforms, so they are not opened.
-        let unlisted = self.entries.iter().filter(|entry| !entry.is_listed() && entry.lazy.hosted.is_none());
+        let unlisted = self
+            .entries
+            .iter()
+            .filter(|entry| !entry.is_listed() && entry.lazy.hosted.is_none());
         // A catalogue without the transform stays unlisted.
         let mut having = unlisted.filter(|entry| (entry.lazy.open)().transforms.contains_key(name));
         having.next()?.opened().catalog.transforms.get(name)
@@ -255,12 +294,15 @@ impl Catalogs {
     /// The abstract type of that name, and the transform that declares it.
     pub fn abstract_type(&self, name: &str) -> Option<(&Arc<TransformDef>, &AbstractType)> {
         let transforms = self.iter().flat_map(|catalog| catalog.transforms.values());
-        transforms.filter_map(|transform| Some((transform, transform.abstract_types.get(name)?))).next()
+        transforms
+            .filter_map(|transform| Some((transform, transform.abstract_types.get(name)?)))
+            .next()
     }
 
     /// All transform names, for suggestions.
     pub fn transform_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.transforms.keys().map(|name| name.as_ref()))
+        self.iter()
+            .flat_map(|catalog| catalog.transforms.keys().map(|name| name.as_ref()))
     }
 }
 
@@ -278,12 +320,14 @@ impl TypeSource for Catalogs {
     }
 }
 
-/// Combines catalogues: the type index, the functions of the language and of all providers, and one message for each
-/// contradiction between catalogues. The messages belong to [`invalid-catalog`](crate::codes::INVALID_CATALOG) and have
-/// no position.
+/// Combines catalogues: the type index, the functions of the language and of all providers, and one
+/// message for each contradiction between catalogues. The messages belong to
+/// [`invalid-catalog`](crate::codes::INVALID_CATALOG) and have no position.
 ///
 /// If two catalogues offer the same name, the first one keeps it.
-pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
+pub fn combine(
+    catalogs: impl IntoIterator<Item = Arc<Catalog>>,
+) -> (Catalogs, FunctionTable, Vec<String>) {
     let catalogs: Vec<Arc<Catalog>> = catalogs.into_iter().collect();
     let mut functions = expr::core_functions().clone();
     let mut owners: HashMap<Name, Name> = HashMap::new();
@@ -291,47 +335,77 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
     let mut transforms: HashMap<Name, Name> = HashMap::new();
     let mut wrong = Vec::new();
     for catalog in &catalogs {
-        let who = catalog.namespaces.first().cloned().unwrap_or_else(|| "".into());
+        let who = catalog
+            .namespaces
+            .first()
+            .cloned()
+            .unwrap_or_else(|| "".into());
         for kind in &catalog.link_kinds {
             let pair = (kind.a.clone(), kind.b.clone());
             if let Some(other) = links.get(&pair) {
-                wrong.push(format!("`{other}` and `{who}` both offer links from `{}` to `{}`", pair.0, pair.1));
+                wrong.push(format!(
+                    "`{other}` and `{who}` both offer links from `{}` to `{}`",
+                    pair.0, pair.1
+                ));
             } else {
                 links.insert(pair, who.clone());
             }
         }
         for name in catalog.transforms.keys() {
             if let Some(other) = transforms.get(name) {
-                wrong.push(format!("`{other}` and `{who}` both offer the transform `{name}`"));
+                wrong.push(format!(
+                    "`{other}` and `{who}` both offer the transform `{name}`"
+                ));
             } else {
                 transforms.insert(name.clone(), who.clone());
             }
         }
     }
-    // Functions that providers execute are added before those that the evaluator executes itself, and so keep the name.
-    let every =
-        || catalogs.iter().flat_map(|catalog| catalog.functions.iter().map(move |function| (catalog, function)));
+    // Functions that providers execute are added before those that the evaluator executes itself,
+    // and so keep the name.
+    let every = || {
+        catalogs.iter().flat_map(|catalog| {
+            catalog
+                .functions
+                .iter()
+                .map(move |function| (catalog, function))
+        })
+    };
     let by_call = every().filter(|(_, function)| function.native.is_none());
-    for (catalog, function) in by_call.chain(every().filter(|(_, function)| function.native.is_some())) {
-        let who = catalog.namespaces.first().cloned().unwrap_or_else(|| "".into());
+    for (catalog, function) in
+        by_call.chain(every().filter(|(_, function)| function.native.is_some()))
+    {
+        let who = catalog
+            .namespaces
+            .first()
+            .cloned()
+            .unwrap_or_else(|| "".into());
         let name = function.name.clone();
         let Err(mut function) = functions.insert(function.clone()) else {
             owners.insert(name, who);
             continue;
         };
         if let Some(other) = owners.get(&name).filter(|_| function.native.is_none()) {
-            wrong.push(format!("`{other}` and `{who}` both offer the function `{name}`"));
+            wrong.push(format!(
+                "`{other}` and `{who}` both offer the function `{name}`"
+            ));
             continue;
         }
         // A function whose name is taken gets its package as a prefix.
         function.name = format!("{who}_{name}").into();
         let is_a_name = who.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_a_name || functions.insert(function).is_err() {
-            wrong.push(format!("`{who}` offers a function `{name}`, and that name is taken"));
+            wrong.push(format!(
+                "`{who}` offers a function `{name}`, and that name is taken"
+            ));
         }
     }
     let (catalogs, twice) = Catalogs::new(catalogs);
-    wrong.extend(twice.into_iter().map(|name| format!("two catalogues claim the namespace `{name}`")));
+    wrong.extend(
+        twice
+            .into_iter()
+            .map(|name| format!("two catalogues claim the namespace `{name}`")),
+    );
     (catalogs, functions, wrong)
 }
 
@@ -354,22 +428,46 @@ mod tests {
                 Arc::new(read_catalog(&text).unwrap())
             }),
         };
-        let (catalogs, twice) = Catalogs::lazy([lazy("x", true), lazy("y", true), lazy("test", false)]);
-        let opened = || catalogs.opened().map(|catalog| catalog.namespaces[0].to_string()).collect::<Vec<_>>();
+        let (catalogs, twice) =
+            Catalogs::lazy([lazy("x", true), lazy("y", true), lazy("test", false)]);
+        let opened = || {
+            catalogs
+                .opened()
+                .map(|catalog| catalog.namespaces[0].to_string())
+                .collect::<Vec<_>>()
+        };
         assert!(twice.is_empty() && opened().is_empty());
-        assert!(matches!(catalogs.resource_type(&"z/a".into()), TypeRef::UnknownNamespace));
+        assert!(matches!(
+            catalogs.resource_type(&"z/a".into()),
+            TypeRef::UnknownNamespace
+        ));
         assert_eq!(catalogs.namespaces().collect::<Vec<_>>(), ["x", "y"]);
         assert!(opened().is_empty() && catalogs.has_namespace("test"));
-        assert!(matches!(catalogs.resource_type(&"y/a".into()), TypeRef::Known(_)));
+        assert!(matches!(
+            catalogs.resource_type(&"y/a".into()),
+            TypeRef::Known(_)
+        ));
         assert_eq!(opened(), ["y"]);
         assert!(catalogs.transform("none").is_none());
-        assert_eq!(opened(), ["x", "y"], "lists name no catalogue that is not to be listed");
+        assert_eq!(
+            opened(),
+            ["x", "y"],
+            "lists name no catalogue that is not to be listed"
+        );
         assert!(catalogs.transform("test-1").is_some());
-        assert_eq!(catalogs.resource_type_names().collect::<Vec<_>>(), ["x/a", "y/a", "test/a"]);
+        assert_eq!(
+            catalogs.resource_type_names().collect::<Vec<_>>(),
+            ["x/a", "y/a", "test/a"]
+        );
     }
 
     fn messages(texts: &[&str]) -> Vec<String> {
-        combine(texts.iter().map(|text| Arc::new(read_catalog(text).unwrap()))).2
+        combine(
+            texts
+                .iter()
+                .map(|text| Arc::new(read_catalog(text).unwrap())),
+        )
+        .2
     }
 
     #[derive(Debug)]
@@ -389,16 +487,24 @@ mod tests {
     fn a_taken_function_name_gets_its_package_as_a_prefix() {
         let both = r#"{"mix_up": {"returns": "any"}, "join": {"returns": "any"}}"#;
         let read = |name: &str, functions: &str| {
-            read_catalog(&format!(r#"{{"format": 1, "namespace": "{name}", "functions": {functions}}}"#)).unwrap()
+            read_catalog(&format!(
+                r#"{{"format": 1, "namespace": "{name}", "functions": {functions}}}"#
+            ))
+            .unwrap()
         };
         let mut own = read("own", both);
-        own.functions.iter_mut().for_each(|function| function.native = Some(Arc::new(Nothing)));
+        own.functions
+            .iter_mut()
+            .for_each(|function| function.native = Some(Arc::new(Nothing)));
         let one = read("one", r#"{"mix_up": {"returns": "any"}}"#);
         let (_, functions, wrong) = combine([Arc::new(own), Arc::new(one)]);
         assert_eq!(wrong, Vec::<String>::new());
         let of = |name: &str| functions.get(name).map(|function| function.purity.clone());
         let provider = |namespace: &str, name: &str| {
-            Some(expr::Purity::Provider { namespace: namespace.into(), name: name.into() })
+            Some(expr::Purity::Provider {
+                namespace: namespace.into(),
+                name: name.into(),
+            })
         };
         assert_eq!(of("mix_up"), provider("one", "mix_up"));
         assert_eq!(of("own_mix_up"), provider("own", "mix_up"));
@@ -408,19 +514,30 @@ mod tests {
 
     #[test]
     fn two_providers_may_not_offer_the_same_name() {
-        let one = r#"{"format": 1, "namespace": "one", "functions": {"mix_up": {"returns": "any"}}}"#;
-        let two = r#"{"format": 1, "namespace": "two", "functions": {"mix_up": {"returns": "any"}}}"#;
-        assert_eq!(messages(&[one, two]), ["`one` and `two` both offer the function `mix_up`"]);
+        let one =
+            r#"{"format": 1, "namespace": "one", "functions": {"mix_up": {"returns": "any"}}}"#;
+        let two =
+            r#"{"format": 1, "namespace": "two", "functions": {"mix_up": {"returns": "any"}}}"#;
+        assert_eq!(
+            messages(&[one, two]),
+            ["`one` and `two` both offer the function `mix_up`"]
+        );
         assert_eq!(messages(&[one]), Vec::<String>::new());
         let again = r#"{"format": 1, "namespace": ["three", "one"]}"#;
-        assert_eq!(messages(&[one, again]), ["two catalogues claim the namespace `one`"]);
+        assert_eq!(
+            messages(&[one, again]),
+            ["two catalogues claim the namespace `one`"]
+        );
     }
 
     #[test]
     fn an_ordered_pair_of_types_has_one_link_kind() {
         let one = r#"{"format": 1, "namespace": "one", "resourceTypes": {"one/a": {}}, "linkKinds": [{"a": "one/a", "b": "two/b"}]}"#;
         let two = r#"{"format": 1, "namespace": "two", "resourceTypes": {"two/b": {}}, "linkKinds": [{"a": "one/a", "b": "two/b"}]}"#;
-        assert_eq!(messages(&[one, two]), ["`one` and `two` both offer links from `one/a` to `two/b`"]);
+        assert_eq!(
+            messages(&[one, two]),
+            ["`one` and `two` both offer links from `one/a` to `two/b`"]
+        );
     }
 
     #[test]
@@ -429,12 +546,26 @@ mod tests {
             "resourceTypes": {"OS::Shop::Rack": {}, "OS::Shop::Far::Rack": {}}}"#;
         let (catalogs, twice) = Catalogs::new([Arc::new(read_catalog(text).unwrap())]);
         assert!(twice.is_empty());
-        assert!(matches!(catalogs.resource_type(&"OS::Shop::Far::Rack".into()), TypeRef::Known(_)));
-        assert!(matches!(catalogs.resource_type(&"OS::Shop::Till".into()), TypeRef::UnknownType));
-        assert!(matches!(catalogs.resource_type(&"OS::Shoe::Rack".into()), TypeRef::UnknownNamespace));
-        for (namespace, name) in [("OS::Shop", "OS::Shop"), ("OS::Shop", "OS::Shop::"), ("OS::Shop", "OS::Shop::A::B")]
-        {
-            let text = format!(r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#);
+        assert!(matches!(
+            catalogs.resource_type(&"OS::Shop::Far::Rack".into()),
+            TypeRef::Known(_)
+        ));
+        assert!(matches!(
+            catalogs.resource_type(&"OS::Shop::Till".into()),
+            TypeRef::UnknownType
+        ));
+        assert!(matches!(
+            catalogs.resource_type(&"OS::Shoe::Rack".into()),
+            TypeRef::UnknownNamespace
+        ));
+        for (namespace, name) in [
+            ("OS::Shop", "OS::Shop"),
+            ("OS::Shop", "OS::Shop::"),
+            ("OS::Shop", "OS::Shop::A::B"),
+        ] {
+            let text = format!(
+                r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#
+            );
             assert!(read_catalog(&text).is_err(), "{name}");
         }
         assert!(read_catalog(r#"{"format": 1, "namespace": "OS::"}"#).is_err());

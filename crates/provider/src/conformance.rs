@@ -7,16 +7,17 @@
 //! assert!(failures.is_empty(), "{failures:#?}");
 //! ```
 //!
-//! Every resource type of the catalogue needs a case. For each case the suite creates, reads, updates and deletes one
-//! resource, repeats the calls that must be idempotent, and compares each answer with the catalogue. It makes a new
-//! provider with `make` for every few calls, as if the process had ended: a provider must not depend on data that it
-//! keeps in memory between calls.
+//! Every resource type of the catalogue needs a case. For each case the suite creates, reads,
+//! updates and deletes one resource, repeats the calls that must be idempotent, and compares each
+//! answer with the catalogue. It makes a new provider with `make` for every few calls, as if the
+//! process had ended: a provider must not depend on data that it keeps in memory between calls.
 //!
-//! If the provider takes part in planning, each operation is planned before: in a preview with and without unknown
-//! values, and again before the call. The answers must agree with each other and with the operation. Directly after an
-//! operation the provider must find no difference.
+//! If the provider takes part in planning, each operation is planned before: in a preview with and
+//! without unknown values, and again before the call. The answers must agree with each other and
+//! with the operation. Directly after an operation the provider must find no difference.
 //!
-//! Not here: special behaviour of a type (the implementation's own tests), data sources and functions.
+//! Not here: special behaviour of a type (the implementation's own tests), data sources and
+//! functions.
 
 mod planning;
 mod transforms;
@@ -28,8 +29,9 @@ use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit, Observed, Operation,
-    Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session,
+    Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit,
+    Observed, Operation, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest,
+    Readiness, Ready, ResourceType, Session,
 };
 
 pub use transforms::transforms;
@@ -43,7 +45,8 @@ pub struct Setup {
     pub settings: Value,
     /// The time of every call, in seconds since 1970 UTC.
     pub now: i64,
-    /// Whether every type must have docs and an example. Only a simulated provider does without them.
+    /// Whether every type must have docs and an example. Only a simulated provider does without
+    /// them.
     pub documented: bool,
 }
 
@@ -70,7 +73,8 @@ pub struct Case {
     pub changed: Option<Value>,
     /// An id of the right form that no resource has.
     pub absent_id: Name,
-    /// Whether the resource exists only in the state, such as a random number, so that its absence cannot be read.
+    /// Whether the resource exists only in the state, such as a random number, so that its absence
+    /// cannot be read.
     pub stateless: bool,
     /// Whether the provider cannot tell from a token whether a create was made before.
     pub forgets_tokens: bool,
@@ -101,8 +105,8 @@ impl Case {
         self
     }
 
-    /// Marks the resource as existing only in the state: after a delete it need not be absent, and a second create may
-    /// make another one.
+    /// Marks the resource as existing only in the state: after a delete it need not be absent, and
+    /// a second create may make another one.
     pub fn stateless(mut self) -> Case {
         self.stateless = true;
         self
@@ -117,8 +121,13 @@ impl Case {
 
 /// Runs the suite. Returns one message per failure; empty on success.
 ///
-/// All providers from `make` must manage the same resources, like several processes in the same environment.
-pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases: &[Case]) -> Vec<String> {
+/// All providers from `make` must manage the same resources, like several processes in the same
+/// environment.
+pub async fn provider(
+    make: impl Fn() -> Arc<dyn Provider>,
+    setup: &Setup,
+    cases: &[Case],
+) -> Vec<String> {
     let mut failures = Vec::new();
     let provider = make();
     let catalog = provider.catalog().clone();
@@ -133,7 +142,10 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
     }
     for (number, case) in cases.iter().enumerate() {
         let Some(resource_type) = catalog.resource_type(&case.type_name) else {
-            failures.push(format!("{}: the catalogue has no such type", case.type_name));
+            failures.push(format!(
+                "{}: the catalogue has no such type",
+                case.type_name
+            ));
             continue;
         };
         let mut run = Run {
@@ -158,8 +170,14 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
 /// Checks the catalogue alone.
 fn check_catalog(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
     let mut kind = |name: &TypeId, docs: Option<&Name>, example: Option<&Name>| {
-        if !catalog.namespaces.iter().any(|own| own.as_ref() == name.package_name()) {
-            failures.push(format!("{name}: is outside the namespaces of the catalogue"));
+        if !catalog
+            .namespaces
+            .iter()
+            .any(|own| own.as_ref() == name.package_name())
+        {
+            failures.push(format!(
+                "{name}: is outside the namespaces of the catalogue"
+            ));
         }
         if setup.documented && docs.is_some_and(|docs| docs.is_empty()) {
             failures.push(format!("{name}: has no docs"));
@@ -209,7 +227,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         self.check_absent_id().await;
         self.check_cancellation(&sent).await;
 
-        let Some(made) = self.create(&sent, "create").await else { return };
+        let Some(made) = self.create(&sent, "create").await else {
+            return;
+        };
         self.check_answer(&made, &spec, "create");
         if !self.case.forgets_tokens && !self.case.stateless {
             if let Some(again) = self.create(&sent, "create").await
@@ -248,7 +268,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
         if !self.case.stateless
             && self.resource_type.capabilities.reads
-            && let Some(seen) = self.read(Some(&latest.0.id), &latest.1, &latest.0, None).await
+            && let Some(seen) = self
+                .read(Some(&latest.0.id), &latest.1, &latest.0, None)
+                .await
             && !matches!(seen, ReadOutcome::Absent)
         {
             self.fail("a deleted resource is still read");
@@ -256,7 +278,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     fn fail(&mut self, message: impl Into<String>) {
-        self.failures.push(format!("{}: {}", self.case.type_name, message.into()));
+        self.failures
+            .push(format!("{}: {}", self.case.type_name, message.into()));
     }
 
     fn call(&self, token: &str) -> Call {
@@ -272,7 +295,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             settings: self.setup.settings.clone(),
             now: self.setup.now,
             progress: Arc::new(move |line: &str| {
-                shown.lock().unwrap_or_else(PoisonError::into_inner).push(line.into())
+                shown
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(line.into())
             }),
         }
     }
@@ -289,14 +315,22 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             log: self.call("configure").progress,
         };
         let configured = self.with_error_recorded((self.make)().configure(with).await)?;
-        configured.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(configured.session.clone());
+        configured
+            .diagnostics
+            .iter()
+            .for_each(|diagnostic| self.record_shown(diagnostic.text()));
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(configured.session.clone());
         Ok(configured.session)
     }
 
     /// Closes the current session.
     async fn close(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let open = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(session) = open {
             session.close().await;
         }
@@ -313,7 +347,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     fn record_shown(&self, line: String) {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.shown
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
     }
 
     /// Records the text of an error, and passes the result on.
@@ -326,7 +363,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
     /// The spec as the engine sends it, with sensitive fields marked secret.
     fn mark_secrets(&mut self, spec: &Value) -> Value {
-        let Value::Map(fields) = spec else { return spec.clone() };
+        let Value::Map(fields) = spec else {
+            return spec.clone();
+        };
         let schema = &self.resource_type.schema;
         let marked = fields.iter().map(|(name, value)| {
             let sensitive = schema.fields.get(name).is_some_and(|field| field.sensitive);
@@ -342,8 +381,15 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
     /// Checks the spec of the case, so that a mistake in it is not reported as one of the provider.
     fn check_spec_fits(&mut self, spec: &Value) {
-        if let Some(misfit) = self.fit.fields(&spec.revealed(), &self.resource_type.schema, Direction::Sent) {
-            self.fail(format!("the spec of the case does not fit the catalogue: `{}` {}", misfit.path, misfit.message));
+        if let Some(misfit) = self.fit.fields(
+            &spec.revealed(),
+            &self.resource_type.schema,
+            Direction::Sent,
+        ) {
+            self.fail(format!(
+                "the spec of the case does not fit the catalogue: `{}` {}",
+                misfit.path, misfit.message
+            ));
         }
     }
 
@@ -351,9 +397,14 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if !self.resource_type.capabilities.checks {
             return;
         }
-        let Some(session) = self.session().await else { return };
+        let Some(session) = self.session().await else {
+            return;
+        };
         let call = self.call("check");
-        let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
+        let request = CheckRequest {
+            type_name: &self.case.type_name,
+            spec: sent,
+        };
         match self.with_error_recorded(session.check(&call, request).await) {
             Ok(checked) => {
                 for diagnostic in checked.diagnostics {
@@ -387,13 +438,17 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if self.case.stateless {
             return;
         }
-        let Some(session) = self.session().await else { return };
+        let Some(session) = self.session().await else {
+            return;
+        };
         let call = self.call("cancelled");
         call.cancel.cancel();
         let request = self.create_request(sent);
         match self.with_error_recorded(session.apply(&call, request).await) {
             Err(error) if error.kind == ErrorKind::Cancelled => {}
-            Err(error) => self.fail(format!("a create cancelled before its start failed with another error: {error}")),
+            Err(error) => self.fail(format!(
+                "a create cancelled before its start failed with another error: {error}"
+            )),
             Ok(_) => self.fail("a create cancelled before its start was made"),
         }
         if let Some(ReadOutcome::Present(_)) = self.read_token("cancelled").await {
@@ -417,7 +472,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn delete(&mut self, latest: &(Applied, Value)) -> Result<Applied, ProviderError> {
-        let private = self.planned_delete(latest).await.unwrap_or_else(|| latest.0.private.clone());
+        let private = self
+            .planned_delete(latest)
+            .await
+            .unwrap_or_else(|| latest.0.private.clone());
         let (prior, sent) = latest;
         let prior_inputs = prior.inputs.as_ref().unwrap_or(sent);
         let session = self.open_session().await?;
@@ -436,31 +494,54 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         };
         let result = self.with_error_recorded(session.apply(&call, request).await);
         if let Ok(applied) = &result {
-            applied.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
+            applied
+                .diagnostics
+                .iter()
+                .for_each(|diagnostic| self.record_shown(diagnostic.text()));
         }
         result
     }
 
     /// Checks that an answer has an id, all declared fields, and the sent fields unchanged.
     fn check_answer(&mut self, applied: &Applied, spec: &Value, after: &str) {
-        applied.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
+        applied
+            .diagnostics
+            .iter()
+            .for_each(|diagnostic| self.record_shown(diagnostic.text()));
         if applied.id.is_empty() {
             self.fail(format!("the answer to {after} has no id"));
         }
         self.check_fields(&applied.fields, after);
         for (name, value) in spec.as_map().into_iter().flatten() {
             let answer = applied.fields.revealed();
-            let kept = || answer.get(name).is_some_and(|answer| same(answer, &value.revealed()));
+            let kept = || {
+                answer
+                    .get(name)
+                    .is_some_and(|answer| same(answer, &value.revealed()))
+            };
             if self.resource_type.capabilities.exact && !value.is_null() && !kept() {
-                self.fail(format!("the answer to {after} changes `{name}`, which was sent"));
+                self.fail(format!(
+                    "the answer to {after} changes `{name}`, which was sent"
+                ));
             }
         }
     }
 
     fn check_fields(&mut self, fields: &Value, after: &str) {
-        if let Some(misfit) = self.fit.fields(&fields.revealed(), &self.resource_type.schema, Direction::Answered) {
-            let at = if misfit.path.is_empty() { String::new() } else { format!(" `{}`", misfit.path) };
-            self.fail(format!("the fields after {after} are not as declared:{at} {}", misfit.message));
+        if let Some(misfit) = self.fit.fields(
+            &fields.revealed(),
+            &self.resource_type.schema,
+            Direction::Answered,
+        ) {
+            let at = if misfit.path.is_empty() {
+                String::new()
+            } else {
+                format!(" `{}`", misfit.path)
+            };
+            self.fail(format!(
+                "the fields after {after} are not as declared:{at} {}",
+                misfit.message
+            ));
         }
     }
 
@@ -470,7 +551,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             Ready::Broken(why) => return self.fail(format!("is broken: {}", why.join(", "))),
             Ready::Pending => {}
         }
-        let Some(session) = self.session().await else { return };
+        let Some(session) = self.session().await else {
+            return;
+        };
         let call = self.call("ready");
         let request = || ReadRequest {
             type_name: &self.case.type_name,
@@ -485,8 +568,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             match self.with_error_recorded(session.poll_ready(&call, request()).await) {
                 Ok(Readiness::Ready(_)) => return,
                 Ok(Readiness::NotYet) => {}
-                Ok(Readiness::Broken(why)) => return self.fail(format!("is broken: {}", why.join(", "))),
-                Err(error) => return self.fail(format!("the question whether it is ready failed: {error}")),
+                Ok(Readiness::Broken(why)) => {
+                    return self.fail(format!("is broken: {}", why.join(", ")));
+                }
+                Err(error) => {
+                    return self.fail(format!("the question whether it is ready failed: {error}"));
+                }
             }
         }
         self.fail("is not ready after 100 questions");
@@ -513,7 +600,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         match self.with_error_recorded(session.read(&call, request).await) {
             Ok(seen) => {
                 if let ReadOutcome::Present(observed) = &seen {
-                    observed.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
+                    observed
+                        .diagnostics
+                        .iter()
+                        .for_each(|diagnostic| self.record_shown(diagnostic.text()));
                 }
                 Some(seen)
             }
@@ -548,7 +638,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         }
         match self.read(Some(&applied.id), sent, applied, None).await {
-            Some(ReadOutcome::Present(Observed { id, fields, private, .. })) => {
+            Some(ReadOutcome::Present(Observed {
+                id,
+                fields,
+                private,
+                ..
+            })) => {
                 if private != applied.private {
                     self.fail(format!("the opaque data after {after} is read differently"));
                 }
@@ -558,27 +653,44 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 self.check_fields(&fields, &format!("{after} and read"));
                 let (fields, answer) = (fields.revealed(), applied.fields.revealed());
                 for (name, field) in &self.resource_type.schema.fields {
-                    let compared = if field.computed { field.track_drift } else { !field.ignore_drift };
-                    let present_value = |value: &Value| value.get(name).filter(|value| !value.is_null()).cloned();
+                    let compared = if field.computed {
+                        field.track_drift
+                    } else {
+                        !field.ignore_drift
+                    };
+                    let present_value =
+                        |value: &Value| value.get(name).filter(|value| !value.is_null()).cloned();
                     let equal = match (present_value(&fields), present_value(&answer)) {
                         (Some(read), Some(answered)) => same(&read, &answered),
                         (read, answered) => read.is_none() && answered.is_none(),
                     };
                     if compared && !equal {
-                        self.failures
-                            .push(format!("{}: `{name}` is read differently after {after}", self.case.type_name));
+                        self.failures.push(format!(
+                            "{}: `{name}` is read differently after {after}",
+                            self.case.type_name
+                        ));
                     }
                 }
             }
             Some(ReadOutcome::Absent) => self.fail(format!("is gone right after {after}")),
-            Some(ReadOutcome::Unknown) => self.fail(format!("cannot be read by its id after {after}")),
+            Some(ReadOutcome::Unknown) => {
+                self.fail(format!("cannot be read by its id after {after}"))
+            }
             None => {}
         }
     }
 
     fn check_no_secret_shown(&mut self) {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
-        if self.secrets.iter().any(|secret| !secret.is_empty() && shown.contains(secret.as_ref())) {
+        let shown = self
+            .shown
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .join("\n");
+        if self
+            .secrets
+            .iter()
+            .any(|secret| !secret.is_empty() && shown.contains(secret.as_ref()))
+        {
             self.fail("a secret stands in an error, a warning or progress");
         }
     }
@@ -586,7 +698,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
 /// A spec with the defaults of its schema.
 fn with_defaults(spec: &Value, schema: &Schema) -> Value {
-    let Value::Map(fields) = spec else { return spec.clone() };
+    let Value::Map(fields) = spec else {
+        return spec.clone();
+    };
     let mut filled = Map::default();
     for (name, value) in fields.iter() {
         let value = match schema.fields.get(name).map(|field| &field.kind) {
@@ -605,17 +719,22 @@ fn with_defaults(spec: &Value, schema: &Schema) -> Value {
     Value::Map(Arc::new(filled))
 }
 
-/// Whether two values are equal for the state: an integer equals a float of the same value, and sets have no order.
+/// Whether two values are equal for the state: an integer equals a float of the same value, and
+/// sets have no order.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+        }
         (Value::Set(a), Value::Set(b) | Value::List(b)) | (Value::List(b), Value::Set(a)) => {
-            a.iter().all(|a| b.iter().any(|b| same(a, b))) && b.iter().all(|b| a.iter().any(|a| same(a, b)))
+            a.iter().all(|a| b.iter().any(|b| same(a, b)))
+                && b.iter().all(|b| a.iter().any(|a| same(a, b)))
         }
         (Value::Map(a), Value::Map(b)) => {
             // An answer may add entries. All sent entries must be in it unchanged.
-            b.iter().all(|(key, b)| a.get(key).is_some_and(|a| same(a, b)))
+            b.iter()
+                .all(|(key, b)| a.get(key).is_some_and(|a| same(a, b)))
         }
         (a, b) => a == b,
     }

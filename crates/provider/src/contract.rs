@@ -1,10 +1,11 @@
 //! The two traits, and the requests and answers of their calls. Read from top to bottom.
 //!
-//! A [`Provider`] is the object that a program installs for a package: fixed facts, and the way to a [`Session`]. A
-//! session is a provider with settings: it manages resources. A provider without settings of its own is its own
-//! session.
+//! A [`Provider`] is the object that a program installs for a package: fixed facts, and the way to
+//! a [`Session`]. A session is a provider with settings: it manages resources. A provider without
+//! settings of its own is its own session.
 //!
-//! Not here: planning (`planning`), applying (`operation`), the state that an operation would find (`preflight`).
+//! Not here: planning (`planning`), applying (`operation`), the state that an operation would find
+//! (`preflight`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +15,15 @@ use blueprint::{Address, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight, PreflightRequest,
-    ProviderDiagnostic, ProviderError, Transform,
+    Applied, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight,
+    PreflightRequest, ProviderDiagnostic, ProviderError, Transform,
 };
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 
-/// Receives lines of progress for the user while a call runs. The provider removes secrets from text that it passes on
-/// from outside.
+/// Receives lines of progress for the user while a call runs. The provider removes secrets from
+/// text that it passes on from outside.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The data that comes with every call.
@@ -32,17 +33,19 @@ pub struct Call {
     pub instance: Name,
     /// The address of the resource in the instance.
     pub address: Address,
-    /// The idempotency token of the step. All tries of one step share it, including a create that is planned again
-    /// after an interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that
-    /// succeeded.
+    /// The idempotency token of the step. All tries of one step share it, including a create that
+    /// is planned again after an interrupted run; no other step has it. A provider that can look
+    /// tokens up does not repeat a create that succeeded.
     pub token: Name,
-    /// The time that the call may take, if there is a limit. After it the provider fails with [`ErrorKind::TimedOut`].
+    /// The time that the call may take, if there is a limit. After it the provider fails with
+    /// [`ErrorKind::TimedOut`].
     pub deadline: Option<Duration>,
     /// Cancelled when the caller no longer waits. The provider stops as soon as it safely can.
     pub cancel: CancellationToken,
     /// The folder of the root document. Paths of written files are relative to it.
     pub root: Arc<Path>,
-    /// The folder of the document that declares the resource. Paths of files that are read are relative to it.
+    /// The folder of the document that declares the resource. Paths of files that are read are
+    /// relative to it.
     pub folder: Arc<Path>,
     /// The user's settings of the namespace: a map.
     pub settings: Value,
@@ -60,8 +63,8 @@ pub struct RecordedObject<'a> {
     pub id: Option<&'a str>,
     /// The inputs as sent.
     pub inputs: &'a Value,
-    /// Opaque data of the provider, as last returned; after a create that failed or was interrupted, as `plan` returned
-    /// it.
+    /// Opaque data of the provider, as last returned; after a create that failed or was
+    /// interrupted, as `plan` returned it.
     pub private: &'a Value,
 }
 
@@ -89,17 +92,20 @@ impl CheckFindings {
 
     /// Reports that the value at a path has the wrong type, given the other fields.
     pub fn mismatch(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
-        self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::WrongType));
+        self.diagnostics
+            .push(ProviderDiagnostic::error(path, why).about(Finding::WrongType));
     }
 
     /// Reports that the value at a path is outside the limits that other fields set.
     pub fn out_of_range(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
-        self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::OutOfRange));
+        self.diagnostics
+            .push(ProviderDiagnostic::error(path, why).about(Finding::OutOfRange));
     }
 
     /// Warns about the value at a path.
     pub fn warn(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
-        self.diagnostics.push(ProviderDiagnostic::warning(path, why));
+        self.diagnostics
+            .push(ProviderDiagnostic::warning(path, why));
     }
 }
 
@@ -116,10 +122,11 @@ pub struct ReadRequest<'a> {
     pub outputs: &'a Value,
     /// The version of the type's schema that the recorded values have.
     pub schema_version: u32,
-    /// Opaque data of the provider, as last returned; after an interrupted create, as `plan` returned it.
+    /// Opaque data of the provider, as last returned; after an interrupted create, as `plan`
+    /// returned it.
     pub private: &'a Value,
-    /// The token of a call whose outcome is unknown: the provider must find out whether it succeeded. `None` for a
-    /// recorded resource.
+    /// The token of a call whose outcome is unknown: the provider must find out whether it
+    /// succeeded. `None` for a recorded resource.
     pub token: Option<&'a str>,
 }
 
@@ -141,11 +148,13 @@ pub struct Observed {
     pub id: Name,
     /// All current fields, user-set and computed ones: a map.
     pub fields: Value,
-    /// The spec that would create the resource as it is, if the provider returns one. An import records it.
+    /// The spec that would create the resource as it is, if the provider returns one. An import
+    /// records it.
     pub inputs: Option<Value>,
     /// Opaque data of the provider.
     pub private: Value,
-    /// The reason to replace the resource although it matches its spec, for example a certificate that expires soon.
+    /// The reason to replace the resource although it matches its spec, for example a certificate
+    /// that expires soon.
     pub expired: Option<String>,
     /// Warnings and notes.
     pub diagnostics: Vec<ProviderDiagnostic>,
@@ -213,12 +222,15 @@ pub struct ApplyRequest<'a> {
     pub desired: &'a Value,
     /// The version of the type's schema that the prior values have.
     pub schema_version: u32,
-    /// The fields as planned, unknown where only this call can tell; null if the provider planned none.
+    /// The fields as planned, unknown where only this call can tell; null if the provider planned
+    /// none.
     pub planned: &'a Value,
-    /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
+    /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a
+    /// plan.
     pub private: &'a Value,
-    /// The fields that name sources, each with the digest that the plan saw. The provider does nothing if a source has
-    /// another digest. Sources that the plan itself may change are left out.
+    /// The fields that name sources, each with the digest that the plan saw. The provider does
+    /// nothing if a source has another digest. Sources that the plan itself may change are left
+    /// out.
     pub sources: &'a [(Name, Value)],
 }
 
@@ -277,14 +289,15 @@ pub struct InvokeRequest<'a> {
 
 /// The configuration of a session.
 pub struct Configuration {
-    /// The name of the provider instance: the package, or the address of the resource that declares it.
+    /// The name of the provider instance: the package, or the address of the resource that declares
+    /// it.
     pub name: Name,
     /// The settings: a map, or null. They may hold unknown values while a plan is made.
     pub settings: Value,
     /// The settings that the recorded resources were last managed with; null if there are none.
     pub former: Value,
-    /// Whether only [`Session::check`] is called, as by `validate`. The settings are not known then, and nothing may be
-    /// contacted.
+    /// Whether only [`Session::check`] is called, as by `validate`. The settings are not known
+    /// then, and nothing may be contacted.
     pub offline: bool,
     /// The folder of the root document.
     pub root: Arc<Path>,
@@ -300,7 +313,8 @@ pub enum SettingsChange {
     Same,
     /// The resources stay and are managed with the new settings.
     Update,
-    /// The resources must be replaced, because these settings changed: another account or region, for example.
+    /// The resources must be replaced, because these settings changed: another account or region,
+    /// for example.
     Replace(Vec<FieldPath>),
 }
 
@@ -315,8 +329,14 @@ pub struct Configured {
 }
 
 /// Returns the answer of a provider that needs no settings and is its own session.
-pub fn configured<S: Session + 'static>(session: Arc<S>) -> BoxFuture<'static, Result<Configured, ProviderError>> {
-    let configured = Configured { session, change: SettingsChange::Same, diagnostics: Vec::new() };
+pub fn configured<S: Session + 'static>(
+    session: Arc<S>,
+) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    let configured = Configured {
+        session,
+        change: SettingsChange::Same,
+        diagnostics: Vec::new(),
+    };
     Box::pin(std::future::ready(Ok(configured)))
 }
 
@@ -325,9 +345,9 @@ pub trait Provider: Send + Sync {
     /// All fixed facts. Returns the same catalogue each time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
 
-    /// Passes the stored data of its resources to the provider, before a plan is made or applied. `root` is the folder
-    /// of the root document. The provider may learn which objects earlier processes created; it calls nothing and
-    /// changes nothing.
+    /// Passes the stored data of its resources to the provider, before a plan is made or applied.
+    /// `root` is the folder of the root document. The provider may learn which objects earlier
+    /// processes created; it calls nothing and changes nothing.
     fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
         let _ = (root, objects);
     }
@@ -338,19 +358,23 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Connects and configures a session. Called once for each configuration of a run; starts a process if the provider
-    /// needs one.
+    /// Connects and configures a session. Called once for each configuration of a run; starts a
+    /// process if the provider needs one.
     ///
-    /// Fails if the settings are refused ([`ErrorKind::Credentials`], [`ErrorKind::Document`] with the path of the
-    /// setting) or the provider cannot be reached.
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>>;
+    /// Fails if the settings are refused ([`ErrorKind::Credentials`], [`ErrorKind::Document`] with
+    /// the path of the setting) or the provider cannot be reached.
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>>;
 }
 
 /// A configured provider: manages the resources of a package.
 ///
-/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
-/// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
-/// no marks in fields that the catalogue declares sensitive; marks in answers are kept.
+/// Calls for different resources run concurrently; calls for one resource never do. A call does not
+/// block its thread for long: blocking work goes to a thread of its own. Incoming values may be
+/// marked secret at any depth. Answers need no marks in fields that the catalogue declares
+/// sensitive; marks in answers are kept.
 pub trait Session: Send + Sync {
     /// Checks a spec beyond the catalogue. Only called if the type's capabilities set `checks`.
     fn check<'a>(
@@ -369,14 +393,19 @@ pub trait Session: Send + Sync {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
-    /// Returns the effects of a change. The type's [`Plans`](crate::Plans) determine when it is called.
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    /// Returns the effects of a change. The type's [`Plans`](crate::Plans) determine when it is
+    /// called.
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })
     }
 
-    /// Returns the state that an operation would find, and changes nothing. Only called if the type's capabilities set
-    /// `preflights`.
+    /// Returns the state that an operation would find, and changes nothing. Only called if the
+    /// type's capabilities set `preflights`.
     fn preflight<'a>(
         &'a self,
         call: &'a Call,
@@ -387,7 +416,11 @@ pub trait Session: Send + Sync {
     }
 
     /// Creates, updates or deletes one resource. Deleting a resource that does not exist succeeds.
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
     /// Returns whether a resource is ready. Only called after an `apply` whose answer was
     /// [`Ready::Pending`](crate::Ready::Pending).
@@ -417,35 +450,55 @@ pub trait Session: Send + Sync {
                 token: None,
             };
             Ok(match self.read(call, read).await? {
-                ReadOutcome::Present(observed) => vec![Imported { type_name: request.type_name.into(), observed }],
+                ReadOutcome::Present(observed) => vec![Imported {
+                    type_name: request.type_name.into(),
+                    observed,
+                }],
                 ReadOutcome::Absent | ReadOutcome::Unknown => Vec::new(),
             })
         })
     }
 
-    /// Converts recorded values to the current version of their schema. Called before a plan is made if a record has an
-    /// older version than the catalogue, and again until an operation has written the record. By default the values
-    /// stay unchanged.
+    /// Converts recorded values to the current version of their schema. Called before a plan is
+    /// made if a record has an older version than the catalogue, and again until an operation has
+    /// written the record. By default the values stay unchanged.
     fn upgrade<'a>(
         &'a self,
         call: &'a Call,
         request: UpgradeRequest<'a>,
     ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
         let _ = call;
-        let UpgradeRequest { inputs, fields, private, .. } = request;
-        let kept = Upgraded { inputs: inputs.clone(), fields: fields.clone(), private: private.clone() };
+        let UpgradeRequest {
+            inputs,
+            fields,
+            private,
+            ..
+        } = request;
+        let kept = Upgraded {
+            inputs: inputs.clone(),
+            fields: fields.clone(),
+            private: private.clone(),
+        };
         Box::pin(async { Ok(kept) })
     }
 
     /// Fetches the candidates of a data source.
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         let _ = call;
         let message = format!("there is no data source `{}` here", request.type_name);
         Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })
     }
 
     /// Calls one of the provider's functions.
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         let _ = call;
         let message = format!("there is no function `{}` here", request.function);
         Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })

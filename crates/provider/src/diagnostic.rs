@@ -1,6 +1,8 @@
-//! The messages of a provider beside its answer: refusals, warnings and notes, each about a place of a spec.
+//! The messages of a provider beside its answer: refusals, warnings and notes, each about a place
+//! of a spec.
 //!
-//! Not here: positions in documents (`plan` finds the span of a path), errors of calls (`operation`).
+//! Not here: positions in documents (`plan` finds the span of a path), errors of calls
+//! (`operation`).
 
 use blueprint::FieldPath;
 
@@ -38,7 +40,8 @@ pub struct ProviderDiagnostic {
     pub summary: String,
     /// Further details; empty if there are none.
     pub detail: String,
-    /// The field at fault; empty for the resource as a whole. It may be a field that the spec does not set.
+    /// The field at fault; empty for the resource as a whole. It may be a field that the spec does
+    /// not set.
     pub path: FieldPath,
 }
 
@@ -56,12 +59,18 @@ impl ProviderDiagnostic {
 
     /// A warning at a path.
     pub fn warning(path: impl Into<FieldPath>, summary: impl Into<String>) -> ProviderDiagnostic {
-        ProviderDiagnostic { severity: ProviderSeverity::Warning, ..ProviderDiagnostic::error(path, summary) }
+        ProviderDiagnostic {
+            severity: ProviderSeverity::Warning,
+            ..ProviderDiagnostic::error(path, summary)
+        }
     }
 
     /// Adds details to the diagnostic.
     pub fn detailed(self, detail: impl Into<String>) -> ProviderDiagnostic {
-        ProviderDiagnostic { detail: detail.into(), ..self }
+        ProviderDiagnostic {
+            detail: detail.into(),
+            ..self
+        }
     }
 
     /// Sets the kind of problem.
@@ -71,6 +80,10 @@ impl ProviderDiagnostic {
 
     /// Summary and detail as one text.
     pub fn text(&self) -> String {
-        if self.detail.is_empty() { self.summary.clone() } else { format!("{}\n{}", self.summary, self.detail) }
+        if self.detail.is_empty() {
+            self.summary.clone()
+        } else {
+            format!("{}\n{}", self.summary, self.detail)
+        }
     }
 }

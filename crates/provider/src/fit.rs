@@ -1,7 +1,7 @@
 //! Whether a value matches the declaration of a field exactly, without conversions.
 //!
-//! Users: catalogues (a default must match its field), the conformance suite (an answer must match the declaration),
-//! and the simulated cloud, which is stricter than a real one.
+//! Users: catalogues (a default must match its field), the conformance suite (an answer must match
+//! the declaration), and the simulated cloud, which is stricter than a real one.
 //!
 //! Not here: conversions of dialects, and diagnostics about a document (`engine`).
 
@@ -30,10 +30,12 @@ pub enum Direction {
     Answered,
 }
 
-/// Compares values with fields. It caches compiled patterns, so one instance should serve many calls.
+/// Compares values with fields. It caches compiled patterns, so one instance should serve many
+/// calls.
 #[derive(Debug, Default)]
 pub struct Fit {
-    /// Compiled patterns, by pattern and whether it must match the whole text. `None` for an invalid one.
+    /// Compiled patterns, by pattern and whether it must match the whole text. `None` for an
+    /// invalid one.
     patterns: Mutex<HashMap<(Name, bool), Option<Regex>>>,
 }
 
@@ -43,21 +45,34 @@ impl Fit {
         Fit::default()
     }
 
-    /// Returns the first mismatch in a map of fields. Values must be known and without secret marks.
+    /// Returns the first mismatch in a map of fields. Values must be known and without secret
+    /// marks.
     pub fn fields(&self, value: &Value, schema: &Schema, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
-        self.object(value, schema, direction, &mut path).map(|message| Misfit { path, message })
+        self.object(value, schema, direction, &mut path)
+            .map(|message| Misfit { path, message })
     }
 
-    /// Returns the first mismatch in the value of a field. The value must be known and without secret marks.
+    /// Returns the first mismatch in the value of a field. The value must be known and without
+    /// secret marks.
     pub fn field(&self, value: &Value, field: &Field, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
-        self.value(value, field, direction, &mut path).map(|message| Misfit { path, message })
+        self.value(value, field, direction, &mut path)
+            .map(|message| Misfit { path, message })
     }
 
-    /// Returns the first mismatch, and extends `path` to it. Without a mismatch, `path` is unchanged.
-    fn object(&self, value: &Value, schema: &Schema, direction: Direction, path: &mut String) -> Option<String> {
-        let Value::Map(map) = value else { return Some(format!("must be an object, found {}", found(value))) };
+    /// Returns the first mismatch, and extends `path` to it. Without a mismatch, `path` is
+    /// unchanged.
+    fn object(
+        &self,
+        value: &Value,
+        schema: &Schema,
+        direction: Direction,
+        path: &mut String,
+    ) -> Option<String> {
+        let Value::Map(map) = value else {
+            return Some(format!("must be an object, found {}", found(value)));
+        };
         for (name, value) in map.iter() {
             let before = path.len();
             if !path.is_empty() {
@@ -65,7 +80,11 @@ impl Fit {
             }
             path.push_str(name);
             let Some(field) = schema.fields.get(name) else {
-                let problem = if schema.open { plain(value, path) } else { Some("there is no such field".into()) };
+                let problem = if schema.open {
+                    plain(value, path)
+                } else {
+                    Some("there is no such field".into())
+                };
                 if problem.is_some() {
                     return problem;
                 }
@@ -95,7 +114,13 @@ impl Fit {
         None
     }
 
-    fn value(&self, value: &Value, field: &Field, direction: Direction, path: &mut String) -> Option<String> {
+    fn value(
+        &self,
+        value: &Value,
+        field: &Field,
+        direction: Direction,
+        path: &mut String,
+    ) -> Option<String> {
         match value {
             Value::Null if field.nullable || matches!(field.kind, Kind::Any) => return None,
             Value::Unknown(_) => return Some("is not known".into()),
@@ -115,19 +140,31 @@ impl Fit {
                 if limits.max_length.is_some_and(|most| length() > most) {
                     return Some("is too long".into());
                 }
-                if limits.pattern.as_ref().is_some_and(|pattern| !self.matches(pattern, limits.whole, text)) {
+                if limits
+                    .pattern
+                    .as_ref()
+                    .is_some_and(|pattern| !self.matches(pattern, limits.whole, text))
+                {
                     return Some("does not match its pattern".into());
                 }
             }
             (Kind::Integer, Value::Int(number)) => {
                 return limited(*number as f64, field).or_else(|| allowed(value, field));
             }
-            (Kind::Float, Value::Float(number)) => return limited(*number, field).or_else(|| allowed(value, field)),
+            (Kind::Float, Value::Float(number)) => {
+                return limited(*number, field).or_else(|| allowed(value, field));
+            }
             (Kind::Array(item), Value::List(items) | Value::Set(items)) => {
-                if limits.min_items.is_some_and(|least| (items.len() as u64) < least) {
+                if limits
+                    .min_items
+                    .is_some_and(|least| (items.len() as u64) < least)
+                {
                     return Some("has too few items".into());
                 }
-                if limits.max_items.is_some_and(|most| items.len() as u64 > most) {
+                if limits
+                    .max_items
+                    .is_some_and(|most| items.len() as u64 > most)
+                {
                     return Some("has too many items".into());
                 }
                 for (at, value) in items.iter().enumerate() {
@@ -140,10 +177,16 @@ impl Fit {
                 }
             }
             (Kind::Map(field), Value::Map(entries)) => {
-                if limits.min_items.is_some_and(|least| (entries.len() as u64) < least) {
+                if limits
+                    .min_items
+                    .is_some_and(|least| (entries.len() as u64) < least)
+                {
                     return Some("has too few entries".into());
                 }
-                if limits.max_items.is_some_and(|most| entries.len() as u64 > most) {
+                if limits
+                    .max_items
+                    .is_some_and(|most| entries.len() as u64 > most)
+                {
                     return Some("has too many entries".into());
                 }
                 for (key, value) in entries.iter() {
@@ -163,8 +206,14 @@ impl Fit {
                     self.value(value, branch, direction, path)?;
                     path.truncate(before);
                 }
-                let is_number = branches.iter().all(|it| matches!(it.kind, Kind::Integer | Kind::Float));
-                return if is_number { wrong("a number") } else { Some("fits no alternative".into()) };
+                let is_number = branches
+                    .iter()
+                    .all(|it| matches!(it.kind, Kind::Integer | Kind::Float));
+                return if is_number {
+                    wrong("a number")
+                } else {
+                    Some("fits no alternative".into())
+                };
             }
             (Kind::Boolean, _) => return wrong("a boolean"),
             (Kind::String, _) => return wrong("a string"),
@@ -177,23 +226,30 @@ impl Fit {
     }
 
     fn matches(&self, pattern: &Name, whole: bool, text: &str) -> bool {
-        let Ok(mut patterns) = self.patterns.lock() else { return true };
+        let Ok(mut patterns) = self.patterns.lock() else {
+            return true;
+        };
         let compiled = || match whole {
             true => Regex::new(&format!(r"\A(?:{pattern})\z")).ok(),
             false => Regex::new(pattern).ok(),
         };
-        let regex = patterns.entry((pattern.clone(), whole)).or_insert_with(compiled);
+        let regex = patterns
+            .entry((pattern.clone(), whole))
+            .or_insert_with(compiled);
         regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 }
 
-/// Checks free content, which must be plain data without values that have a meaning only inside the engine.
+/// Checks free content, which must be plain data without values that have a meaning only inside the
+/// engine.
 fn plain(value: &Value, path: &mut String) -> Option<String> {
     let before = path.len();
     match value {
         Value::Unknown(_) => return Some("is not known".into()),
         Value::Secret(_) => return Some("is still marked secret".into()),
-        Value::Function(_) | Value::Resource(_) => return Some(format!("cannot be {}", found(value))),
+        Value::Function(_) | Value::Resource(_) => {
+            return Some(format!("cannot be {}", found(value)));
+        }
         Value::List(items) | Value::Set(items) => {
             for (at, item) in items.iter().enumerate() {
                 let _ = write!(path, "[{at}]");
@@ -234,7 +290,8 @@ fn limited(number: f64, field: &Field) -> Option<String> {
 }
 
 fn allowed(value: &Value, field: &Field) -> Option<String> {
-    (!field.allowed.is_empty() && !field.allowed.contains(value)).then(|| "is not among the allowed values".into())
+    (!field.allowed.is_empty() && !field.allowed.contains(value))
+        .then(|| "is not among the allowed values".into())
 }
 
 fn found(value: &Value) -> String {
@@ -252,42 +309,74 @@ mod tests {
 
     /// Returns the mismatch in a spec of a type with these fields.
     fn problem(fields: &str, spec: &str) -> Option<String> {
-        let text = format!(r#"{{"format": 1, "namespace": "x", "resourceTypes": {{"x/a": {{{fields}}}}}}}"#);
+        let text = format!(
+            r#"{{"format": 1, "namespace": "x", "resourceTypes": {{"x/a": {{{fields}}}}}}}"#
+        );
         let catalog = read_catalog(&text).unwrap();
         let value: Value = serde_json::from_str(spec).unwrap();
         let schema = &catalog.resource_types["x/a"].schema;
-        Fit::new().fields(&value, schema, Direction::Sent).map(|misfit| format!("{}: {}", misfit.path, misfit.message))
+        Fit::new()
+            .fields(&value, schema, Direction::Sent)
+            .map(|misfit| format!("{}: {}", misfit.path, misfit.message))
     }
 
     #[test]
     fn an_open_schema_takes_any_plain_field_beside_its_own() {
         let open = r#""open": true, "fields": {"a": {"kind": "integer", "required": true}}"#;
         assert_eq!(problem(open, r#"{"a": 1, "b": {"c": [null]}}"#), None);
-        assert_eq!(problem(open, r#"{"a": "1", "b": 2}"#).unwrap(), "a: must be an integer, found a string");
+        assert_eq!(
+            problem(open, r#"{"a": "1", "b": 2}"#).unwrap(),
+            "a: must be an integer, found a string"
+        );
         assert_eq!(problem(open, r#"{"b": 2}"#).unwrap(), ": `a` is missing");
-        assert_eq!(problem(r#""fields": {}"#, r#"{"b": 2}"#).unwrap(), "b: there is no such field");
+        assert_eq!(
+            problem(r#""fields": {}"#, r#"{"b": 2}"#).unwrap(),
+            "b: there is no such field"
+        );
     }
 
     #[test]
     fn union_of_integer_and_float_is_a_number() {
-        let number = r#""fields": {"n": {"kind": "union", "of": [{"kind": "integer"}, {"kind": "float"}]}}"#;
-        assert_eq!((problem(number, r#"{"n": 7}"#), problem(number, r#"{"n": 1.5}"#)), (None, None));
-        assert_eq!(problem(number, r#"{"n": "7"}"#).unwrap(), "n: must be a number, found a string");
+        let number =
+            r#""fields": {"n": {"kind": "union", "of": [{"kind": "integer"}, {"kind": "float"}]}}"#;
+        assert_eq!(
+            (
+                problem(number, r#"{"n": 7}"#),
+                problem(number, r#"{"n": 1.5}"#)
+            ),
+            (None, None)
+        );
+        assert_eq!(
+            problem(number, r#"{"n": "7"}"#).unwrap(),
+            "n: must be a number, found a string"
+        );
     }
 
     #[test]
     fn limits_of_numbers_texts_and_maps_hold() {
         let odd = r#""fields": {"n": {"kind": "integer", "modulo": [2, 1]}}"#;
-        assert_eq!((problem(odd, r#"{"n": 7}"#), problem(odd, r#"{"n": -3}"#)), (None, None));
+        assert_eq!(
+            (problem(odd, r#"{"n": 7}"#), problem(odd, r#"{"n": -3}"#)),
+            (None, None)
+        );
         assert!(problem(odd, r#"{"n": 4}"#).is_some());
         let part = r#""fields": {"t": {"kind": "string", "pattern": "a|ab"}}"#;
         let whole = r#""fields": {"t": {"kind": "string", "pattern": "a|b", "whole": true}}"#;
         assert_eq!(problem(part, r#"{"t": "xax"}"#), None);
         assert_eq!(problem(whole, r#"{"t": "b"}"#), None);
-        assert!(problem(whole, r#"{"t": "ab"}"#).is_some() && problem(whole, r#"{"t": "a\n"}"#).is_some());
+        assert!(
+            problem(whole, r#"{"t": "ab"}"#).is_some()
+                && problem(whole, r#"{"t": "a\n"}"#).is_some()
+        );
         let map = r#""fields": {"m": {"kind": "map", "minItems": 1, "maxItems": 2}}"#;
         assert_eq!(problem(map, r#"{"m": {"a": 1}}"#), None);
-        assert_eq!(problem(map, r#"{"m": {}}"#).unwrap(), "m: has too few entries");
-        assert_eq!(problem(map, r#"{"m": {"a": 1, "b": 1, "c": 1}}"#).unwrap(), "m: has too many entries");
+        assert_eq!(
+            problem(map, r#"{"m": {}}"#).unwrap(),
+            "m: has too few entries"
+        );
+        assert_eq!(
+            problem(map, r#"{"m": {"a": 1, "b": 1, "c": 1}}"#).unwrap(),
+            "m: has too many entries"
+        );
     }
 }

@@ -18,13 +18,15 @@ pub struct HostedPackage {
     pub arguments: Vec<String>,
     /// Environment variables that are set for it.
     pub environment: Vec<(String, String)>,
-    /// Patterns of the variables that it inherits, with `*` for any text. `None` stands for all except `CYAN_*`.
+    /// Patterns of the variables that it inherits, with `*` for any text. `None` stands for all
+    /// except `CYAN_*`.
     pub inherits: Option<Vec<String>>,
     /// The limit of its process's memory in bytes. `None` for no limit.
     pub memory: Option<u64>,
     /// The time within which it must start.
     pub start_within: Duration,
-    /// The folder in which its process runs: the folder of the configuration file or of the document.
+    /// The folder in which its process runs: the folder of the configuration file or of the
+    /// document.
     pub folder: PathBuf,
     /// The folder for cached schemas. `None` if nothing is cached.
     pub cache: Option<PathBuf>,

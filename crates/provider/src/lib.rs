@@ -1,8 +1,10 @@
-//! The contract of a provider: fixed facts as data ([`Catalog`]) and two small traits ([`Provider`], [`Session`]).
+//! The contract of a provider: fixed facts as data ([`Catalog`]) and two small traits
+//! ([`Provider`], [`Session`]).
 //!
-//! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state.
-//! It sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
-//! implementation passes the [`conformance`] suite; `fake` is the strictest of these implementations.
+//! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no
+//! plan and no state. It sees values, never expressions, except in a [`transform`], which turns
+//! abstract resources into real ones. Every implementation passes the [`conformance`] suite; `fake`
+//! is the strictest of these implementations.
 //!
 //! Not here: any provider (`providers`); the choice and order of calls (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -33,9 +35,10 @@ pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
-    ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration, Configured, FetchRequest,
-    Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness,
-    RecordedObject, Session, SettingsChange, UpgradeRequest, Upgraded, configured,
+    ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration,
+    Configured, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress,
+    Provider, ReadOutcome, ReadRequest, Readiness, RecordedObject, Session, SettingsChange,
+    UpgradeRequest, Upgraded, configured,
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
@@ -51,8 +54,8 @@ pub use scrub::{RunScrubber, Scrubber};
 pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};
 pub use types::{
-    AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
-    Hosted, ImplicitDependency, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef,
-    depends_on_changes,
+    AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType,
+    FilterField, FilterType, Hosted, ImplicitDependency, OptionOf, Plans, Rejection, ReplacesWhere,
+    ResourceType, Setting, TransformDef, depends_on_changes,
 };
 pub use unavailable::{SessionFailure, Unavailable};

@@ -78,7 +78,8 @@ pub struct LinkEffect {
     pub mode: WriteMode,
     /// The value that it writes.
     pub value: Expr,
-    /// Whether it is a step of its own once the target is ready. If not, it is merged into the target's desired spec.
+    /// Whether it is a step of its own once the target is ready. If not, it is merged into the
+    /// target's desired spec.
     pub is_own_step: bool,
 }
 

@@ -36,7 +36,8 @@ pub struct Applied {
     pub id: Name,
     /// All current fields of the resource, user-set and computed ones: a map. Null after a delete.
     pub fields: Value,
-    /// Opaque data of the provider. It replaces the recorded and planned data; null if there is none.
+    /// Opaque data of the provider. It replaces the recorded and planned data; null if there is
+    /// none.
     pub private: Value,
     /// Whether the resource is ready.
     pub ready: Ready,
@@ -78,8 +79,13 @@ impl Applied {
 
     /// Sets warnings about the resource as a whole.
     pub fn with_warnings(self, warnings: impl IntoIterator<Item = String>) -> Applied {
-        let warnings = warnings.into_iter().map(|text| ProviderDiagnostic::warning("", text));
-        Applied { diagnostics: warnings.collect(), ..self }
+        let warnings = warnings
+            .into_iter()
+            .map(|text| ProviderDiagnostic::warning("", text));
+        Applied {
+            diagnostics: warnings.collect(),
+            ..self
+        }
     }
 
     /// Returns the answer to a delete.
@@ -110,15 +116,18 @@ pub enum ErrorKind {
     Permanent,
     /// The call was cancelled.
     Cancelled,
-    /// The call may have taken effect or not: the provider's process died, or the provider does not know the outcome.
-    /// The call is not repeated; the next plan reads the resource first.
+    /// The call may have taken effect or not: the provider's process died, or the provider does not
+    /// know the outcome. The call is not repeated; the next plan reads the resource first.
     OutcomeUnknown,
 }
 
 impl ErrorKind {
     /// Whether the same call may be retried.
     pub fn is_retryable(self) -> bool {
-        matches!(self, ErrorKind::Throttled | ErrorKind::Transient | ErrorKind::TimedOut)
+        matches!(
+            self,
+            ErrorKind::Throttled | ErrorKind::Transient | ErrorKind::TimedOut
+        )
     }
 }
 
@@ -134,12 +143,13 @@ pub struct ProviderError {
     pub field: Option<FieldPath>,
     /// All diagnostics of the provider, if there are more than the message.
     pub diagnostics: Vec<ProviderDiagnostic>,
-    /// The object that exists although the call failed. The engine records it before it reports the error.
+    /// The object that exists although the call failed. The engine records it before it reports the
+    /// error.
     pub partial: Option<Box<Applied>>,
     /// The time that the server asked to wait before the next try.
     pub retry_after: Option<Duration>,
-    /// The provider whose session cannot be opened, so that all its calls fail; `None` if the error concerns one call.
-    /// The engine sets it.
+    /// The provider whose session cannot be opened, so that all its calls fail; `None` if the error
+    /// concerns one call. The engine sets it.
     pub session: Option<Box<SessionFailure>>,
 }
 
@@ -169,13 +179,24 @@ impl ProviderError {
         self
     }
 
-    /// Returns an error for several diagnostics of a provider: the first error is the message, all are kept.
+    /// Returns an error for several diagnostics of a provider: the first error is the message, all
+    /// are kept.
     pub fn of_diagnostics(kind: ErrorKind, diagnostics: Vec<ProviderDiagnostic>) -> ProviderError {
-        let first = diagnostics.iter().find(|it| it.severity == ProviderSeverity::Error).or(diagnostics.first());
+        let first = diagnostics
+            .iter()
+            .find(|it| it.severity == ProviderSeverity::Error)
+            .or(diagnostics.first());
         let (message, field) = match first {
-            Some(first) => (first.text(), Some(first.path.clone()).filter(|path| !path.is_empty())),
+            Some(first) => (
+                first.text(),
+                Some(first.path.clone()).filter(|path| !path.is_empty()),
+            ),
             None => ("the provider gave no reason".to_owned(), None),
         };
-        ProviderError { field, diagnostics, ..ProviderError::new(kind, message) }
+        ProviderError {
+            field,
+            diagnostics,
+            ..ProviderError::new(kind, message)
+        }
     }
 }

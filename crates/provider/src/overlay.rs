@@ -1,6 +1,7 @@
 //! The user's own catalogues on top of the registered ones.
 //!
-//! Not here: reading them (`catalog_file`); contradictions between all catalogues ([`combine`](crate::combine)).
+//! Not here: reading them (`catalog_file`); contradictions between all catalogues
+//! ([`combine`](crate::combine)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,18 +10,30 @@ use blueprint::Name;
 
 use crate::{Catalog, CatalogError, RetryPolicy};
 
-/// Puts the catalogues `more` on top of `own`. An entry of a later catalogue replaces the entry of the same name in an
-/// earlier one. Catalogues that share a namespace become one; others stay unchanged.
-pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>]) -> Vec<Arc<Catalog>> {
+/// Puts the catalogues `more` on top of `own`. An entry of a later catalogue replaces the entry of
+/// the same name in an earlier one. Catalogues that share a namespace become one; others stay
+/// unchanged.
+pub fn overlay(
+    own: impl IntoIterator<Item = Arc<Catalog>>,
+    more: &[Arc<Catalog>],
+) -> Vec<Arc<Catalog>> {
     let mut all: Vec<Arc<Catalog>> = own.into_iter().collect();
     for top in more {
-        let shares = |catalog: &Arc<Catalog>| catalog.namespaces.iter().any(|name| top.namespaces.contains(name));
+        let shares = |catalog: &Arc<Catalog>| {
+            catalog
+                .namespaces
+                .iter()
+                .any(|name| top.namespaces.contains(name))
+        };
         let Some(first) = all.iter().position(shares) else {
             all.push(top.clone());
             continue;
         };
         let (below, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(shares);
-        let mut merged = Catalog { hidden: true, ..Catalog::default() };
+        let mut merged = Catalog {
+            hidden: true,
+            ..Catalog::default()
+        };
         for catalog in below.iter().chain([top]) {
             merge_into(&mut merged, catalog);
         }
@@ -39,19 +52,39 @@ fn merge_into(merged: &mut Catalog, top: &Catalog) {
     if merged.docs.is_empty() {
         merged.docs = top.docs.clone();
     }
-    fn extend_from<T: Clone>(into: &mut blueprint::IndexMap<Name, T>, from: &blueprint::IndexMap<Name, T>) {
-        into.extend(from.iter().map(|(name, found)| (name.clone(), found.clone())));
+    fn extend_from<T: Clone>(
+        into: &mut blueprint::IndexMap<Name, T>,
+        from: &blueprint::IndexMap<Name, T>,
+    ) {
+        into.extend(
+            from.iter()
+                .map(|(name, found)| (name.clone(), found.clone())),
+        );
     }
     extend_from(&mut merged.resource_types, &top.resource_types);
     extend_from(&mut merged.data_source_types, &top.data_source_types);
     extend_from(&mut merged.variable_types, &top.variable_types);
     extend_from(&mut merged.transforms, &top.transforms);
-    replace_by(&mut merged.functions, &top.functions, |function| function.name.clone());
-    replace_by(&mut merged.link_kinds, &top.link_kinds, |kind| (kind.a.clone(), kind.b.clone()));
-    replace_by(&mut merged.settings, &top.settings, |setting| setting.name.clone());
-    merged.max_parallel = if merged.max_parallel == 0 { top.max_parallel } else { merged.max_parallel };
+    replace_by(&mut merged.functions, &top.functions, |function| {
+        function.name.clone()
+    });
+    replace_by(&mut merged.link_kinds, &top.link_kinds, |kind| {
+        (kind.a.clone(), kind.b.clone())
+    });
+    replace_by(&mut merged.settings, &top.settings, |setting| {
+        setting.name.clone()
+    });
+    merged.max_parallel = if merged.max_parallel == 0 {
+        top.max_parallel
+    } else {
+        merged.max_parallel
+    };
     merged.rate = merged.rate.or(top.rate);
-    merged.retries = if merged.retries == RetryPolicy::default() { top.retries } else { merged.retries };
+    merged.retries = if merged.retries == RetryPolicy::default() {
+        top.retries
+    } else {
+        merged.retries
+    };
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
     merged.hosted = top.hosted.clone().or(merged.hosted.take());
@@ -61,8 +94,16 @@ fn merge_into(merged: &mut Catalog, top: &Catalog) {
 }
 
 /// Replaces items by those of `top` with the same key, and appends the others.
-fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], key: impl Fn(&T) -> K) {
-    let mut at: HashMap<K, usize> = into.iter().enumerate().map(|(at, item)| (key(item), at)).collect();
+fn replace_by<T: Clone, K: std::hash::Hash + Eq>(
+    into: &mut Vec<T>,
+    top: &[T],
+    key: impl Fn(&T) -> K,
+) {
+    let mut at: HashMap<K, usize> = into
+        .iter()
+        .enumerate()
+        .map(|(at, item)| (key(item), at))
+        .collect();
     for item in top {
         match at.get(&key(item)) {
             Some(at) => into[*at] = item.clone(),
@@ -74,8 +115,8 @@ fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], k
     }
 }
 
-/// Returns the names that two of the user's own catalogues define, so that neither can replace the other: the position
-/// of the later catalogue, and the error at its place.
+/// Returns the names that two of the user's own catalogues define, so that neither can replace the
+/// other: the position of the later catalogue, and the error at its place.
 pub fn conflicting_names(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut wrong = Vec::new();
@@ -83,15 +124,35 @@ pub fn conflicting_names(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
         let mut claim = |key: String, place: String, what: String| {
             if !taken.insert(key) {
                 let message = format!("another catalogue has {what} too");
-                wrong.push((number, CatalogError { place, message, position: None }));
+                wrong.push((
+                    number,
+                    CatalogError {
+                        place,
+                        message,
+                        position: None,
+                    },
+                ));
             }
         };
         for (section, names) in [
-            ("resourceTypes", catalog.resource_types.keys().collect::<Vec<&Name>>()),
-            ("dataSourceTypes", catalog.data_source_types.keys().collect()),
+            (
+                "resourceTypes",
+                catalog.resource_types.keys().collect::<Vec<&Name>>(),
+            ),
+            (
+                "dataSourceTypes",
+                catalog.data_source_types.keys().collect(),
+            ),
             ("variableTypes", catalog.variable_types.keys().collect()),
             ("transforms", catalog.transforms.keys().collect()),
-            ("functions", catalog.functions.iter().map(|function| &function.name).collect()),
+            (
+                "functions",
+                catalog
+                    .functions
+                    .iter()
+                    .map(|function| &function.name)
+                    .collect(),
+            ),
         ] {
             for name in names {
                 let place = format!("$.{section}[{:?}]", name.as_ref());
@@ -130,13 +191,37 @@ mod tests {
         let all = overlay([own, other.clone()], &[top]);
         assert_eq!(all.len(), 2);
         let merged = &all[0];
-        assert_eq!(merged.namespaces.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["x", "z"]);
+        assert_eq!(
+            merged
+                .namespaces
+                .iter()
+                .map(AsRef::as_ref)
+                .collect::<Vec<&str>>(),
+            ["x", "z"]
+        );
         assert!(merged.loose_names && merged.docs.as_ref() == "own");
-        assert_eq!(merged.resource_types.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["x/a", "x/b", "z/a"]);
-        assert!(merged.resource_types["x/a"].field("g").is_some() && merged.resource_types["x/a"].field("f").is_none());
-        let functions: Vec<String> = merged.functions.iter().map(|function| function.signature()).collect();
+        assert_eq!(
+            merged
+                .resource_types
+                .keys()
+                .map(AsRef::as_ref)
+                .collect::<Vec<&str>>(),
+            ["x/a", "x/b", "z/a"]
+        );
+        assert!(
+            merged.resource_types["x/a"].field("g").is_some()
+                && merged.resource_types["x/a"].field("f").is_none()
+        );
+        let functions: Vec<String> = merged
+            .functions
+            .iter()
+            .map(|function| function.signature())
+            .collect();
         assert_eq!(functions, ["x_one() -> string", "x_two() -> any"]);
-        assert!(Arc::ptr_eq(&all[1], &other), "an unaffected catalogue is not copied");
+        assert!(
+            Arc::ptr_eq(&all[1], &other),
+            "an unaffected catalogue is not copied"
+        );
     }
 
     #[test]
@@ -147,6 +232,9 @@ mod tests {
         let wrong = conflicting_names(&[one.clone(), one]);
         assert_eq!(wrong.len(), 1);
         assert_eq!(wrong[0].0, 1);
-        assert_eq!(wrong[0].1.to_string(), r#"another catalogue has `x/a` too (at $.resourceTypes["x/a"])"#);
+        assert_eq!(
+            wrong[0].1.to_string(),
+            r#"another catalogue has `x/a` too (at $.resourceTypes["x/a"])"#
+        );
     }
 }

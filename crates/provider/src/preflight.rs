@@ -1,7 +1,9 @@
-//! Preflights: a provider reports which files an operation would read, and which object it would find in its place.
+//! Preflights: a provider reports which files an operation would read, and which object it would
+//! find in its place.
 //!
-//! The engine asks while it makes a plan, and again before it applies a saved plan. A preflight changes nothing. The
-//! plan stores the reply, so that a saved plan is refused if such a file or object has changed since.
+//! The engine asks while it makes a plan, and again before it applies a saved plan. A preflight
+//! changes nothing. The plan stores the reply, so that a saved plan is refused if such a file or
+//! object has changed since.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,8 +16,8 @@ use crate::Operation;
 /// [`Capabilities`](crate::Capabilities) set `preflights`.
 #[derive(Clone, Copy, Debug)]
 pub struct PreflightRequest<'a> {
-    /// Create, update or delete. The question about a replacement is that of a create, with the id and the inputs of
-    /// the old object.
+    /// Create, update or delete. The question about a replacement is that of a create, with the id
+    /// and the inputs of the old object.
     pub operation: Operation,
     /// The resource type.
     pub type_name: &'a str,
@@ -25,8 +27,8 @@ pub struct PreflightRequest<'a> {
     pub prior_inputs: &'a Value,
     /// The desired spec with defaults filled in. It may hold unknown values. Null for a delete.
     pub desired: &'a Value,
-    /// Provider's ids of the objects that earlier steps of the plan create or change; empty when the question is
-    /// repeated for a saved plan.
+    /// Provider's ids of the objects that earlier steps of the plan create or change; empty when
+    /// the question is repeated for a saved plan.
     pub changing: &'a Arc<BTreeSet<Name>>,
 }
 
@@ -37,8 +39,8 @@ pub struct Preflight {
     pub id: Option<Name>,
     /// The sources that the operation reads.
     pub sources: Vec<SourceRead>,
-    /// The object that exists at the place of the resource, in the provider's own form; null if there is none. It is
-    /// compared as a whole before a saved plan is applied.
+    /// The object that exists at the place of the resource, in the provider's own form; null if
+    /// there is none. It is compared as a whole before a saved plan is applied.
     pub existing: Value,
     /// The reason why the operation would fail; `None` if no reason is known.
     pub refused: Option<String>,
@@ -47,7 +49,8 @@ pub struct Preflight {
 /// A file, or a set of files, that an operation reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceRead {
-    /// The field that names the source: see [`ResourceType::sources`](crate::ResourceType::sources).
+    /// The field that names the source: see
+    /// [`ResourceType::sources`](crate::ResourceType::sources).
     pub field: Name,
     /// The name of the source in messages.
     pub name: Name,
@@ -58,8 +61,8 @@ pub struct SourceRead {
 /// The content of a source, as its digest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceContent {
-    /// The digest of the content, as the computed field that [`ResourceType::sources`](crate::ResourceType::sources)
-    /// names has it.
+    /// The digest of the content, as the computed field that
+    /// [`ResourceType::sources`](crate::ResourceType::sources) names has it.
     Digest(Value),
     /// The digest is not known yet: an earlier step of the plan creates or changes the source.
     Open,

@@ -23,7 +23,8 @@ struct ProviderEntry {
     sessions: Mutex<Vec<SessionEntry>>,
 }
 
-/// A session by its source and settings. A run has one for each configuration of the provider: usually one.
+/// A session by its source and settings. A run has one for each configuration of the provider:
+/// usually one.
 struct SessionEntry {
     source: SettingsSource,
     settings: Value,
@@ -32,7 +33,8 @@ struct SessionEntry {
 
 type SessionCell = OnceCell<Result<Arc<Configured>, ProviderError>>;
 
-/// The source of a session's settings. Sessions of different sources are different, even with equal settings.
+/// The source of a session's settings. Sessions of different sources are different, even with equal
+/// settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsSource {
     /// The configuration file.
@@ -55,20 +57,30 @@ impl Providers {
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,
     {
         let provider = LazyLock::new(Box::new(make) as Make);
-        let entry = Arc::new(ProviderEntry { provider, sessions: Mutex::default() });
-        self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, entry.clone())));
+        let entry = Arc::new(ProviderEntry {
+            provider,
+            sessions: Mutex::default(),
+        });
+        self.by_namespace.extend(
+            namespaces
+                .into_iter()
+                .map(|namespace| (namespace, entry.clone())),
+        );
     }
 
     /// Adds the provider of a namespace from another set. Both sets share one provider.
     pub fn share(&mut self, namespace: &Name, from: &Providers) {
         if let Some(provider) = from.by_namespace.get(namespace) {
-            self.by_namespace.insert(namespace.clone(), provider.clone());
+            self.by_namespace
+                .insert(namespace.clone(), provider.clone());
         }
     }
 
     /// The provider of a namespace.
     pub fn get(&self, namespace: &str) -> Option<&Arc<dyn Provider>> {
-        self.by_namespace.get(namespace).map(|entry| &*entry.provider)
+        self.by_namespace
+            .get(namespace)
+            .map(|entry| &*entry.provider)
     }
 
     /// Whether there is a provider of this namespace. Makes no provider.
@@ -77,16 +89,24 @@ impl Providers {
     }
 
     /// The session of a provider with these settings, if it is already configured.
-    pub fn open_session(&self, namespace: &str, source: &SettingsSource, settings: &Value) -> Option<Arc<Configured>> {
+    pub fn open_session(
+        &self,
+        namespace: &str,
+        source: &SettingsSource,
+        settings: &Value,
+    ) -> Option<Arc<Configured>> {
         let sessions = self.by_namespace.get(namespace)?.sessions();
-        let entry = sessions.iter().find(|entry| entry.is_for(source, settings))?;
+        let entry = sessions
+            .iter()
+            .find(|entry| entry.is_for(source, settings))?;
         entry.session.get()?.as_ref().ok().cloned()
     }
 
-    /// Returns the session of a provider with these settings, which is configured on first use. `None` if there is no
-    /// provider of this namespace.
+    /// Returns the session of a provider with these settings, which is configured on first use.
+    /// `None` if there is no provider of this namespace.
     ///
-    /// An error that a retry may fix is returned, and the next request configures again. Any other error stays.
+    /// An error that a retry may fix is returned, and the next request configures again. Any other
+    /// error stays.
     pub async fn session(
         &self,
         namespace: &str,
@@ -109,11 +129,14 @@ impl Providers {
         })
     }
 
-    /// Closes all sessions at the same time, each once. A session that is needed again is configured again.
+    /// Closes all sessions at the same time, each once. A session that is needed again is
+    /// configured again.
     pub async fn close(&self) {
         let of_entry = |entry: &Arc<ProviderEntry>| std::mem::take(&mut *entry.sessions());
         let sessions: Vec<SessionEntry> = self.by_namespace.values().flat_map(of_entry).collect();
-        let open = sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok());
+        let open = sessions
+            .iter()
+            .filter_map(|entry| entry.session.get()?.as_ref().ok());
         futures::future::join_all(open.map(|configured| configured.session.close())).await;
     }
 }
@@ -129,7 +152,11 @@ impl ProviderEntry {
             return entry.session.clone();
         }
         let session = Arc::new(OnceCell::new());
-        sessions.push(SessionEntry { source: source.clone(), settings: settings.clone(), session: session.clone() });
+        sessions.push(SessionEntry {
+            source: source.clone(),
+            settings: settings.clone(),
+            session: session.clone(),
+        });
         session
     }
 }

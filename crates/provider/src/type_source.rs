@@ -9,9 +9,9 @@ use crate::{CustomType, DataSourceType, ResourceType};
 
 /// Types that are read one by one, each on first use and only once.
 ///
-/// A source matches names itself: in its own spelling always; without regard to case and hyphens if its catalogue sets
-/// [`loose_names`](crate::Catalog::loose_names); and by the aliases of its types. The returned type carries the
-/// catalogue's spelling as its name.
+/// A source matches names itself: in its own spelling always; without regard to case and hyphens if
+/// its catalogue sets [`loose_names`](crate::Catalog::loose_names); and by the aliases of its
+/// types. The returned type carries the catalogue's spelling as its name.
 pub trait TypeSource: fmt::Debug + Send + Sync {
     /// The resource type of that name, if there is one.
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>>;
@@ -21,8 +21,8 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
         self.resource_type(name).is_some()
     }
 
-    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as far as the source
-    /// knows without reading all types.
+    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as
+    /// far as the source knows without reading all types.
     fn needed_stable(&self) -> Vec<Name> {
         Vec::new()
     }
@@ -58,5 +58,8 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
 
 /// A name in the form in which names are compared without regard to case and hyphens (decision A7).
 pub fn plain_name(name: &str) -> String {
-    name.chars().filter(|character| *character != '-').flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|character| *character != '-')
+        .flat_map(char::to_lowercase)
+        .collect()
 }

@@ -1,11 +1,14 @@
-//! The types that a catalogue declares: resource types, data source types, variable types, abstract types.
+//! The types that a catalogue declares: resource types, data source types, variable types, abstract
+//! types.
 //!
-//! Not here: looking a type up by its name ([`Catalog`](crate::Catalog)); link kinds (`link_kind.rs`).
+//! Not here: looking a type up by its name ([`Catalog`](crate::Catalog)); link kinds
+//! (`link_kind.rs`).
 
 use std::sync::Arc;
 
 use blueprint::{
-    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type, TypeId, Value,
+    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type,
+    TypeId, Value,
 };
 
 /// A type of resource.
@@ -23,7 +26,8 @@ pub struct ResourceType {
     pub id_field: Option<Name>,
     /// The order of the two halves of a replacement.
     pub replace_order: ReplaceOrder,
-    /// Types that must be ready, not only configured, before a resource of this type is created (decision 5.3).
+    /// Types that must be ready, not only configured, before a resource of this type is created
+    /// (decision 5.3).
     pub needs_stable: Vec<Name>,
     /// Values that the provider refuses: its own validation as data.
     pub rejects: Vec<Rejection>,
@@ -35,7 +39,8 @@ pub struct ResourceType {
     pub schema_version: u32,
     /// The readable attributes, for dialects that tell attributes from fields.
     pub attributes: Attributes,
-    /// The schema of the settings that a document may give for the execution of updates. `None` if there are none.
+    /// The schema of the settings that a document may give for the execution of updates. `None` if
+    /// there are none.
     pub update_policy: Option<Arc<Schema>>,
     /// The service behind the type, if it is known.
     pub service: Option<Name>,
@@ -45,14 +50,16 @@ pub struct ResourceType {
     pub waits: Vec<ImplicitDependency>,
     /// Fields whose change replaces the resource depending on another field.
     pub replaces_where: Vec<ReplacesWhere>,
-    /// Fields that name files which an operation reads, each with the computed field that holds the digest last read. A
-    /// changed file is a change of the desired state, not drift.
+    /// Fields that name files which an operation reads, each with the computed field that holds the
+    /// digest last read. A changed file is a change of the desired state, not drift.
     pub sources: IndexMap<Name, Name>,
-    /// The field that must be set for a resource to be readable. `None` if every resource of the type can be read.
+    /// The field that must be set for a resource to be readable. `None` if every resource of the
+    /// type can be read.
     pub reads_with: Option<Name>,
 }
 
-/// A rule: a change of one field replaces the resource if another field has a certain value afterwards.
+/// A rule: a change of one field replaces the resource if another field has a certain value
+/// afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplacesWhere {
     /// The field that changes.
@@ -63,21 +70,23 @@ pub struct ReplacesWhere {
     pub value: Value,
 }
 
-/// An implicit dependency: a resource waits for those resources of another type, in the same document, that concern the
-/// same third resource. For example a port waits for the subnets of its network.
+/// An implicit dependency: a resource waits for those resources of another type, in the same
+/// document, that concern the same third resource. For example a port waits for the subnets of its
+/// network.
 ///
-/// Two fields concern the same resource if they are written alike: the same text, or the same reference.
+/// Two fields concern the same resource if they are written alike: the same text, or the same
+/// reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImplicitDependency {
     /// The type of the resources that are waited for.
     pub type_name: Name,
-    /// Fields of the waiting resource, any of which may name the third resource: names separated by dots; `[]` after a
-    /// name stands for every item.
+    /// Fields of the waiting resource, any of which may name the third resource: names separated by
+    /// dots; `[]` after a name stands for every item.
     pub own_fields: Vec<Name>,
     /// Fields of the awaited resource, any of which may name the third resource.
     pub awaited_fields: Vec<Name>,
-    /// An intermediate step: the own fields name a resource of this type, whose fields at these paths name the third
-    /// one.
+    /// An intermediate step: the own fields name a resource of this type, whose fields at these
+    /// paths name the third one.
     pub through: Option<(Name, Vec<Name>)>,
 }
 
@@ -89,7 +98,8 @@ pub enum Attributes {
     Fields,
     /// Only these, each with the field that holds it.
     Listed(IndexMap<Name, Name>),
-    /// These, each with the field that holds it, and any other name, whose value only the service knows.
+    /// These, each with the field that holds it, and any other name, whose value only the service
+    /// knows.
     Open(IndexMap<Name, Name>),
     /// Any name; the value is always null.
     Anything,
@@ -104,7 +114,8 @@ pub enum Attribute<'a> {
     Nothing,
 }
 
-/// The calls that the engine may or must make for a type. The engine makes no call that is not declared here.
+/// The calls that the engine may or must make for a type. The engine makes no call that is not
+/// declared here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Whether `Session::check` is implemented for the type.
@@ -113,14 +124,15 @@ pub struct Capabilities {
     pub plans: Plans,
     /// Whether `Session::plan` is called for deletes.
     pub plans_deletes: bool,
-    /// Whether answers hold every field exactly as it was sent or planned. A provider without this may return other
-    /// values, for example normalised ones.
+    /// Whether answers hold every field exactly as it was sent or planned. A provider without this
+    /// may return other values, for example normalised ones.
     pub exact: bool,
-    /// Whether no two resources of the type have the same id. Some types of Terraform's providers derive ids from
-    /// values, such as a time.
+    /// Whether no two resources of the type have the same id. Some types of Terraform's providers
+    /// derive ids from values, such as a time.
     pub unique_ids: bool,
-    /// Whether answers to operations may contain secrets that neither the schema nor a plan marks, such as private
-    /// data. They need a key to be stored, so an operation without a key is refused.
+    /// Whether answers to operations may contain secrets that neither the schema nor a plan marks,
+    /// such as private data. They need a key to be stored, so an operation without a key is
+    /// refused.
     pub unannounced_secrets: bool,
     /// Whether `Session::plan` reports before a create the object that already exists at its place.
     pub adopts: bool,
@@ -132,7 +144,8 @@ pub struct Capabilities {
     pub finds: bool,
     /// Whether a snapshot can be taken before a delete.
     pub snapshots: bool,
-    /// Whether the type is only described: no provider here manages it, even if its namespace has a provider.
+    /// Whether the type is only described: no provider here manages it, even if its namespace has a
+    /// provider.
     pub described_only: bool,
     /// Whether `Session::preflight` is implemented for the type.
     pub preflights: bool,
@@ -274,7 +287,9 @@ pub struct OptionOf {
 impl CustomType {
     /// The option of that label.
     pub fn option(&self, label: &str) -> Option<&OptionOf> {
-        self.options.iter().find(|option| option.label.as_ref() == label)
+        self.options
+            .iter()
+            .find(|option| option.label.as_ref() == label)
     }
 }
 
@@ -307,8 +322,8 @@ pub struct Setting {
     pub field: Field,
 }
 
-/// The data of the hosted packages that a catalogue describes. A document may write any token after the package's name
-/// and `/`.
+/// The data of the hosted packages that a catalogue describes. A document may write any token after
+/// the package's name and `/`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hosted {
     /// The family of the plugins that execute the calls; never [`PackageFamily::BuiltIn`].
@@ -344,13 +359,20 @@ impl ResourceType {
 
     /// The attribute of that name, if it exists.
     pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
-        let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
+        let own = || {
+            self.schema
+                .fields
+                .get_key_value(name)
+                .map(|(name, _)| Attribute::Field(name))
+        };
         match &self.attributes {
             Attributes::Fields => own(),
             Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
-            Attributes::Open(listed) => {
-                Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field)))
-            }
+            Attributes::Open(listed) => Some(
+                listed
+                    .get(name)
+                    .map_or(Attribute::Nothing, |field| Attribute::Field(field)),
+            ),
             Attributes::Anything => Some(Attribute::Nothing),
         }
     }
@@ -362,42 +384,74 @@ impl ResourceType {
             Attributes::Fields | Attributes::Anything => None,
         };
         let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);
-        listed.into_iter().flatten().chain(fields.into_iter().flat_map(|fields| fields.keys().map(|name| (name, name))))
+        listed.into_iter().flatten().chain(
+            fields
+                .into_iter()
+                .flat_map(|fields| fields.keys().map(|name| (name, name))),
+        )
     }
 
-    /// The changed fields that replace the resource because of [`replaces_where`](ResourceType::replaces_where).
+    /// The changed fields that replace the resource because of
+    /// [`replaces_where`](ResourceType::replaces_where).
     pub fn replaced_by_policy(&self, prior: &Value, desired: &Value) -> Vec<Name> {
         let applies = |rule: &&ReplacesWhere| {
             let changes = desired.get(&rule.field) != prior.get(&rule.field);
-            changes && desired.get(&rule.policy).is_some_and(|policy| *policy.unmarked() == rule.value)
+            changes
+                && desired
+                    .get(&rule.policy)
+                    .is_some_and(|policy| *policy.unmarked() == rule.value)
         };
-        self.replaces_where.iter().filter(applies).map(|rule| rule.field.clone()).collect()
+        self.replaces_where
+            .iter()
+            .filter(applies)
+            .map(|rule| rule.field.clone())
+            .collect()
     }
 
     /// Fields of the spec whose values must be unique among all resources of the type.
     pub fn unique_fields(&self) -> impl Iterator<Item = &Name> {
-        self.schema.fields.iter().filter(|(_, field)| field.unique).map(|(name, _)| name)
+        self.schema
+            .fields
+            .iter()
+            .filter(|(_, field)| field.unique)
+            .map(|(name, _)| name)
     }
 }
 
-/// Whether the simulated value of a computed field depends on one of the changed paths of the spec, or on the number of
-/// updates. `changed` are paths with dots and `[n]`.
+/// Whether the simulated value of a computed field depends on one of the changed paths of the spec,
+/// or on the number of updates. `changed` are paths with dots and `[n]`.
 pub fn depends_on_changes(field: &Field, changed: &[&str]) -> bool {
     let inside = |field: &Field| match &field.kind {
-        Kind::Object(schema) => schema.fields.values().any(|field| depends_on_changes(field, changed)),
+        Kind::Object(schema) => schema
+            .fields
+            .values()
+            .any(|field| depends_on_changes(field, changed)),
         _ => false,
     };
-    field.simulated_value.as_ref().map_or_else(|| inside(field), |template| depends_on(template, changed))
+    field
+        .simulated_value
+        .as_ref()
+        .map_or_else(|| inside(field), |template| depends_on(template, changed))
 }
 
 fn depends_on(template: &Value, changed: &[&str]) -> bool {
-    let under =
-        |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let under = |a: &str, b: &str| {
+        a.strip_prefix(b)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
     match template {
-        Value::Text(text) => text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).any(|mark| {
-            let is_changed = |path: &str| changed.iter().any(|changed| under(path, changed) || under(changed, path));
-            mark == "updates" || mark.strip_prefix("spec.").is_some_and(is_changed)
-        }),
+        Value::Text(text) => text
+            .split('{')
+            .skip(1)
+            .filter_map(|rest| Some(rest.split_once('}')?.0))
+            .any(|mark| {
+                let is_changed = |path: &str| {
+                    changed
+                        .iter()
+                        .any(|changed| under(path, changed) || under(changed, path))
+                };
+                mark == "updates" || mark.strip_prefix("spec.").is_some_and(is_changed)
+            }),
         Value::List(items) => items.iter().any(|item| depends_on(item, changed)),
         Value::Map(entries) => entries.values().any(|value| depends_on(value, changed)),
         _ => false,
@@ -414,7 +468,9 @@ mod tests {
                 "fields": {{"width": {{"kind": "integer"}}, "id": {{"kind": "string", "computed": true}}}}, {more}}}}}}}"#
         );
         let catalog = read_catalog(&text).map_err(|error| error.to_string())?;
-        Ok(catalog.resource_type("OS::Shop::Rack").expect("it was just read"))
+        Ok(catalog
+            .resource_type("OS::Shop::Rack")
+            .expect("it was just read"))
     }
 
     #[test]
@@ -423,11 +479,27 @@ mod tests {
         assert_eq!(fields.attribute("width"), Some(Attribute::Field("width")));
         assert_eq!(fields.attribute_names().count(), 2);
         let listed = resource_type(r#""attributes": {"ref": "id"}"#).unwrap();
-        assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
-        assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
+        assert_eq!(
+            (listed.attribute("ref"), listed.attribute("width")),
+            (Some(Attribute::Field("id")), None)
+        );
+        assert_eq!(
+            listed
+                .attribute_names()
+                .map(|(name, _)| name.as_ref())
+                .collect::<Vec<_>>(),
+            ["ref"]
+        );
         let any = resource_type(r#""attributes": "any""#).unwrap();
-        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Nothing), Some(Attribute::Nothing)));
-        assert!(resource_type(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
+        assert_eq!(
+            (any.attribute("id"), any.attribute("x")),
+            (Some(Attribute::Nothing), Some(Attribute::Nothing))
+        );
+        assert!(
+            resource_type(r#""attributes": {"ref": "ids"}"#)
+                .unwrap_err()
+                .contains("there is no field `ids`")
+        );
         assert!(resource_type(r#""attributes": "all""#).is_err());
     }
 
@@ -438,15 +510,31 @@ mod tests {
             "capabilities": {"snapshots": true, "describedOnly": true}"#,
         )
         .unwrap();
-        assert_eq!((ty.support_status, ty.service.as_deref()), (SupportStatus::Deprecated, Some("shop")));
-        assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
+        assert_eq!(
+            (ty.support_status, ty.service.as_deref()),
+            (SupportStatus::Deprecated, Some("shop"))
+        );
+        assert!(
+            ty.update_policy
+                .as_ref()
+                .is_some_and(|policy| policy.fields.contains_key("batch"))
+        );
         assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
-        let waits = resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
+        let waits = resource_type(
+            r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#,
+        )
+        .unwrap();
         assert_eq!(waits.waits[0].awaited_fields, ["a.b".into()]);
-        let wrong =
-            resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
+        let wrong = resource_type(
+            r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#,
+        )
+        .unwrap_err();
         assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
-        assert!(resource_type(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
+        assert!(
+            resource_type(r#""standing": "odd""#)
+                .unwrap_err()
+                .contains("`odd` is no standing")
+        );
     }
 
     #[test]
@@ -465,7 +553,11 @@ mod tests {
             ("{hash}-{id}", &["name"], false),
             ("fixed", &["name"], false),
         ] {
-            assert_eq!(depends_on_changes(&of(template), changed), expected, "{template} {changed:?}");
+            assert_eq!(
+                depends_on_changes(&of(template), changed),
+                expected,
+                "{template} {changed:?}"
+            );
         }
     }
 }

@@ -34,6 +34,7 @@ impl Unavailable {
 pub struct SessionFailure {
     /// The package, or the address of the resource that declares the provider.
     pub provider: Name,
-    /// The place where the settings at fault are written, as `FILE:LINE:COLUMN`; `None` if none are written.
+    /// The place where the settings at fault are written, as `FILE:LINE:COLUMN`; `None` if none are
+    /// written.
     pub settings: Option<Name>,
 }

@@ -12,17 +12,43 @@ fn the_catalogue_of_the_simulated_cloud_is_read() {
     assert_eq!(catalog.resource_types.len(), 11);
     let record = &catalog.resource_types["test/record"];
     assert_eq!(record.id_field.as_deref(), Some("id"));
-    assert_eq!(record.field("size").unwrap().default, Some(Value::from("small")));
-    assert_eq!(record.field("rules").unwrap().keyed_by.as_deref(), Some("key"));
+    assert_eq!(
+        record.field("size").unwrap().default,
+        Some(Value::from("small"))
+    );
+    assert_eq!(
+        record.field("rules").unwrap().keyed_by.as_deref(),
+        Some("key")
+    );
     assert!(matches!(record.field("target").unwrap().kind, Kind::Union(ref of) if of.len() == 2));
-    assert_eq!(record.unique_fields().map(AsRef::as_ref).collect::<Vec<&str>>(), ["serial"]);
-    assert_eq!(catalog.resource_types["test/cluster"].replace_order, ReplaceOrder::CreateFirst);
+    assert_eq!(
+        record
+            .unique_fields()
+            .map(AsRef::as_ref)
+            .collect::<Vec<&str>>(),
+        ["serial"]
+    );
+    assert_eq!(
+        catalog.resource_types["test/cluster"].replace_order,
+        ReplaceOrder::CreateFirst
+    );
     let network = &catalog.data_source_types["test/network"];
     assert_eq!(network.filters["vpcId"].push_down.len(), 1);
     assert_eq!(network.filters["tags"].ty, FilterType::Map(Type::Text));
     assert_eq!(network.rows.len(), 3);
-    assert_eq!(catalog.variable_types["test/size"].options[1].value, Value::from("s-2"));
-    assert_eq!(catalog.functions.iter().map(|f| f.signature()).next().unwrap(), "test_double(n: integer) -> integer");
+    assert_eq!(
+        catalog.variable_types["test/size"].options[1].value,
+        Value::from("s-2")
+    );
+    assert_eq!(
+        catalog
+            .functions
+            .iter()
+            .map(|f| f.signature())
+            .next()
+            .unwrap(),
+        "test_double(n: integer) -> integer"
+    );
     assert_eq!(catalog.link_kinds.len(), 8);
     assert_eq!(catalog.link_kinds[0].first, Some(Side::B));
     assert_eq!(catalog.link_kinds[0].per_a, (0, Some(2)));
@@ -49,25 +75,52 @@ fn contradictions_are_refused_at_their_path() {
     for (text, place) in [
         (r#"{"kind": "sting"}"#, ".kind"),
         (r#"{"kind": "string", "requird": true}"#, ".requird"),
-        (r#"{"kind": "string", "required": true, "computed": true}"#, ".required"),
+        (
+            r#"{"kind": "string", "required": true, "computed": true}"#,
+            ".required",
+        ),
         (r#"{"kind": "string", "optional": true}"#, ".optional"),
         (r#"{"kind": "string", "default": 3}"#, ".default"),
-        (r#"{"kind": "string", "default": "c", "allowed": ["a", "b"]}"#, ".default"),
+        (
+            r#"{"kind": "string", "default": "c", "allowed": ["a", "b"]}"#,
+            ".default",
+        ),
         (r#"{"kind": "string", "allowed": ["a", 1]}"#, ".allowed[1]"),
         (r#"{"kind": "string", "pattern": "(a"}"#, ".pattern"),
-        (r#"{"kind": "string", "pattern": "((a{1000}){1000}){1000}"}"#, ".pattern"),
-        (r#"{"kind": "integer", "computed": true, "value": "three"}"#, ".value"),
-        (r#"{"kind": "integer", "computed": true, "value": "{hash}"}"#, ".value"),
-        (r#"{"kind": "string", "computed": true, "value": "{updates}"}"#, ".value"),
-        (r#"{"kind": "array", "items": {"kind": "string"}, "computed": true, "value": ["a", 1]}"#, ".value"),
+        (
+            r#"{"kind": "string", "pattern": "((a{1000}){1000}){1000}"}"#,
+            ".pattern",
+        ),
+        (
+            r#"{"kind": "integer", "computed": true, "value": "three"}"#,
+            ".value",
+        ),
+        (
+            r#"{"kind": "integer", "computed": true, "value": "{hash}"}"#,
+            ".value",
+        ),
+        (
+            r#"{"kind": "string", "computed": true, "value": "{updates}"}"#,
+            ".value",
+        ),
+        (
+            r#"{"kind": "array", "items": {"kind": "string"}, "computed": true, "value": ["a", 1]}"#,
+            ".value",
+        ),
         (r#"{"kind": "string", "min": 1}"#, ".min"),
         (r#"{"kind": "integer", "min": 2, "max": 1}"#, ".min"),
-        (r#"{"kind": "array", "items": {"kind": "string"}, "keyedBy": "k"}"#, ".keyedBy"),
+        (
+            r#"{"kind": "array", "items": {"kind": "string"}, "keyedBy": "k"}"#,
+            ".keyedBy",
+        ),
         (
             r#"{"kind": "array", "items": {"kind": "object", "fields": {"k": {"kind": "string"}}}, "keyedBy": "j"}"#,
             ".keyedBy",
         ),
-        (r#"{"kind": "string", "computed": true, "mustRecreate": true}"#, ".mustRecreate"),
+        (
+            r#"{"kind": "string", "computed": true, "mustRecreate": true}"#,
+            ".mustRecreate",
+        ),
         (r#"{"kind": "string", "trackDrift": true}"#, ".trackDrift"),
         (r#"{"kind": "string", "items": {"kind": "any"}}"#, ".items"),
         (r#"{"kind": "object"}"#, ""),
@@ -76,11 +129,20 @@ fn contradictions_are_refused_at_their_path() {
         (r#"{"kind": "string", "modulo": [2, 1]}"#, ".modulo"),
         (r#"{"kind": "integer", "modulo": [0, 1]}"#, ".modulo"),
         (r#"{"kind": "integer", "modulo": [2]}"#, ".modulo"),
-        (r#"{"kind": "integer", "mustRecreate": true, "immutable": true}"#, ".immutable"),
+        (
+            r#"{"kind": "integer", "mustRecreate": true, "immutable": true}"#,
+            ".immutable",
+        ),
         (r#"{"kind": "string", "standing": "old"}"#, ".standing"),
         (r#"{"kind": "string", "minItems": 1}"#, ".minItems"),
-        (r#"{"kind": "string", "standsFor": {"field": "g"}}"#, ".standsFor"),
-        (r#"{"kind": "string", "standsFor": {"field": "f"}}"#, ".standsFor"),
+        (
+            r#"{"kind": "string", "standsFor": {"field": "g"}}"#,
+            ".standsFor",
+        ),
+        (
+            r#"{"kind": "string", "standsFor": {"field": "f"}}"#,
+            ".standsFor",
+        ),
     ] {
         let found = field(text);
         assert!(found.contains(&at(place)), "{text}: {found}");
@@ -110,25 +172,58 @@ fn link_kinds_are_checked_against_their_types() {
     }
     for (text, part) in [
         (r#""order": "first""#, "linkKinds[0].order"),
-        (r#""effects": [{"into": "c", "set": "f", "value": 1}]"#, "effects[0].into"),
-        (r#""effects": [{"into": "a", "set": "g", "value": 1}]"#, "there is no field `g`"),
-        (r#""effects": [{"into": "a", "set": "id", "value": "x"}]"#, "filled in by the provider"),
-        (r#""effects": [{"into": "a", "value": "x"}]"#, "exactly one of"),
-        (r#""effects": [{"into": "a", "set": "f", "key": "k", "value": "x"}]"#, "effects[0].key"),
-        (r#""use": {"r": {"of": "a", "field": "role", "type": "x/b"}}"#, "there is no field `role`"),
-        (r#""parts": {"p": {"type": "x/c", "spec": {}}}"#, "there is no resource type `x/c`"),
+        (
+            r#""effects": [{"into": "c", "set": "f", "value": 1}]"#,
+            "effects[0].into",
+        ),
+        (
+            r#""effects": [{"into": "a", "set": "g", "value": 1}]"#,
+            "there is no field `g`",
+        ),
+        (
+            r#""effects": [{"into": "a", "set": "id", "value": "x"}]"#,
+            "filled in by the provider",
+        ),
+        (
+            r#""effects": [{"into": "a", "value": "x"}]"#,
+            "exactly one of",
+        ),
+        (
+            r#""effects": [{"into": "a", "set": "f", "key": "k", "value": "x"}]"#,
+            "effects[0].key",
+        ),
+        (
+            r#""use": {"r": {"of": "a", "field": "role", "type": "x/b"}}"#,
+            "there is no field `role`",
+        ),
+        (
+            r#""parts": {"p": {"type": "x/c", "spec": {}}}"#,
+            "there is no resource type `x/c`",
+        ),
         (r#""perA": {"min": 2, "max": 1}"#, "perA.max"),
-        (r#""annotations": [{"as": "n", "side": "a", "key": "x.<a>.n", "type": "string"}]"#, "annotations[0].key"),
+        (
+            r#""annotations": [{"as": "n", "side": "a", "key": "x.<a>.n", "type": "string"}]"#,
+            "annotations[0].key",
+        ),
         (r#""needs": [{"side": "c", "name": "n"}]"#, "needs[0].side"),
-        (r#""data": {"n": "${note.n}"}"#, "`note.n` is not known to this link kind (at $.linkKinds[0].data.n)"),
+        (
+            r#""data": {"n": "${note.n}"}"#,
+            "`note.n` is not known to this link kind (at $.linkKinds[0].data.n)",
+        ),
         (r#""data": "${a.id}""#, "`a.id` is not known"),
-        (r#""data": "${variables.v}""#, "begins with one of a, b, note, part, use"),
+        (
+            r#""data": "${variables.v}""#,
+            "begins with one of a, b, note, part, use",
+        ),
         (r#""data": "${a.spec.name""#, "linkKinds[0].data"),
         (
             r#""effects": [{"into": "a", "set": "f", "value": "${b.spec.id}"}, {"into": "b", "set": "name", "value": "${a.spec.id}"}]"#,
             "each other's computed fields",
         ),
-        (r#""effects": [{"into": "a", "set": "f", "value": "${a.spec.id}"}]"#, "a computed field of a itself"),
+        (
+            r#""effects": [{"into": "a", "set": "f", "value": "${a.spec.id}"}]"#,
+            "a computed field of a itself",
+        ),
         (
             r#""parts": {"p": {"type": "x/b", "spec": {"name": "${a.spec.id}"}}}, "effects": [{"into": "a", "set": "f", "value": "${part.p.spec.id}"}]"#,
             "a part that reads a computed field of a",
@@ -137,7 +232,10 @@ fn link_kinds_are_checked_against_their_types() {
             r#""parts": {"p": {"type": "x/b", "spec": {"name": "${part.q.spec.id}"}}, "q": {"type": "x/b", "spec": {"name": "${part.p.spec.id}"}}}"#,
             "the part `p` needs itself",
         ),
-        (r#""parts": {"a": {"type": "x/b", "spec": {}}}"#, "may not be called `a` or `b`"),
+        (
+            r#""parts": {"a": {"type": "x/b", "spec": {}}}"#,
+            "may not be called `a` or `b`",
+        ),
         (r#""handler": "provider""#, "linkKinds[0].handler"),
     ] {
         let found = kind(text);
@@ -152,15 +250,30 @@ fn types_lie_in_the_namespace_and_name_existing_types() {
     for (text, part) in [
         (r#"{"format": 2, "namespace": "x"}"#, "$.format"),
         (r#"{"format": 1}"#, "`namespace` is missing"),
-        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"y/a": {}}}"#, "outside the namespace"),
-        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"x": {}}}"#, "no name of a type"),
+        (
+            r#"{"format": 1, "namespace": "x", "resourceTypes": {"y/a": {}}}"#,
+            "outside the namespace",
+        ),
+        (
+            r#"{"format": 1, "namespace": "x", "resourceTypes": {"x": {}}}"#,
+            "no name of a type",
+        ),
         (
             r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {"idField": "id"}}}"#,
             r#"$.resourceTypes["x/a"].idField"#,
         ),
-        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {"needsStable": ["x/b"]}}}"#, "needsStable[0]"),
-        (r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"exclusive": [["n"]]}}}"#, "exclusive[0][0]"),
-        (r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"rows": [{"n": 1}]}}}"#, "rows[0].n"),
+        (
+            r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {"needsStable": ["x/b"]}}}"#,
+            "needsStable[0]",
+        ),
+        (
+            r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"exclusive": [["n"]]}}}"#,
+            "exclusive[0][0]",
+        ),
+        (
+            r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"rows": [{"n": 1}]}}}"#,
+            "rows[0].n",
+        ),
         (
             r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"filter": {"n": {"type": "text"}}}}}"#,
             "filter.n.type",
@@ -169,7 +282,10 @@ fn types_lie_in_the_namespace_and_name_existing_types() {
             r#"{"format": 1, "namespace": "x", "variableTypes": {"x/a": {"kind": "string", "options": [{"label": "l", "value": 1}]}}}"#,
             "options[0].value",
         ),
-        (r#"{"format": 1, "namespace": "x", "functions": {"x_f": {"returns": "number"}}}"#, "functions.x_f.returns"),
+        (
+            r#"{"format": 1, "namespace": "x", "functions": {"x_f": {"returns": "number"}}}"#,
+            "functions.x_f.returns",
+        ),
         ("{", "not a catalogue in JSON"),
     ] {
         let found = match read_catalog(text) {
@@ -182,35 +298,77 @@ fn types_lie_in_the_namespace_and_name_existing_types() {
 
 /// Reads a catalogue with only these parts.
 fn paced(more: &str) -> Result<provider::Catalog, String> {
-    read_catalog(&format!(r#"{{"format": 1, "namespace": "x"{more}}}"#)).map_err(|error| error.to_string())
+    read_catalog(&format!(r#"{{"format": 1, "namespace": "x"{more}}}"#))
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn rate_limits_and_retry_policies_are_read() {
     use std::time::Duration;
     let plain = paced("").unwrap();
-    assert_eq!((plain.rate, plain.retries), (None, provider::RetryPolicy::default()));
+    assert_eq!(
+        (plain.rate, plain.retries),
+        (None, provider::RetryPolicy::default())
+    );
     let own = paced(
         r#", "callsPerSecond": 2.5, "burst": 4,
             "retries": {"attempts": 8, "first": "500ms", "throttled": {"attempts": 20, "longest": "10m"}}"#,
     )
     .unwrap();
-    assert_eq!(own.rate, Some(provider::Rate { interval: Duration::from_millis(400), burst: 4 }));
+    assert_eq!(
+        own.rate,
+        Some(provider::Rate {
+            interval: Duration::from_millis(400),
+            burst: 4
+        })
+    );
     let first = Duration::from_millis(500);
-    let transient = provider::Retries { max_retries: 8, first_pause: first, max_pause: Duration::from_secs(300) };
-    let throttled = provider::Retries { max_retries: 20, first_pause: first, max_pause: Duration::from_secs(600) };
-    assert_eq!(own.retries, provider::RetryPolicy { transient, throttled });
+    let transient = provider::Retries {
+        max_retries: 8,
+        first_pause: first,
+        max_pause: Duration::from_secs(300),
+    };
+    let throttled = provider::Retries {
+        max_retries: 20,
+        first_pause: first,
+        max_pause: Duration::from_secs(600),
+    };
+    assert_eq!(
+        own.retries,
+        provider::RetryPolicy {
+            transient,
+            throttled
+        }
+    );
     for (more, wrong) in [
-        (r#", "callsPerSecond": 0"#, "must be more than 0 (at $.callsPerSecond)"),
-        (r#", "burst": 3"#, "has no meaning without `callsPerSecond` (at $.burst)"),
-        (r#", "callsPerSecond": 1, "burst": 0"#, "must be at least 1 (at $.burst)"),
+        (
+            r#", "callsPerSecond": 0"#,
+            "must be more than 0 (at $.callsPerSecond)",
+        ),
+        (
+            r#", "burst": 3"#,
+            "has no meaning without `callsPerSecond` (at $.burst)",
+        ),
+        (
+            r#", "callsPerSecond": 1, "burst": 0"#,
+            "must be at least 1 (at $.burst)",
+        ),
         (
             r#", "retries": {"first": "soon"}"#,
             "`soon` is no length of time such as `2s` or `1m30s` (at $.retries.first)",
         ),
-        (r#", "retries": {"first": "0s"}"#, "must be at least `1ms` (at $.retries.first)"),
-        (r#", "retries": {"longest": "1s"}"#, "must be at least as long as `first` (at $.retries.longest)"),
-        (r#", "retries": {"attempts": 1001}"#, "must be at most 1000 (at $.retries.attempts)"),
+        (
+            r#", "retries": {"first": "0s"}"#,
+            "must be at least `1ms` (at $.retries.first)",
+        ),
+        (
+            r#", "retries": {"longest": "1s"}"#,
+            "must be at least as long as `first` (at $.retries.longest)",
+        ),
+        (
+            r#", "retries": {"attempts": 1001}"#,
+            "must be at most 1000 (at $.retries.attempts)",
+        ),
         (
             r#", "retries": {"throttled": {"attempt": 1}}"#,
             "unknown key `attempt`; did you mean `attempts`? (at $.retries.throttled.attempt)",
@@ -221,7 +379,13 @@ fn rate_limits_and_retry_policies_are_read() {
     // A user's catalogue on top of another one adds missing values.
     let below = std::sync::Arc::new(plain);
     let merged = provider::overlay([below], &[std::sync::Arc::new(own)]);
-    assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.max_retries), (Some(4), 8));
+    assert_eq!(
+        (
+            merged[0].rate.map(|rate| rate.burst),
+            merged[0].retries.transient.max_retries
+        ),
+        (Some(4), 8)
+    );
 }
 
 #[test]
@@ -230,11 +394,17 @@ fn a_hosted_catalogue_takes_any_token_behind_its_name() {
         "resourceTypes": {"aws/s3/bucket:Bucket": {"fields": {}}, "aws/a.b//c d": {"fields": {}}}}"#;
     let catalog = read_catalog(text).unwrap();
     let hosted = catalog.hosted.clone().unwrap();
-    assert_eq!((hosted.family, hosted.version.as_deref()), (blueprint::PackageFamily::Pulumi, Some("6.2.0")));
+    assert_eq!(
+        (hosted.family, hosted.version.as_deref()),
+        (blueprint::PackageFamily::Pulumi, Some("6.2.0"))
+    );
     let (catalogs, _) = provider::Catalogs::new([std::sync::Arc::new(catalog)]);
     let id = catalogs.packages().resolve("aws/s3/bucket:Bucket");
     assert_eq!(id.package().map(|package| &*package.name), Some("aws"));
-    assert!(matches!(catalogs.resource_type(&id), provider::TypeRef::Known(_)));
+    assert!(matches!(
+        catalogs.resource_type(&id),
+        provider::TypeRef::Known(_)
+    ));
     for (package, types, wrong) in [
         (
             r#"{"family": "helm"}"#,
@@ -242,12 +412,29 @@ fn a_hosted_catalogue_takes_any_token_behind_its_name() {
             "`helm` is none of built-in, pulumi, terraform, kubernetes (at $.package.family)",
         ),
         (r#"{}"#, "", "`family` is missing (at $.package)"),
-        (r#"{"family": "pulumi", "parameters": 1}"#, "", "must be an object (at $.package.parameters)"),
-        (r#"{"family": "built-in"}"#, r#""x/a//b": {"fields": {}}"#, "`x/a//b` is no name of a type"),
-        (r#"{"family": "pulumi"}"#, r#""x/": {"fields": {}}"#, "`x/` is no name of a type, such as `x/TOKEN`"),
+        (
+            r#"{"family": "pulumi", "parameters": 1}"#,
+            "",
+            "must be an object (at $.package.parameters)",
+        ),
+        (
+            r#"{"family": "built-in"}"#,
+            r#""x/a//b": {"fields": {}}"#,
+            "`x/a//b` is no name of a type",
+        ),
+        (
+            r#"{"family": "pulumi"}"#,
+            r#""x/": {"fields": {}}"#,
+            "`x/` is no name of a type, such as `x/TOKEN`",
+        ),
     ] {
-        let text = format!(r#"{{"format": 1, "namespace": "x", "package": {package}, "resourceTypes": {{{types}}}}}"#);
-        let found = read_catalog(&text).err().map(|error| error.to_string()).unwrap_or_default();
+        let text = format!(
+            r#"{{"format": 1, "namespace": "x", "package": {package}, "resourceTypes": {{{types}}}}}"#
+        );
+        let found = read_catalog(&text)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
         assert!(found.contains(wrong), "{package}: {found}");
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use blueprint::wire::WireDocument;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, Provider, ProviderError,
-    ReadOutcome, ReadRequest, Session, Transform, TransformError, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind,
+    Provider, ProviderError, ReadOutcome, ReadRequest, Session, Transform, TransformError,
+    configured,
 };
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
@@ -17,7 +18,10 @@ struct TransformProvider(Arc<Catalog>, Option<FnTransform>);
 struct FnTransform(fn(WireDocument) -> Result<WireDocument, TransformError>);
 
 impl Transform for FnTransform {
-    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
+    fn transform(
+        &self,
+        document: WireDocument,
+    ) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         let given = (self.0)(document);
         Box::pin(async move { given })
     }
@@ -32,18 +36,34 @@ impl Provider for TransformProvider {
         self.1.as_ref().map(|does| does as &dyn Transform)
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
 
 impl Session for TransformProvider {
-    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _: &'a Call,
+        _: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async { Ok(ReadOutcome::Absent) })
     }
 
-    fn apply<'a>(&'a self, _: &'a Call, _: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        Box::pin(async { Err(ProviderError::new(ErrorKind::Permanent, "nothing is managed here")) })
+    fn apply<'a>(
+        &'a self,
+        _: &'a Call,
+        _: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async {
+            Err(ProviderError::new(
+                ErrorKind::Permanent,
+                "nothing is managed here",
+            ))
+        })
     }
 }
 
@@ -51,7 +71,9 @@ fn failures(does: Option<fn(WireDocument) -> Result<WireDocument, TransformError
     let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue is in order"));
     let offers = TransformProvider(catalog, does.map(FnTransform));
     use futures::FutureExt as _;
-    provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")
+    provider::conformance::transforms(&offers)
+        .now_or_never()
+        .expect("nothing waits")
 }
 
 /// Replaces abstract resources by the result of `make`.
@@ -67,7 +89,11 @@ fn with(
 
 #[test]
 fn a_correct_transform_passes() {
-    let sound = |document| with(document, |it| provider::transform::derived_resource(it, "made/real", Vec::new()));
+    let sound = |document| {
+        with(document, |it| {
+            provider::transform::derived_resource(it, "made/real", Vec::new())
+        })
+    };
     assert_eq!(failures(Some(sound)), Vec::<String>::new());
 }
 
@@ -75,9 +101,16 @@ fn a_correct_transform_passes() {
 fn each_violation_of_the_contract_is_named() {
     let said = |does: fn(WireDocument) -> Result<WireDocument, TransformError>, words: &str| {
         let failures = failures(Some(does));
-        assert!(failures.iter().any(|failure| failure.contains(words)), "{failures:?}");
+        assert!(
+            failures.iter().any(|failure| failure.contains(words)),
+            "{failures:?}"
+        );
     };
-    assert!(failures(None).iter().any(|failure| failure.contains("does not carry it out")));
+    assert!(
+        failures(None)
+            .iter()
+            .any(|failure| failure.contains("does not carry it out"))
+    );
     said(Ok, "an abstract resource is left");
     said(|_| Err(TransformError::whole("no")), "is refused");
     said(

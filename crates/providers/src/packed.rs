@@ -1,5 +1,5 @@
-//! Types in a compact form: an index of names, and compressed blocks of text that are unpacked on first use.
-//! `openstack/CATALOG.md` describes the form.
+//! Types in a compact form: an index of names, and compressed blocks of text that are unpacked on
+//! first use. `openstack/CATALOG.md` describes the form.
 //!
 //! Not here: the format of the text (`provider::read_catalog`).
 
@@ -56,7 +56,12 @@ impl PackedTypes {
         let mut blocks = Vec::with_capacity(count.min(bytes.len()));
         for _ in 0..count {
             let (packed, unpacked) = (number(&mut at)?, number(&mut at)?);
-            blocks.push(PackedBlock { start: at, packed, unpacked, text: OnceLock::new() });
+            blocks.push(PackedBlock {
+                start: at,
+                packed,
+                unpacked,
+                text: OnceLock::new(),
+            });
             at = at.checked_add(packed)?;
         }
         let entry = |line: &str| {
@@ -64,10 +69,23 @@ impl PackedTypes {
             let name = Name::from(words.next()?);
             let mut number = || words.next()?.parse::<usize>().ok();
             let (block, start, length) = (number()?, number()?, number()?);
-            Some((name, TypePosition { block, start, length, made: OnceLock::new() }))
+            Some((
+                name,
+                TypePosition {
+                    block,
+                    start,
+                    length,
+                    made: OnceLock::new(),
+                },
+            ))
         };
         let index: Option<IndexMap<Name, TypePosition>> = text.lines().map(entry).collect();
-        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, open_attribute_types: &[] })
+        (at == bytes.len()).then_some(PackedTypes {
+            bytes,
+            index: index?,
+            blocks,
+            open_attribute_types: &[],
+        })
     }
 
     /// Marks types that have attributes of any name.
@@ -90,16 +108,26 @@ impl PackedTypes {
     fn made(&self, name: &str, entry: &TypePosition) -> Option<Arc<ResourceType>> {
         let block = self.blocks.get(entry.block)?;
         let text = block.text.get_or_init(|| {
-            let packed = self.bytes.get(block.start..block.start.checked_add(block.packed)?)?;
+            let packed = self
+                .bytes
+                .get(block.start..block.start.checked_add(block.packed)?)?;
             let mut text = String::with_capacity(block.unpacked.min(1 << 24));
             DeflateDecoder::new(packed).read_to_string(&mut text).ok()?;
             Some(text)
         });
-        let own = text.as_ref()?.get(entry.start..entry.start.checked_add(entry.length)?)?;
+        let own = text
+            .as_ref()?
+            .get(entry.start..entry.start.checked_add(entry.length)?)?;
         let id = TypeId::parse(name);
         let namespace = id.package_name();
-        let whole = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#);
-        let mut ty = read_catalog(&whole).ok()?.resource_types.get(name).cloned()?;
+        let whole = format!(
+            r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#
+        );
+        let mut ty = read_catalog(&whole)
+            .ok()?
+            .resource_types
+            .get(name)
+            .cloned()?;
         if self.open_attribute_types.contains(&name)
             && let Attributes::Listed(listed) = &ty.attributes
         {

@@ -22,7 +22,10 @@ impl RandomSource {
     pub(crate) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
         match self {
             RandomSource::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
-                ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")
+                ProviderError::new(
+                    ErrorKind::Transient,
+                    "the operating system gives no random numbers at the moment",
+                )
             }),
             RandomSource::Seed(seed) => {
                 let text = format!("{seed}/{}/{}", call.address, call.token);

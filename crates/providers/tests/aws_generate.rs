@@ -1,4 +1,5 @@
-//! The conversion from a resource schema to a type: read, written in the compact form, opened, built.
+//! The conversion from a resource schema to a type: read, written in the compact form, opened,
+//! built.
 
 #[path = "../examples/aws_catalog/generate/mod.rs"]
 mod generate;
@@ -22,12 +23,18 @@ fn packed(schemas: Vec<Json>) -> PackedTypes {
 fn made(mut schema: Json) -> ResourceType {
     schema["typeName"] = json!("AWS::Sample::Thing");
     let types = packed(vec![schema]);
-    (*types.resource_type("aws/sample/thing").expect("it was just written")).clone()
+    (*types
+        .resource_type("aws/sample/thing")
+        .expect("it was just written"))
+    .clone()
 }
 
 /// The field of a property in a schema with these definitions.
 fn field_with(property: Json, definitions: Json) -> Field {
-    made(json!({"properties": {"Field": property}, "definitions": definitions})).schema.fields["field"].clone()
+    made(json!({"properties": {"Field": property}, "definitions": definitions}))
+        .schema
+        .fields["field"]
+        .clone()
 }
 
 fn field(property: Json) -> Field {
@@ -35,11 +42,12 @@ fn field(property: Json) -> Field {
 }
 
 fn at<'f>(field: &'f Field, path: &[&str]) -> &'f Field {
-    path.iter().fold(field, |field, step| match (&field.kind, *step) {
-        (Kind::Array(item), "*") | (Kind::Map(item), "*") => item,
-        (Kind::Object(schema), name) => &schema.fields[name],
-        (kind, step) => panic!("`{step}` leads nowhere in {kind:?}"),
-    })
+    path.iter()
+        .fold(field, |field, step| match (&field.kind, *step) {
+            (Kind::Array(item), "*") | (Kind::Map(item), "*") => item,
+            (Kind::Object(schema), name) => &schema.fields[name],
+            (kind, step) => panic!("`{step}` leads nowhere in {kind:?}"),
+        })
 }
 
 fn words(field: &Field) -> Vec<&'static str> {
@@ -55,63 +63,106 @@ fn words(field: &Field) -> Vec<&'static str> {
         ("set", field.set),
         ("nullable", field.nullable),
     ];
-    all.into_iter().filter(|(_, is)| *is).map(|(word, _)| word).collect()
+    all.into_iter()
+        .filter(|(_, is)| *is)
+        .map(|(word, _)| word)
+        .collect()
 }
 
 #[test]
 fn scalars_with_their_limits() {
-    let text = field(json!({"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^\\w+$"}));
+    let text =
+        field(json!({"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^\\w+$"}));
     assert_eq!(text.kind, Kind::String);
     let limits = &text.constraint;
     assert_eq!((limits.min_length, limits.max_length), (Some(1), Some(9)));
     assert_eq!(limits.pattern.as_deref(), Some("^[0-9A-Za-z_]+$"));
     let number = field(json!({"type": "integer", "minimum": -1, "maximum": 10}));
-    assert_eq!((number.constraint.min, number.constraint.max), (Some(-1.0), Some(10.0)));
+    assert_eq!(
+        (number.constraint.min, number.constraint.max),
+        (Some(-1.0), Some(10.0))
+    );
     assert_eq!(field(json!({"type": "number"})).kind, Kind::Float);
     assert_eq!(field(json!({"type": "boolean"})).kind, Kind::Boolean);
-    assert_eq!(words(&field(json!({"type": ["string", "null"]}))), ["nullable"]);
+    assert_eq!(
+        words(&field(json!({"type": ["string", "null"]}))),
+        ["nullable"]
+    );
 }
 
 #[test]
 fn allowed_values() {
     let texts = |field: Field| field.allowed;
-    assert_eq!(texts(field(json!({"type": "string", "enum": ["a", "b"]}))), [Value::from("a"), Value::from("b")]);
+    assert_eq!(
+        texts(field(json!({"type": "string", "enum": ["a", "b"]}))),
+        [Value::from("a"), Value::from("b")]
+    );
     assert_eq!(texts(field(json!({"enum": ["a"]}))), [Value::from("a")]);
-    assert_eq!(texts(field(json!({"type": "integer", "enum": [1, 7]}))), [Value::Int(1), Value::Int(7)]);
-    assert_eq!(texts(field(json!({"type": "string", "const": "only"}))), [Value::from("only")]);
-    assert!(texts(field(json!({"type": "string", "enum": ["a"], "enumCaseInsensitive": ["a"]}))).is_empty());
+    assert_eq!(
+        texts(field(json!({"type": "integer", "enum": [1, 7]}))),
+        [Value::Int(1), Value::Int(7)]
+    );
+    assert_eq!(
+        texts(field(json!({"type": "string", "const": "only"}))),
+        [Value::from("only")]
+    );
+    assert!(
+        texts(field(
+            json!({"type": "string", "enum": ["a"], "enumCaseInsensitive": ["a"]})
+        ))
+        .is_empty()
+    );
 }
 
 #[test]
 fn unsupported_patterns_are_left_out() {
-    assert_eq!(field(json!({"type": "string", "pattern": "^(?!aws).*$"})).constraint.pattern, None);
+    assert_eq!(
+        field(json!({"type": "string", "pattern": "^(?!aws).*$"}))
+            .constraint
+            .pattern,
+        None
+    );
 }
 
 #[test]
 fn lists_sets_and_maps() {
-    let list = field(json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3}));
-    assert_eq!((list.constraint.min_items, list.constraint.max_items, list.set), (Some(1), Some(3), false));
+    let list =
+        field(json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3}));
+    assert_eq!(
+        (
+            list.constraint.min_items,
+            list.constraint.max_items,
+            list.set
+        ),
+        (Some(1), Some(3), false)
+    );
     assert_eq!(at(&list, &["*"]).kind, Kind::String);
-    let set =
-        field(json!({"type": "array", "insertionOrder": false, "uniqueItems": true, "items": {"type": "string"}}));
+    let set = field(
+        json!({"type": "array", "insertionOrder": false, "uniqueItems": true, "items": {"type": "string"}}),
+    );
     assert_eq!(words(&set), ["set"]);
-    let map =
-        field(json!({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "^b": {"type": "integer"}}}));
+    let map = field(
+        json!({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "^b": {"type": "integer"}}}),
+    );
     assert_eq!(at(&map, &["*"]).kind, Kind::Integer);
-    let map =
-        field(json!({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "^b": {"type": "string"}}}));
+    let map = field(
+        json!({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "^b": {"type": "string"}}}),
+    );
     assert_eq!(at(&map, &["*"]).kind, Kind::Any);
     let map = field(json!({"type": "object", "additionalProperties": {"type": "string"}}));
     assert_eq!(at(&map, &["*"]).kind, Kind::String);
     let open = field(json!({"type": "object"}));
     assert_eq!(at(&open, &["*"]).kind, Kind::Any);
-    let open = field(json!({"type": "object", "additionalProperties": true, "properties": {"A": {"type": "string"}}}));
+    let open = field(
+        json!({"type": "object", "additionalProperties": true, "properties": {"A": {"type": "string"}}}),
+    );
     assert_eq!(at(&open, &["*"]).kind, Kind::Any);
 }
 
 #[test]
 fn tags_are_identified_by_their_key() {
-    let tags = json!({"type": "array", "insertionOrder": false, "items": {"$ref": "#/definitions/Tag"}});
+    let tags =
+        json!({"type": "array", "insertionOrder": false, "items": {"$ref": "#/definitions/Tag"}});
     let tag = json!({"type": "object", "required": ["Key"], "properties": {"Key": {"type": "string"}, "Value": {"type": "string"}}});
     let ty = made(json!({
         "properties": {"Tags": tags}, "definitions": {"Tag": tag}, "tagging": {"tagProperty": "/properties/Tags"}
@@ -123,10 +174,19 @@ fn tags_are_identified_by_their_key() {
 #[test]
 fn references_are_resolved() {
     let definitions = json!({"Outer": {"$ref": "#/definitions/Inner"}, "Inner": {"type": "string", "maxLength": 5}});
-    let found = field_with(json!({"$ref": "#/definitions/Outer", "maxLength": 3}), definitions);
+    let found = field_with(
+        json!({"$ref": "#/definitions/Outer", "maxLength": 3}),
+        definitions,
+    );
     // Keywords next to a reference take precedence.
-    assert_eq!((found.kind, found.constraint.max_length), (Kind::String, Some(3)));
-    assert_eq!(field(json!({"$ref": "#/definitions/Nowhere"})).kind, Kind::Any);
+    assert_eq!(
+        (found.kind, found.constraint.max_length),
+        (Kind::String, Some(3))
+    );
+    assert_eq!(
+        field(json!({"$ref": "#/definitions/Nowhere"})).kind,
+        Kind::Any
+    );
 }
 
 #[test]
@@ -136,12 +196,18 @@ fn recursive_shapes_accept_anything_at_the_inner_occurrence() {
         "And": {"type": "array", "items": {"$ref": "#/definitions/Statement"}},
         "Name": {"type": "string"}
     }});
-    let found = field_with(json!({"$ref": "#/definitions/Statement"}), json!({"Statement": statement}));
+    let found = field_with(
+        json!({"$ref": "#/definitions/Statement"}),
+        json!({"Statement": statement}),
+    );
     assert_eq!(at(&found, &["name"]).kind, Kind::String);
     assert_eq!(at(&found, &["not"]).kind, Kind::Any);
     assert_eq!(at(&found, &["and", "*"]).kind, Kind::Any);
     let circle = json!({"A": {"$ref": "#/definitions/B"}, "B": {"$ref": "#/definitions/A"}});
-    assert_eq!(field_with(json!({"$ref": "#/definitions/A"}), circle).kind, Kind::Any);
+    assert_eq!(
+        field_with(json!({"$ref": "#/definitions/A"}), circle).kind,
+        Kind::Any
+    );
 }
 
 #[test]
@@ -153,34 +219,54 @@ fn alternatives_of_objects_are_one_object() {
     assert_eq!(words(at(&found, &["kind"])), ["required"]);
     let size = at(&found, &["size"]);
     assert!(!size.required);
-    let Kind::Union(branches) = &size.kind else { panic!("{size:?}") };
-    assert_eq!(branches.iter().map(|branch| branch.kind.clone()).collect::<Vec<_>>(), [Kind::Integer, Kind::String]);
+    let Kind::Union(branches) = &size.kind else {
+        panic!("{size:?}")
+    };
+    assert_eq!(
+        branches
+            .iter()
+            .map(|branch| branch.kind.clone())
+            .collect::<Vec<_>>(),
+        [Kind::Integer, Kind::String]
+    );
 }
 
 #[test]
 fn alternatives_of_several_types_are_a_union() {
-    let found = field(json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}));
-    let Kind::Union(branches) = &found.kind else { panic!("{found:?}") };
+    let found = field(
+        json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+    );
+    let Kind::Union(branches) = &found.kind else {
+        panic!("{found:?}")
+    };
     assert_eq!(branches.len(), 2);
     // Two forms of a text become text. An alternative with a document as JSON text is dropped.
     assert_eq!(
         field(json!({"oneOf": [{"type": "string", "pattern": "a"}, {"type": "string", "pattern": "b"}]})).kind,
         Kind::String
     );
-    let found = field(json!({"oneOf": [{"type": "boolean"}, {"type": ["object", "string"], "format": "json"}]}));
+    let found = field(
+        json!({"oneOf": [{"type": "boolean"}, {"type": ["object", "string"], "format": "json"}]}),
+    );
     assert_eq!(found.kind, Kind::Boolean);
     // One alternative is unknown, so any value is accepted.
-    assert_eq!(field(json!({"anyOf": [{"type": "string"}, {}]})).kind, Kind::Any);
+    assert_eq!(
+        field(json!({"anyOf": [{"type": "string"}, {}]})).kind,
+        Kind::Any
+    );
 }
 
 #[test]
 fn conditional_rules_refuse_nothing() {
-    let found = field(json!({"type": "object", "oneOf": [{"required": ["A"]}, {"required": ["B"]}],
+    let found = field(
+        json!({"type": "object", "oneOf": [{"required": ["A"]}, {"required": ["B"]}],
         "if": {"required": ["A"]}, "then": {"required": ["B"]}, "dependentRequired": {"A": ["B"]},
-        "properties": {"A": {"type": "string"}, "B": {"type": "string"}}}));
+        "properties": {"A": {"type": "string"}, "B": {"type": "string"}}}),
+    );
     assert!(!at(&found, &["a"]).required && !at(&found, &["b"]).required);
-    let found =
-        field(json!({"type": "object", "allOf": [{"required": ["A"]}], "properties": {"A": {"type": "string"}}}));
+    let found = field(
+        json!({"type": "object", "allOf": [{"required": ["A"]}], "properties": {"A": {"type": "string"}}}),
+    );
     assert!(at(&found, &["a"]).required);
 }
 
@@ -222,7 +308,10 @@ fn replacing_and_write_only_fields() {
     }));
     let fields = &ty.schema.fields;
     assert_eq!(words(&fields["zone"]), ["mustRecreate"]);
-    assert_eq!(words(&fields["masterPassword"]), ["sensitive", "ignoreDrift"]);
+    assert_eq!(
+        words(&fields["masterPassword"]),
+        ["sensitive", "ignoreDrift"]
+    );
     assert_eq!(words(at(&fields["source"], &["bucket"])), ["mustRecreate"]);
     assert_eq!(words(at(&fields["source"], &["key"])), ["ignoreDrift"]);
     assert!(words(&fields["source"]).is_empty());
@@ -230,7 +319,9 @@ fn replacing_and_write_only_fields() {
 
 #[test]
 fn types_without_update_replace_on_any_change() {
-    let ty = made(json!({"properties": {"A": {"type": "string"}}, "handlers": {"create": {}, "delete": {}}}));
+    let ty = made(
+        json!({"properties": {"A": {"type": "string"}}, "handlers": {"create": {}, "delete": {}}}),
+    );
     assert_eq!(words(&ty.schema.fields["a"]), ["mustRecreate"]);
     assert!(!ty.capabilities.reads && !ty.capabilities.imports);
 }
@@ -244,20 +335,44 @@ fn identifying_fields() {
         }))
     };
     let id = |ty: &ResourceType| ty.id_field.as_deref().map(str::to_owned);
-    let given = two(json!(["/properties/Id"]), json!(["/properties/Id"]), json!([]));
-    assert_eq!((id(&given).as_deref(), given.replace_order), (Some("id"), ReplaceOrder::CreateFirst));
+    let given = two(
+        json!(["/properties/Id"]),
+        json!(["/properties/Id"]),
+        json!([]),
+    );
+    assert_eq!(
+        (id(&given).as_deref(), given.replace_order),
+        (Some("id"), ReplaceOrder::CreateFirst)
+    );
     assert_eq!(words(&given.schema.fields["id"]), ["computed"]);
     let named = two(json!(["/properties/Name"]), json!([]), json!(["Name"]));
-    assert_eq!((id(&named).as_deref(), named.replace_order), (Some("name"), ReplaceOrder::DeleteFirst));
+    assert_eq!(
+        (id(&named).as_deref(), named.replace_order),
+        (Some("name"), ReplaceOrder::DeleteFirst)
+    );
     assert_eq!(words(&named.schema.fields["name"]), ["required", "unique"]);
     // CloudFormation generates a name that is not set.
     let named = two(json!(["/properties/Name"]), json!([]), json!([]));
-    assert_eq!(words(&named.schema.fields["name"]), ["computed", "optional", "unique"]);
-    let both = two(json!(["/properties/Name", "/properties/Id"]), json!(["/properties/Id"]), json!(["Name"]));
+    assert_eq!(
+        words(&named.schema.fields["name"]),
+        ["computed", "optional", "unique"]
+    );
+    let both = two(
+        json!(["/properties/Name", "/properties/Id"]),
+        json!(["/properties/Id"]),
+        json!(["Name"]),
+    );
     assert_eq!(id(&both).as_deref(), Some("id"));
-    let both = two(json!(["/properties/Name", "/properties/Id"]), json!([]), json!(["Name", "Id"]));
+    let both = two(
+        json!(["/properties/Name", "/properties/Id"]),
+        json!([]),
+        json!(["Name", "Id"]),
+    );
     assert_eq!(id(&both), None);
-    assert!(words(&both.schema.fields["name"]) == ["required"], "neither is unique alone");
+    assert!(
+        words(&both.schema.fields["name"]) == ["required"],
+        "neither is unique alone"
+    );
 }
 
 #[test]
@@ -275,24 +390,49 @@ fn both_spellings_are_kept() {
     })]);
     let names: Vec<&str> = types.resource_type_names().collect();
     assert_eq!(names, ["aws/sample/db-thing"]);
-    assert_eq!(types.original_name("AWS/Sample/dbThing"), Some("AWS::Sample::DBThing"));
+    assert_eq!(
+        types.original_name("AWS/Sample/dbThing"),
+        Some("AWS::Sample::DBThing")
+    );
     assert_eq!(types.identifier("aws/sample/db-thing"), ["SSEKMSKeyId"]);
     let text = |text: &str| Value::from(text);
     let vpc = |id: &str, name: &str, peers: &str, inner: Value| {
-        Value::map::<Name>([(name.into(), text(id)), (peers.into(), Value::list([inner]))])
+        Value::map::<Name>([
+            (name.into(), text(id)),
+            (peers.into(), Value::list([inner])),
+        ])
     };
-    let deep = |name: &str, peers: &str| vpc("a", name, peers, vpc("b", name, peers, Value::map::<Name>([])));
+    let deep = |name: &str, peers: &str| {
+        vpc(
+            "a",
+            name,
+            peers,
+            vpc("b", name, peers, Value::map::<Name>([])),
+        )
+    };
     let ours = Value::map::<Name>([
         ("sseKmsKeyId".into(), text("k")),
         ("vpcs".into(), Value::list([deep("vpcId", "peers")])),
-        ("policy".into(), Value::map::<Name>([("Statement".into(), text("x"))])),
-        ("size".into(), Value::list([Value::map::<Name>([("maxGbs".into(), Value::Int(1))])])),
+        (
+            "policy".into(),
+            Value::map::<Name>([("Statement".into(), text("x"))]),
+        ),
+        (
+            "size".into(),
+            Value::list([Value::map::<Name>([("maxGbs".into(), Value::Int(1))])]),
+        ),
     ]);
     let theirs = Value::map::<Name>([
         ("SSEKMSKeyId".into(), text("k")),
         ("VPCs".into(), Value::list([deep("VPCId", "Peers")])),
-        ("Policy".into(), Value::map::<Name>([("Statement".into(), text("x"))])),
-        ("Size".into(), Value::list([Value::map::<Name>([("MaxGBs".into(), Value::Int(1))])])),
+        (
+            "Policy".into(),
+            Value::map::<Name>([("Statement".into(), text("x"))]),
+        ),
+        (
+            "Size".into(),
+            Value::list([Value::map::<Name>([("MaxGBs".into(), Value::Int(1))])]),
+        ),
     ]);
     assert_eq!(types.to_original("aws/sample/db-thing", &ours), theirs);
     assert_eq!(types.from_original("aws/sample/db-thing", &theirs), ours);
@@ -305,7 +445,10 @@ fn the_order_of_schemas_does_not_matter() {
         let (types, _) = generate::types(names.iter().map(|name| schema(name)));
         generate::pack::pack(&types, "a sample")
     };
-    assert_eq!(bytes(&["S3::Bucket", "EC2::VPC", "EC2::EIP"]), bytes(&["EC2::EIP", "EC2::VPC", "S3::Bucket"]));
+    assert_eq!(
+        bytes(&["S3::Bucket", "EC2::VPC", "EC2::EIP"]),
+        bytes(&["EC2::EIP", "EC2::VPC", "S3::Bucket"])
+    );
 }
 
 #[test]
@@ -320,7 +463,8 @@ fn colliding_names_are_refused() {
 
 #[test]
 fn types_without_a_resource_are_left_out() {
-    let (types, _) = generate::types([json!({"typeName": "AWS::Serverless::Function", "properties": {}})]);
+    let (types, _) =
+        generate::types([json!({"typeName": "AWS::Serverless::Function", "properties": {}})]);
     assert!(types.is_empty());
 }
 
@@ -330,7 +474,16 @@ fn sizes_of_all_regions_smaller_ones_first() {
         "one": {"enum": ["t3.2xlarge", "t3.micro", "m5.metal", "no size"]},
         "two": {"enum": ["t3.12xlarge", "t3.micro", "m5.large"]}
     }));
-    assert_eq!(sizes, ["m5.large", "m5.metal", "t3.micro", "t3.2xlarge", "t3.12xlarge"]);
+    assert_eq!(
+        sizes,
+        [
+            "m5.large",
+            "m5.metal",
+            "t3.micro",
+            "t3.2xlarge",
+            "t3.12xlarge"
+        ]
+    );
 }
 
 #[test]
@@ -340,7 +493,10 @@ fn a_damaged_file_does_not_panic() {
     ]);
     let whole = generate::pack::pack(&types, "a sample");
     for length in 0..whole.len() {
-        assert!(look(whole[..length].to_vec()).is_none(), "cut off after {length} bytes");
+        assert!(
+            look(whole[..length].to_vec()).is_none(),
+            "cut off after {length} bytes"
+        );
     }
     for at in 0..whole.len() {
         for bit in [0x01, 0x80, 0xff] {

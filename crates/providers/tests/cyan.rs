@@ -10,10 +10,18 @@ async fn conformance() {
     let settings = |region: &str| {
         Value::map([
             ("namespace", Value::from("test")),
-            ("settings", Value::map([("region", Value::from(region)), ("token", Value::from("abc"))])),
+            (
+                "settings",
+                Value::map([
+                    ("region", Value::from(region)),
+                    ("token", Value::from("abc")),
+                ]),
+            ),
         ])
     };
-    let case = Case::new("cyan/provider", settings("north")).changed(settings("south")).stateless();
+    let case = Case::new("cyan/provider", settings("north"))
+        .changed(settings("south"))
+        .stateless();
     let failures = provider::conformance::provider(
         || Arc::new(providers::cyan::provider()),
         &Setup::in_folder("/nowhere"),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation, PlanMode, PlanPhase,
-    PlanRequest, Planned, PreflightRequest, ProviderDiagnostic, ProviderError, ProviderSeverity, ReadOutcome,
-    ReadRequest, Session, SourceContent, SourceRead,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation,
+    PlanMode, PlanPhase, PlanRequest, Planned, PreflightRequest, ProviderDiagnostic, ProviderError,
+    ProviderSeverity, ReadOutcome, ReadRequest, Session, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -24,8 +24,16 @@ fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 /// The path and text of each diagnostic. Checks that all are warnings.
 fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<(String, String)> {
-    assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
-    diagnostics.iter().map(|it| (it.path.to_string(), it.text())).collect()
+    assert!(
+        diagnostics
+            .iter()
+            .all(|it| it.severity == ProviderSeverity::Warning),
+        "{diagnostics:?}"
+    );
+    diagnostics
+        .iter()
+        .map(|it| (it.path.to_string(), it.text()))
+        .collect()
 }
 
 /// A folder, and one process that works in it.
@@ -36,7 +44,10 @@ struct World {
 
 impl World {
     fn new() -> World {
-        World { folder: tempfile::tempdir().unwrap(), provider: provider() }
+        World {
+            folder: tempfile::tempdir().unwrap(),
+            provider: provider(),
+        }
     }
 
     /// Simulates a new process after a kill: only the state and the folder remain.
@@ -82,7 +93,12 @@ impl World {
         self.provider.plan(&self.call(), request).await.unwrap()
     }
 
-    async fn create(&self, type_name: &str, desired: &Value, private: &Value) -> Result<Applied, ProviderError> {
+    async fn create(
+        &self,
+        type_name: &str,
+        desired: &Value,
+        private: &Value,
+    ) -> Result<Applied, ProviderError> {
         let request = ApplyRequest {
             operation: Operation::Create,
             type_name,
@@ -98,7 +114,13 @@ impl World {
         self.provider.apply(&self.call(), request).await
     }
 
-    async fn delete(&self, type_name: &str, inputs: &Value, id: &str, private: &Value) -> Vec<String> {
+    async fn delete(
+        &self,
+        type_name: &str,
+        inputs: &Value,
+        id: &str,
+        private: &Value,
+    ) -> Vec<String> {
         let request = ApplyRequest {
             operation: Operation::Delete,
             type_name,
@@ -114,7 +136,12 @@ impl World {
         for _ in 0..3 {
             let request = ApplyRequest { ..request };
             match self.provider.apply(&self.call(), request).await {
-                Ok(applied) => return warnings(&applied.diagnostics).into_iter().map(|(_, why)| why).collect(),
+                Ok(applied) => {
+                    return warnings(&applied.diagnostics)
+                        .into_iter()
+                        .map(|(_, why)| why)
+                        .collect();
+                }
                 // The call is repeated, as the engine does after a retryable error.
                 Err(error) => assert!(error.kind.is_retryable(), "{error}"),
             }
@@ -123,7 +150,12 @@ impl World {
     }
 
     /// Reads after an interrupted create.
-    async fn found(&self, type_name: &str, inputs: &Value, private: &Value) -> Option<(String, Value, Value)> {
+    async fn found(
+        &self,
+        type_name: &str,
+        inputs: &Value,
+        private: &Value,
+    ) -> Option<(String, Value, Value)> {
         let nothing = &Value::Null;
         let request = ReadRequest {
             type_name,
@@ -135,17 +167,33 @@ impl World {
             schema_version: 0,
         };
         match self.provider.read(&self.call(), request).await.unwrap() {
-            ReadOutcome::Present(Observed { id, fields, private, .. }) => Some((id.to_string(), fields, private)),
+            ReadOutcome::Present(Observed {
+                id,
+                fields,
+                private,
+                ..
+            }) => Some((id.to_string(), fields, private)),
             _ => None,
         }
     }
 
     async fn printed(&self, filters: &[(&str, Value)]) -> Result<String, ProviderError> {
-        let filters: Vec<_> =
-            filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
-        let request = FetchRequest { type_name: "local/command", filters: &filters, annotations: &Value::Null };
+        let filters: Vec<_> = filters
+            .iter()
+            .map(|(field, value)| ((*field).into(), "=".into(), value.clone()))
+            .collect();
+        let request = FetchRequest {
+            type_name: "local/command",
+            filters: &filters,
+            annotations: &Value::Null,
+        };
         let fetched = self.provider.fetch(&self.call(), request).await?;
-        Ok(fetched.candidates[0].fields.get("stdout").and_then(Value::as_text).unwrap().to_owned())
+        Ok(fetched.candidates[0]
+            .fields
+            .get("stdout")
+            .and_then(Value::as_text)
+            .unwrap()
+            .to_owned())
     }
 }
 
@@ -178,12 +226,21 @@ async fn what_a_killed_create_made_is_owned_and_deleted() {
         let mut world = World::new();
         let planned = world.plan(type_name, &inputs).await;
         assert!(!planned.adopts, "{type_name}");
-        world.create(type_name, &inputs, &planned.private).await.unwrap();
+        world
+            .create(type_name, &inputs, &planned.private)
+            .await
+            .unwrap();
         world.restart();
-        let (id, fields, private) = world.found(type_name, &inputs, &planned.private).await.unwrap();
+        let (id, fields, private) = world
+            .found(type_name, &inputs, &planned.private)
+            .await
+            .unwrap();
         assert_eq!(fields.get("existed"), Some(&Value::Null), "{type_name}");
         let warnings = world.delete(type_name, &inputs, &id, &private).await;
-        assert!(warnings.is_empty() && !is_there(&world.path("d/thing")), "{type_name}: {warnings:?}");
+        assert!(
+            warnings.is_empty() && !is_there(&world.path("d/thing")),
+            "{type_name}: {warnings:?}"
+        );
     }
 }
 
@@ -191,17 +248,37 @@ async fn what_a_killed_create_made_is_owned_and_deleted() {
 async fn existing_files_are_adopted_and_kept() {
     for (type_name, inputs) in of_each_type() {
         let mut world = World::new();
-        world.create(type_name, &inputs, &Value::Null).await.unwrap();
+        world
+            .create(type_name, &inputs, &Value::Null)
+            .await
+            .unwrap();
         world.restart();
         let planned = world.plan(type_name, &inputs).await;
         assert!(planned.adopts, "{type_name}");
-        let adopted = world.create(type_name, &inputs, &planned.private).await.unwrap();
-        assert_eq!(adopted.fields.get("existed"), Some(&Value::Bool(true)), "{type_name}");
+        let adopted = world
+            .create(type_name, &inputs, &planned.private)
+            .await
+            .unwrap();
+        assert_eq!(
+            adopted.fields.get("existed"),
+            Some(&Value::Bool(true)),
+            "{type_name}"
+        );
         world.restart();
-        let (id, fields, private) = world.found(type_name, &inputs, &planned.private).await.unwrap();
-        assert_eq!((&private, fields.get("existed")), (&adopted.private, Some(&Value::Bool(true))), "{type_name}");
+        let (id, fields, private) = world
+            .found(type_name, &inputs, &planned.private)
+            .await
+            .unwrap();
+        assert_eq!(
+            (&private, fields.get("existed")),
+            (&adopted.private, Some(&Value::Bool(true))),
+            "{type_name}"
+        );
         let warnings = world.delete(type_name, &inputs, &id, &private).await;
-        assert!(warnings.len() == 1 && is_there(&world.path("d/thing")), "{type_name}: {warnings:?}");
+        assert!(
+            warnings.len() == 1 && is_there(&world.path("d/thing")),
+            "{type_name}: {warnings:?}"
+        );
     }
 }
 
@@ -209,13 +286,28 @@ async fn existing_files_are_adopted_and_kept() {
 async fn a_file_overwritten_by_a_killed_run_is_owned() {
     let mut world = World::new();
     fs::write(world.path("f"), "theirs").unwrap();
-    let inputs = spec([("path", "f".into()), ("content", "ours".into()), ("overwrite", true.into())]);
+    let inputs = spec([
+        ("path", "f".into()),
+        ("content", "ours".into()),
+        ("overwrite", true.into()),
+    ]);
     let planned = world.plan("local/file", &inputs).await;
     assert!(!planned.adopts);
-    world.create("local/file", &inputs, &planned.private).await.unwrap();
+    world
+        .create("local/file", &inputs, &planned.private)
+        .await
+        .unwrap();
     world.restart();
-    let (id, _, private) = world.found("local/file", &inputs, &planned.private).await.unwrap();
-    assert!(world.delete("local/file", &inputs, &id, &private).await.is_empty());
+    let (id, _, private) = world
+        .found("local/file", &inputs, &planned.private)
+        .await
+        .unwrap();
+    assert!(
+        world
+            .delete("local/file", &inputs, &id, &private)
+            .await
+            .is_empty()
+    );
     assert!(!is_there(&world.path("f")));
 }
 
@@ -223,7 +315,10 @@ async fn a_file_overwritten_by_a_killed_run_is_owned() {
 async fn a_replacement_at_the_same_path_adopts_nothing() {
     let world = World::new();
     let inputs = spec([("path", "f".into()), ("content", "x".into())]);
-    world.create("local/file", &inputs, &Value::Null).await.unwrap();
+    world
+        .create("local/file", &inputs, &Value::Null)
+        .await
+        .unwrap();
     let other = provider();
     let request = PlanRequest {
         type_name: "local/file",
@@ -248,16 +343,39 @@ async fn a_folder_created_for_a_file_belongs_to_the_resource_that_declares_it() 
     let folder = spec([("path", "a/b".into()), ("mode", "0750".into())]);
     let file = spec([("path", "a/b/c/f".into()), ("content", "x".into())]);
     // The create of the file in the same run comes first.
-    let (of_folder, of_file) = (world.plan("local/directory", &folder).await, world.plan("local/file", &file).await);
-    world.create("local/file", &file, &of_file.private).await.unwrap();
-    let made = world.create("local/directory", &folder, &of_folder.private).await.unwrap();
+    let (of_folder, of_file) = (
+        world.plan("local/directory", &folder).await,
+        world.plan("local/file", &file).await,
+    );
+    world
+        .create("local/file", &file, &of_file.private)
+        .await
+        .unwrap();
+    let made = world
+        .create("local/directory", &folder, &of_folder.private)
+        .await
+        .unwrap();
     assert_eq!(made.fields.get("existed"), Some(&Value::Null));
-    assert_eq!(fs::metadata(world.path("a/b")).unwrap().permissions().mode() & 0o777, 0o750);
-    // The run was killed before the create of the folder. The record of the file counts the created folders.
+    assert_eq!(
+        fs::metadata(world.path("a/b"))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777,
+        0o750
+    );
+    // The run was killed before the create of the folder. The record of the file counts the created
+    // folders.
     world.restart();
-    world.found("local/file", &file, &of_file.private).await.unwrap();
+    world
+        .found("local/file", &file, &of_file.private)
+        .await
+        .unwrap();
     assert!(!world.plan("local/directory", &folder).await.adopts);
-    let again = world.create("local/directory", &folder, &Value::Null).await.unwrap();
+    let again = world
+        .create("local/directory", &folder, &Value::Null)
+        .await
+        .unwrap();
     assert_eq!(again.private.get("made"), Some(&Value::Bool(true)));
 }
 
@@ -265,7 +383,12 @@ async fn a_folder_created_for_a_file_belongs_to_the_resource_that_declares_it() 
 async fn a_folder_and_its_files_may_be_created_and_deleted_in_any_order() {
     let world = Arc::new(World::new());
     let folder = |at: usize| spec([("path", format!("top/d{at}").into())]);
-    let file = |at: usize, nr: usize| spec([("path", format!("top/d{at}/f{nr}").into()), ("content", "x".into())]);
+    let file = |at: usize, nr: usize| {
+        spec([
+            ("path", format!("top/d{at}/f{nr}").into()),
+            ("content", "x".into()),
+        ])
+    };
     let (mut folders, mut files) = (Vec::new(), Vec::new());
     for at in 0..40 {
         folders.push(("local/directory", folder(at)));
@@ -289,12 +412,24 @@ async fn a_folder_and_its_files_may_be_created_and_deleted_in_any_order() {
     made.sort_by_key(|(type_name, ..)| *type_name);
     let mut under_way = JoinSet::new();
     for (type_name, inputs, made) in made {
-        assert_eq!(made.fields.get("existed"), Some(&Value::Null), "{type_name}");
+        assert_eq!(
+            made.fields.get("existed"),
+            Some(&Value::Null),
+            "{type_name}"
+        );
         let world = world.clone();
-        under_way.spawn(async move { world.delete(type_name, &inputs, &made.id, &made.private).await });
+        under_way.spawn(async move {
+            world
+                .delete(type_name, &inputs, &made.id, &made.private)
+                .await
+        });
     }
     under_way.join_all().await;
-    assert_eq!(fs::read_dir(world.path("top")).unwrap().count(), 0, "no folder is left");
+    assert_eq!(
+        fs::read_dir(world.path("top")).unwrap().count(),
+        0,
+        "no folder is left"
+    );
 }
 
 #[tokio::test]
@@ -303,25 +438,41 @@ async fn the_next_run_removes_temporary_files_of_a_killed_run() {
     let inputs = spec([("path", "d/f".into()), ("content", "x".into())]);
     let folder = spec([("path", "d".into())]);
     let planned = world.plan("local/directory", &folder).await;
-    let made = world.create("local/directory", &folder, &planned.private).await.unwrap();
+    let made = world
+        .create("local/directory", &folder, &planned.private)
+        .await
+        .unwrap();
     let left = |world: &World| {
         fs::write(world.path("d/.cyan-aB3dE6"), "half").unwrap();
         fs::create_dir(world.path("d/.cyan-xY9zW0")).unwrap();
         symlink("x", world.path("d/.cyan-xY9zW0/link")).unwrap();
     };
     left(&world);
-    let file = world.create("local/file", &inputs, &Value::Null).await.unwrap();
+    let file = world
+        .create("local/file", &inputs, &Value::Null)
+        .await
+        .unwrap();
     let names = |world: &World| -> Vec<_> {
-        fs::read_dir(world.path("d")).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+        fs::read_dir(world.path("d"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect()
     };
     assert_eq!(names(&world), ["f"]);
     left(&world);
     world.restart();
-    world.delete("local/file", &inputs, &file.id, &file.private).await;
+    world
+        .delete("local/file", &inputs, &file.id, &file.private)
+        .await;
     assert!(names(&world).is_empty());
     left(&world);
     world.restart();
-    assert!(world.delete("local/directory", &folder, &made.id, &made.private).await.is_empty());
+    assert!(
+        world
+            .delete("local/directory", &folder, &made.id, &made.private)
+            .await
+            .is_empty()
+    );
     assert!(!is_there(&world.path("d")));
 }
 
@@ -330,36 +481,78 @@ async fn a_secret_can_be_passed_by_standard_input() {
     let world = World::new();
     let secret = Value::from("hunter2\n").secret();
     let inputs = spec([("create", "cat > got".into()), ("stdin", secret.clone())]);
-    world.create("local/command", &inputs, &Value::Null).await.unwrap();
+    world
+        .create("local/command", &inputs, &Value::Null)
+        .await
+        .unwrap();
     assert_eq!(fs::read_to_string(world.path("got")).unwrap(), "hunter2\n");
-    let printed = world.printed(&[("command", "cat".into()), ("stdin", "said".into())]).await.unwrap();
+    let printed = world
+        .printed(&[("command", "cat".into()), ("stdin", "said".into())])
+        .await
+        .unwrap();
     assert_eq!(printed, "said");
     // A program that does not read its input is not delayed, whatever the size of the input.
     let much = Value::from("x".repeat(1 << 20));
     let inputs = spec([("create", "true".into()), ("stdin", much)]);
-    world.create("local/command", &inputs, &Value::Null).await.unwrap();
-    let inputs = spec([("create", Value::from("echo hunter2").secret()), ("stdin", secret)]);
-    let request = CheckRequest { type_name: "local/command", spec: &inputs };
+    world
+        .create("local/command", &inputs, &Value::Null)
+        .await
+        .unwrap();
+    let inputs = spec([
+        ("create", Value::from("echo hunter2").secret()),
+        ("stdin", secret),
+    ]);
+    let request = CheckRequest {
+        type_name: "local/command",
+        spec: &inputs,
+    };
     let checked = world.provider.check(&world.call(), request).await.unwrap();
     let warnings = warnings(&checked.diagnostics);
-    let [(field, why)] = warnings.as_slice() else { panic!("{warnings:?}") };
-    assert!(field == "create" && why.contains("list of processes"), "{why}");
+    let [(field, why)] = warnings.as_slice() else {
+        panic!("{warnings:?}")
+    };
+    assert!(
+        field == "create" && why.contains("list of processes"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
 async fn a_data_source_warns_about_secrets_in_commands() {
     let world = World::new();
     let fetch = async |filters: &[(&str, Value)]| {
-        let filters: Vec<_> =
-            filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
-        let request = FetchRequest { type_name: "local/command", filters: &filters, annotations: &Value::Null };
-        warnings(&world.provider.fetch(&world.call(), request).await.unwrap().diagnostics)
+        let filters: Vec<_> = filters
+            .iter()
+            .map(|(field, value)| ((*field).into(), "=".into(), value.clone()))
+            .collect();
+        let request = FetchRequest {
+            type_name: "local/command",
+            filters: &filters,
+            annotations: &Value::Null,
+        };
+        warnings(
+            &world
+                .provider
+                .fetch(&world.call(), request)
+                .await
+                .unwrap()
+                .diagnostics,
+        )
     };
     let secret = || Value::from("echo hunter2").secret();
     let warnings = fetch(&[("command", secret())]).await;
-    let [(field, why)] = warnings.as_slice() else { panic!("{warnings:?}") };
-    assert!(field == "command" && why.contains("list of processes") && !why.contains("environment"), "{why}");
-    assert!(fetch(&[("command", "cat".into()), ("stdin", secret())]).await.is_empty());
+    let [(field, why)] = warnings.as_slice() else {
+        panic!("{warnings:?}")
+    };
+    assert!(
+        field == "command" && why.contains("list of processes") && !why.contains("environment"),
+        "{why}"
+    );
+    assert!(
+        fetch(&[("command", "cat".into()), ("stdin", secret())])
+            .await
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -369,7 +562,10 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
     fs::write(world.path("in/a"), "as planned").unwrap();
     let file = spec([("path", "out/f".into()), ("source", "in/a".into())]);
     let archive = spec([("path", "out/a.tar".into()), ("root", "in".into())]);
-    for (type_name, inputs, field) in [("local/file", &file, "source"), ("local/archive", &archive, "root")] {
+    for (type_name, inputs, field) in [
+        ("local/file", &file, "source"),
+        ("local/archive", &archive, "root"),
+    ] {
         fs::write(world.path("in/a"), "as planned").unwrap();
         let request = PreflightRequest {
             operation: Operation::Create,
@@ -379,8 +575,18 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
             desired: inputs,
             changing: &Arc::default(),
         };
-        let seen = world.provider.preflight(&world.call(), request).await.unwrap();
-        let [SourceRead { content: SourceContent::Digest(digest), .. }] = seen.sources.as_slice() else {
+        let seen = world
+            .provider
+            .preflight(&world.call(), request)
+            .await
+            .unwrap();
+        let [
+            SourceRead {
+                content: SourceContent::Digest(digest),
+                ..
+            },
+        ] = seen.sources.as_slice()
+        else {
             panic!("{seen:?}")
         };
         let sources = [(field.into(), digest.clone())];
@@ -401,7 +607,12 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
         };
         fs::write(world.path("in/a"), "edited since").unwrap();
         let error = create().await.unwrap_err();
-        assert!(error.message.contains("has changed since the plan was made"), "{type_name}: {error}");
+        assert!(
+            error
+                .message
+                .contains("has changed since the plan was made"),
+            "{type_name}: {error}"
+        );
         assert!(!is_there(&world.path("out")), "{type_name}");
         fs::write(world.path("in/a"), "as planned").unwrap();
         create().await.unwrap();
@@ -413,23 +624,65 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
 async fn a_path_must_not_begin_with_a_tilde() {
     let world = World::new();
     for (type_name, inputs) in [
-        ("local/file", spec([("path", "~/f".into()), ("content", "x".into())])),
+        (
+            "local/file",
+            spec([("path", "~/f".into()), ("content", "x".into())]),
+        ),
         ("local/directory", spec([("path", "~".into())])),
-        ("local/symlink", spec([("path", "l".into()), ("target", "~/x".into())])),
-        ("local/command", spec([("create", "true".into()), ("workingDir", "~/x".into())])),
+        (
+            "local/symlink",
+            spec([("path", "l".into()), ("target", "~/x".into())]),
+        ),
+        (
+            "local/command",
+            spec([("create", "true".into()), ("workingDir", "~/x".into())]),
+        ),
     ] {
-        let checked = world.provider.check(&world.call(), CheckRequest { type_name, spec: &inputs }).await.unwrap();
-        let [refusal] = checked.diagnostics.as_slice() else { panic!("{type_name}: {:?}", checked.diagnostics) };
-        assert_eq!((refusal.severity, refusal.finding), (ProviderSeverity::Error, Finding::Refused), "{type_name}");
-        assert!(refusal.summary.contains("does not mean the home folder here"), "{}", refusal.summary);
+        let checked = world
+            .provider
+            .check(
+                &world.call(),
+                CheckRequest {
+                    type_name,
+                    spec: &inputs,
+                },
+            )
+            .await
+            .unwrap();
+        let [refusal] = checked.diagnostics.as_slice() else {
+            panic!("{type_name}: {:?}", checked.diagnostics)
+        };
+        assert_eq!(
+            (refusal.severity, refusal.finding),
+            (ProviderSeverity::Error, Finding::Refused),
+            "{type_name}"
+        );
+        assert!(
+            refusal
+                .summary
+                .contains("does not mean the home folder here"),
+            "{}",
+            refusal.summary
+        );
     }
     assert!(
         world
-            .create("local/file", &spec([("path", "~/f".into()), ("content", "x".into())]), &Value::Null)
+            .create(
+                "local/file",
+                &spec([("path", "~/f".into()), ("content", "x".into())]),
+                &Value::Null
+            )
             .await
             .is_err()
     );
     assert!(!is_there(&world.path("~")));
-    world.create("local/file", &spec([("path", "./~/f".into()), ("content", "x".into())]), &Value::Null).await.unwrap();
+    world
+        .create(
+            "local/file",
+            &spec([("path", "./~/f".into()), ("content", "x".into())]),
+            &Value::Null,
+        )
+        .await
+        .unwrap();
     assert!(is_there(&world.path("~/f")));
 }

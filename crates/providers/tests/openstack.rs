@@ -1,6 +1,10 @@
 //! The catalogue of OpenStack: it matches the facts, is complete, and is read type by type.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test stops where something is not as it should be"
+)]
 
 #[path = "../examples/openstack_catalog/generate.rs"]
 mod generate;
@@ -12,18 +16,26 @@ use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
 use providers::openstack;
 
 fn facts() -> Vec<generate::Type> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/hot/resource_types.json");
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../conformance/hot/resource_types.json"
+    );
     generate::types(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
 fn ty(name: &str) -> Arc<ResourceType> {
     let heat = || providers::heat::described().get(name);
-    openstack::catalog().resource_type(name).or_else(heat).unwrap_or_else(|| panic!("{name} is there"))
+    openstack::catalog()
+        .resource_type(name)
+        .or_else(heat)
+        .unwrap_or_else(|| panic!("{name} is there"))
 }
 
 /// The field at a path of names. `*` leads into items.
 fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
-    let [first, rest @ ..] = path else { panic!("a path names a field") };
+    let [first, rest @ ..] = path else {
+        panic!("a path names a field")
+    };
     let mut found = &schema.fields[*first];
     for step in rest {
         found = match (&found.kind, *step) {
@@ -38,8 +50,13 @@ fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
 #[test]
 fn the_catalogue_matches_the_facts() {
     for (name, types) in generate::files(facts()) {
-        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
-        assert!(generate::pack(&types) == std::fs::read(file).unwrap(), "{name}: run `cargo xtask catalog openstack`");
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("src")
+            .join(name);
+        assert!(
+            generate::pack(&types) == std::fs::read(file).unwrap(),
+            "{name}: run `cargo xtask catalog openstack`"
+        );
     }
 }
 
@@ -50,21 +67,37 @@ fn every_type_can_be_read() {
     for (name, json) in facts {
         let id = blueprint::TypeId::parse(name.clone());
         let namespace = id.package_name();
-        let text = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{json}}}}}"#);
+        let text = format!(
+            r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{json}}}}}"#
+        );
         if let Err(error) = read_catalog(&text) {
             panic!("{name}: {error}");
         }
         assert_eq!(ty(&name).name.as_ref(), name);
     }
-    assert!(openstack::catalog().resource_type("OS::Nova::Serv").is_none());
+    assert!(
+        openstack::catalog()
+            .resource_type("OS::Nova::Serv")
+            .is_none()
+    );
 }
 
 #[test]
 fn each_namespace_has_an_owner_and_heat_has_its_own() {
     use provider::Provider as _;
     let catalog = openstack::catalog();
-    assert_eq!(catalog.namespaces.iter().map(AsRef::as_ref).collect::<Vec<_>>(), openstack::NAMESPACES);
-    let ids: Vec<blueprint::TypeId> = catalog.resource_type_names().map(blueprint::TypeId::parse).collect();
+    assert_eq!(
+        catalog
+            .namespaces
+            .iter()
+            .map(AsRef::as_ref)
+            .collect::<Vec<_>>(),
+        openstack::NAMESPACES
+    );
+    let ids: Vec<blueprint::TypeId> = catalog
+        .resource_type_names()
+        .map(blueprint::TypeId::parse)
+        .collect();
     let mut used: Vec<&str> = ids.iter().map(|id| id.package_name()).collect();
     used.sort_unstable();
     used.dedup();
@@ -72,17 +105,30 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
     named.sort_unstable();
     assert_eq!(used, named);
     let heat = providers::heat::provider().catalog().clone();
-    assert_eq!(catalog.resource_type_names().count() + heat.resource_type_names().count(), 201);
+    assert_eq!(
+        catalog.resource_type_names().count() + heat.resource_type_names().count(),
+        201
+    );
     let (catalogs, twice) = Catalogs::new([catalog, heat]);
     assert!(twice.is_empty());
-    for name in ["OS::Neutron::LBaaS::Pool", "AWS::EC2::Instance", "OS::Heat::ResourceGroup", "OS::Heat::Value"] {
-        assert!(matches!(catalogs.resource_type(&name.into()), TypeRef::Known(_)), "{name}");
+    for name in [
+        "OS::Neutron::LBaaS::Pool",
+        "AWS::EC2::Instance",
+        "OS::Heat::ResourceGroup",
+        "OS::Heat::Value",
+    ] {
+        assert!(
+            matches!(catalogs.resource_type(&name.into()), TypeRef::Known(_)),
+            "{name}"
+        );
     }
     let TypeRef::Known(group) = catalogs.resource_type(&"OS::Heat::ResourceGroup".into()) else {
         panic!("it is there")
     };
     assert!(group.capabilities.described_only);
-    let TypeRef::Known(value) = catalogs.resource_type(&"OS::Heat::Value".into()) else { panic!("it is there") };
+    let TypeRef::Known(value) = catalogs.resource_type(&"OS::Heat::Value".into()) else {
+        panic!("it is there")
+    };
     assert!(!value.capabilities.described_only);
 }
 
@@ -92,11 +138,20 @@ fn a_change_replaces_unless_it_is_updatable_or_refused() {
     assert!(!field(&server.schema, &["name"]).must_recreate);
     assert!(field(&server.schema, &["availability_zone"]).must_recreate);
     let spec = |policy: &str, data: &str| {
-        Value::map([("user_data", Value::from(data)), ("user_data_update_policy", Value::from(policy))])
+        Value::map([
+            ("user_data", Value::from(data)),
+            ("user_data_update_policy", Value::from(policy)),
+        ])
     };
     let before = spec("IGNORE", "a");
-    assert_eq!(server.replaced_by_policy(&before, &spec("REPLACE", "b")), ["user_data".into()]);
-    assert_eq!(server.replaced_by_policy(&before, &spec("REPLACE", "a")), []);
+    assert_eq!(
+        server.replaced_by_policy(&before, &spec("REPLACE", "b")),
+        ["user_data".into()]
+    );
+    assert_eq!(
+        server.replaced_by_policy(&before, &spec("REPLACE", "a")),
+        []
+    );
     assert_eq!(server.replaced_by_policy(&before, &spec("IGNORE", "b")), []);
     let volume = ty("AWS::EC2::Volume");
     let size = field(&volume.schema, &["Size"]);
@@ -107,16 +162,31 @@ fn a_change_replaces_unless_it_is_updatable_or_refused() {
 #[test]
 fn attributes_that_differ_from_their_property_have_an_own_field() {
     let server = ty("OS::Nova::Server");
-    assert_eq!(server.attribute("networks"), Some(Attribute::Field("attribute_networks")));
-    assert!(matches!(field(&server.schema, &["networks"]).kind, Kind::Array(_)));
+    assert_eq!(
+        server.attribute("networks"),
+        Some(Attribute::Field("attribute_networks"))
+    );
+    assert!(matches!(
+        field(&server.schema, &["networks"]).kind,
+        Kind::Array(_)
+    ));
     assert!(field(&server.schema, &["attribute_networks"]).computed);
     assert_eq!(server.attribute("flavor"), None);
     assert_eq!(server.attribute("show"), Some(Attribute::Field("show")));
     let net = ty("OS::Neutron::Net");
     assert_eq!(net.attribute("name"), Some(Attribute::Field("name")));
     let name = field(&net.schema, &["name"]);
-    assert!(name.computed && name.optional, "it is filled in where it is not written");
-    assert_eq!((net.id_field.as_deref(), ty("OS::Nova::KeyPair").id_field.as_deref()), (Some("id"), Some("name")));
+    assert!(
+        name.computed && name.optional,
+        "it is filled in where it is not written"
+    );
+    assert_eq!(
+        (
+            net.id_field.as_deref(),
+            ty("OS::Nova::KeyPair").id_field.as_deref()
+        ),
+        (Some("id"), Some("name"))
+    );
     assert_eq!(net.service.as_deref(), Some("neutron"));
 }
 
@@ -131,16 +201,42 @@ fn limits_and_support_status_are_read() {
     let group = ty("OS::Nova::ServerGroup");
     assert_eq!(field(&group.schema, &["policies", "*"]).allowed.len(), 4);
     let port = ty("OS::Neutron::Port");
-    assert_eq!(field(&port.schema, &["network"]).constraint.custom, ["neutron.network".into()]);
-    assert_eq!(field(&port.schema, &["network_id"]).support_status, SupportStatus::Hidden);
-    let old = field(&port.schema, &["fixed_ips", "*", "subnet_id"]).stands_for.clone().unwrap();
-    assert_eq!((old.field.as_ref(), old.value(&Value::from("a"))), ("subnet", Value::from("a")));
-    let short = field(&ty("OS::Neutron::Router").schema, &["l3_agent_id"]).stands_for.clone().unwrap();
-    assert_eq!(short.value(&Value::from("a")), Value::list([Value::from("a")]));
+    assert_eq!(
+        field(&port.schema, &["network"]).constraint.custom,
+        ["neutron.network".into()]
+    );
+    assert_eq!(
+        field(&port.schema, &["network_id"]).support_status,
+        SupportStatus::Hidden
+    );
+    let old = field(&port.schema, &["fixed_ips", "*", "subnet_id"])
+        .stands_for
+        .clone()
+        .unwrap();
+    assert_eq!(
+        (old.field.as_ref(), old.value(&Value::from("a"))),
+        ("subnet", Value::from("a"))
+    );
+    let short = field(&ty("OS::Neutron::Router").schema, &["l3_agent_id"])
+        .stands_for
+        .clone()
+        .unwrap();
+    assert_eq!(
+        short.value(&Value::from("a")),
+        Value::list([Value::from("a")])
+    );
     let alarm = ty("OS::Aodh::Alarm");
-    assert_eq!(field(&alarm.schema, &["enabled"]).default, Some(Value::Bool(true)));
+    assert_eq!(
+        field(&alarm.schema, &["enabled"]).default,
+        Some(Value::Bool(true))
+    );
     let policy = ty("OS::Heat::ResourceGroup").update_policy.clone().unwrap();
-    assert_eq!(field(&policy, &["rolling_update", "max_batch_size"]).constraint.min, Some(1.0));
+    assert_eq!(
+        field(&policy, &["rolling_update", "max_batch_size"])
+            .constraint
+            .min,
+        Some(1.0)
+    );
 }
 
 /// The field at a path in the notation of `waits`.
@@ -162,10 +258,14 @@ fn waits_name_existing_types_and_fields() {
         for wait in &ty(name).waits {
             count += 1;
             let other = ty(&wait.type_name);
-            wait.awaited_fields.iter().for_each(|path| assert!(leads(&other.schema, path).is_settable()));
+            wait.awaited_fields
+                .iter()
+                .for_each(|path| assert!(leads(&other.schema, path).is_settable()));
             if let Some((through, fields)) = &wait.through {
                 let through = ty(through);
-                fields.iter().for_each(|path| assert!(leads(&through.schema, path).is_settable()));
+                fields
+                    .iter()
+                    .for_each(|path| assert!(leads(&through.schema, path).is_settable()));
             }
         }
     }
@@ -179,16 +279,36 @@ fn comparable(field: &Field) -> Field {
         Kind::Array(item) => Kind::Array(inside(item)),
         Kind::Map(value) => Kind::Map(inside(value)),
         Kind::Object(schema) => {
-            let fields = schema.fields.iter().map(|(name, field)| (name.clone(), comparable(field)));
-            Kind::Object(Arc::new(Schema { fields: fields.collect(), open: schema.open }))
+            let fields = schema
+                .fields
+                .iter()
+                .map(|(name, field)| (name.clone(), comparable(field)));
+            Kind::Object(Arc::new(Schema {
+                fields: fields.collect(),
+                open: schema.open,
+            }))
         }
         other => other.clone(),
     };
     let plain = Field::of(kind);
-    let (required, default, must_recreate) = (field.required, field.default.clone(), field.must_recreate);
+    let (required, default, must_recreate) =
+        (field.required, field.default.clone(), field.must_recreate);
     let stands_for = field.stands_for.clone();
-    let (support_status, allowed, constraint) = (field.support_status, field.allowed.clone(), field.constraint.clone());
-    Field { required, default, must_recreate, support_status, stands_for, allowed, constraint, ..plain }
+    let (support_status, allowed, constraint) = (
+        field.support_status,
+        field.allowed.clone(),
+        field.constraint.clone(),
+    );
+    Field {
+        required,
+        default,
+        must_recreate,
+        support_status,
+        stands_for,
+        allowed,
+        constraint,
+        ..plain
+    }
 }
 
 #[test]
@@ -197,19 +317,37 @@ fn implemented_types_match_the_description_of_heat() {
     let heat = providers::heat::provider().catalog().clone();
     for (name, own) in &heat.resource_types {
         let described = ty(name);
-        for (property, field) in described.schema.fields.iter().filter(|(_, field)| field.is_settable()) {
-            let ours = own.schema.fields.get(property).unwrap_or_else(|| panic!("{name} has no {property}"));
+        for (property, field) in described
+            .schema
+            .fields
+            .iter()
+            .filter(|(_, field)| field.is_settable())
+        {
+            let ours = own
+                .schema
+                .fields
+                .get(property)
+                .unwrap_or_else(|| panic!("{name} has no {property}"));
             let (mut ours, theirs) = (comparable(ours), comparable(field));
             if property.as_ref() == "name" || matches!(theirs.kind, Kind::Any) {
                 ours.kind = theirs.kind.clone();
             }
             assert_eq!(ours, theirs, "{name}.{property}");
         }
-        let settable = |ty: &ResourceType| ty.schema.fields.values().filter(|field| field.is_settable()).count();
+        let settable = |ty: &ResourceType| {
+            ty.schema
+                .fields
+                .values()
+                .filter(|field| field.is_settable())
+                .count()
+        };
         assert_eq!(settable(own), settable(&described), "{name}");
         if name.as_ref() != "OS::Heat::None" {
             let names = |ty: &ResourceType| {
-                let mut names: Vec<String> = ty.attribute_names().map(|(name, _)| name.to_string()).collect();
+                let mut names: Vec<String> = ty
+                    .attribute_names()
+                    .map(|(name, _)| name.to_string())
+                    .collect();
                 names.sort();
                 names
             };

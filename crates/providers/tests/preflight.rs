@@ -39,15 +39,34 @@ async fn look(
     desired: &Value,
     changing: &[String],
 ) -> Preflight {
-    let changing: Arc<BTreeSet<Name>> = Arc::new(changing.iter().map(|id| Name::from(id.as_str())).collect());
-    let (prior_inputs, desired) =
-        if operation == Operation::Delete { (desired, &Value::Null) } else { (&Value::Null, desired) };
-    let request = PreflightRequest { operation, type_name, id: None, prior_inputs, desired, changing: &changing };
+    let changing: Arc<BTreeSet<Name>> =
+        Arc::new(changing.iter().map(|id| Name::from(id.as_str())).collect());
+    let (prior_inputs, desired) = if operation == Operation::Delete {
+        (desired, &Value::Null)
+    } else {
+        (&Value::Null, desired)
+    };
+    let request = PreflightRequest {
+        operation,
+        type_name,
+        id: None,
+        prior_inputs,
+        desired,
+        changing: &changing,
+    };
     provider.preflight(&call(folder), request).await.unwrap()
 }
 
 async fn create(folder: &Path, type_name: &str, desired: &Value) -> Preflight {
-    look(folder, &providers::local::provider(), Operation::Create, type_name, desired, &[]).await
+    look(
+        folder,
+        &providers::local::provider(),
+        Operation::Create,
+        type_name,
+        desired,
+        &[],
+    )
+    .await
 }
 
 #[tokio::test]
@@ -66,7 +85,13 @@ async fn an_id_does_not_depend_on_the_spelling_of_the_path() {
     // A resource may be a link. Its id is its own path, not that of its target.
     std::os::unix::fs::symlink("real/f", place.path().join("link")).unwrap();
     let desired = spec([("path", "link".into()), ("target", "real/f".into())]);
-    assert!(create(place.path(), "local/symlink", &desired).await.id.unwrap().ends_with("/link"));
+    assert!(
+        create(place.path(), "local/symlink", &desired)
+            .await
+            .id
+            .unwrap()
+            .ends_with("/link")
+    );
 }
 
 #[tokio::test]
@@ -74,21 +99,50 @@ async fn a_source_is_readable_open_or_unreadable() {
     let place = TempDir::new().unwrap();
     let (local, std) = (providers::local::provider(), providers::std::provider());
     let cases: [(&dyn Session, &str, Value, &str); 2] = [
-        (&local, "local/file", spec([("path", "f".into()), ("source", "src".into())]), "src"),
-        (&std, "std/template", spec([("source", "src".into())]), "src"),
+        (
+            &local,
+            "local/file",
+            spec([("path", "f".into()), ("source", "src".into())]),
+            "src",
+        ),
+        (
+            &std,
+            "std/template",
+            spec([("source", "src".into())]),
+            "src",
+        ),
     ];
     for (provider, type_name, desired, source) in cases {
         let content = async |changing: &[String]| {
-            let looked = look(place.path(), provider, Operation::Create, type_name, &desired, changing).await;
-            looked.sources.into_iter().map(|it| it.content).next().unwrap()
+            let looked = look(
+                place.path(),
+                provider,
+                Operation::Create,
+                type_name,
+                &desired,
+                changing,
+            )
+            .await;
+            looked
+                .sources
+                .into_iter()
+                .map(|it| it.content)
+                .next()
+                .unwrap()
         };
         let path = place.path().join(source);
         let _ = fs::remove_file(&path);
-        assert!(matches!(content(&[]).await, SourceContent::Unreadable(why) if why.contains("it is not there")));
+        assert!(
+            matches!(content(&[]).await, SourceContent::Unreadable(why) if why.contains("it is not there"))
+        );
         fs::write(&path, "1").unwrap();
-        let SourceContent::Digest(one) = content(&[]).await else { panic!("it can be read") };
+        let SourceContent::Digest(one) = content(&[]).await else {
+            panic!("it can be read")
+        };
         fs::write(&path, "2").unwrap();
-        let SourceContent::Digest(two) = content(&[]).await else { panic!("it can be read") };
+        let SourceContent::Digest(two) = content(&[]).await else {
+            panic!("it can be read")
+        };
         assert_ne!(one, two);
         let id = path.canonicalize().unwrap().display().to_string();
         assert_eq!(content(&[id]).await, SourceContent::Open);
@@ -119,8 +173,20 @@ async fn an_archive_is_open_if_a_packed_file_changes() {
     ] {
         let changing = [root.join(changing).display().to_string()];
         let local = providers::local::provider();
-        let looked = look(place.path(), &local, Operation::Create, "local/archive", &desired, &changing).await;
-        assert_eq!(looked.sources[0].content == SourceContent::Open, open, "{changing:?}");
+        let looked = look(
+            place.path(),
+            &local,
+            Operation::Create,
+            "local/archive",
+            &desired,
+            &changing,
+        )
+        .await;
+        assert_eq!(
+            looked.sources[0].content == SourceContent::Open,
+            open,
+            "{changing:?}"
+        );
     }
 }
 
@@ -129,9 +195,15 @@ async fn a_digest_of_secret_parts_is_secret() {
     let place = TempDir::new().unwrap();
     fs::create_dir(place.path().join("in")).unwrap();
     let entries = Value::map([("key", Value::from("hunter2").secret())]);
-    let desired = spec([("path", "a.tar".into()), ("root", "in".into()), ("entries", entries)]);
+    let desired = spec([
+        ("path", "a.tar".into()),
+        ("root", "in".into()),
+        ("entries", entries),
+    ]);
     let looked = create(place.path(), "local/archive", &desired).await;
-    assert!(matches!(&looked.sources[0].content, SourceContent::Digest(digest) if digest.has_secret()));
+    assert!(
+        matches!(&looked.sources[0].content, SourceContent::Digest(digest) if digest.has_secret())
+    );
 }
 
 #[tokio::test]
@@ -140,8 +212,24 @@ async fn a_folder_to_be_deleted_lists_its_content() {
     fs::create_dir(place.path().join("d")).unwrap();
     let inputs = spec([("path", "d".into())]);
     let local = providers::local::provider();
-    let empty = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
+    let empty = look(
+        place.path(),
+        &local,
+        Operation::Delete,
+        "local/directory",
+        &inputs,
+        &[],
+    )
+    .await;
     fs::write(place.path().join("d/foreign"), "").unwrap();
-    let full = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
+    let full = look(
+        place.path(),
+        &local,
+        Operation::Delete,
+        "local/directory",
+        &inputs,
+        &[],
+    )
+    .await;
     assert!(empty.existing != full.existing && full.refused.is_none());
 }

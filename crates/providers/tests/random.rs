@@ -1,6 +1,9 @@
 //! The provider `random`: the conformance suite, and the behaviour of each type.
 
-#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test stops where something is not as it should be"
+)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +11,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Finding, Observed, Operation, Provider, ProviderError, ProviderSeverity,
-    ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, Finding, Observed, Operation, Provider,
+    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +35,12 @@ fn map(entries: &[(&str, Value)]) -> Value {
     Value::map(entries.iter().cloned())
 }
 
-async fn create(provider: &dyn Session, type_name: &str, spec: &Value, token: &str) -> Result<Applied, ProviderError> {
+async fn create(
+    provider: &dyn Session,
+    type_name: &str,
+    spec: &Value,
+    token: &str,
+) -> Result<Applied, ProviderError> {
     let request = ApplyRequest {
         operation: Operation::Create,
         type_name,
@@ -48,7 +56,12 @@ async fn create(provider: &dyn Session, type_name: &str, spec: &Value, token: &s
     provider.apply(&call("thing", token), request).await
 }
 
-async fn read(provider: &dyn Session, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
+async fn read(
+    provider: &dyn Session,
+    type_name: &str,
+    id: Option<&str>,
+    outputs: &Value,
+) -> ReadOutcome {
     let request = ReadRequest {
         type_name,
         id,
@@ -58,7 +71,10 @@ async fn read(provider: &dyn Session, type_name: &str, id: Option<&str>, outputs
         token: Some("lost"),
         schema_version: 0,
     };
-    provider.read(&call("thing", "read"), request).await.unwrap()
+    provider
+        .read(&call("thing", "read"), request)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -67,7 +83,11 @@ async fn every_type_passes_the_conformance_suite() {
     let cases = [
         Case::new("random/id", map(&[])).stateless(),
         Case::new("random/uuid", map(&[])).stateless(),
-        Case::new("random/integer", map(&[("min", 1.into()), ("max", 6.into())])).stateless(),
+        Case::new(
+            "random/integer",
+            map(&[("min", 1.into()), ("max", 6.into())]),
+        )
+        .stateless(),
         Case::new("random/password", map(&[("length", 12.into())])).stateless(),
         Case::new("random/pet", map(&[])).stateless(),
         Case::new("random/shuffle", map(&[("input", letters)])).stateless(),
@@ -79,7 +99,10 @@ async fn every_type_passes_the_conformance_suite() {
                 as Box<dyn Fn() -> Arc<dyn Provider>>,
             "system",
         ),
-        (Box::new(|| Arc::new(providers::random::provider_with(7)) as Arc<dyn Provider>), "seed"),
+        (
+            Box::new(|| Arc::new(providers::random::provider_with(7)) as Arc<dyn Provider>),
+            "seed",
+        ),
     ] {
         let failures = provider::conformance::provider(make, &setup, &cases).await;
         assert!(failures.is_empty(), "{name}: {failures:#?}");
@@ -90,12 +113,24 @@ async fn every_type_passes_the_conformance_suite() {
 async fn a_seed_gives_equal_draws_and_the_system_does_not() {
     let spec = map(&[("bytes", 16.into())]);
     let hex = async |provider: &dyn Session, token: &str| {
-        create(provider, "random/id", &spec, token).await.unwrap().fields.get("hex").unwrap().to_string()
+        create(provider, "random/id", &spec, token)
+            .await
+            .unwrap()
+            .fields
+            .get("hex")
+            .unwrap()
+            .to_string()
     };
-    let (one, two) = (providers::random::provider_with(1), providers::random::provider_with(1));
+    let (one, two) = (
+        providers::random::provider_with(1),
+        providers::random::provider_with(1),
+    );
     assert_eq!(hex(&one, "a").await, hex(&two, "a").await);
     assert_ne!(hex(&one, "a").await, hex(&one, "b").await);
-    assert_ne!(hex(&one, "a").await, hex(&providers::random::provider_with(2), "a").await);
+    assert_ne!(
+        hex(&one, "a").await,
+        hex(&providers::random::provider_with(2), "a").await
+    );
     let system = providers::random::provider();
     assert_ne!(hex(&system, "a").await, hex(&system, "a").await);
 }
@@ -103,13 +138,27 @@ async fn a_seed_gives_equal_draws_and_the_system_does_not() {
 #[tokio::test]
 async fn a_drawn_value_is_read_as_recorded() {
     let provider = providers::random::provider_with(3);
-    let made = create(&provider, "random/password", &map(&[("length", 20.into())]), "a").await.unwrap();
-    let ReadOutcome::Present(Observed { id, fields, expired, .. }) =
-        read(&provider, "random/password", Some(&made.id), &made.fields).await
+    let made = create(
+        &provider,
+        "random/password",
+        &map(&[("length", 20.into())]),
+        "a",
+    )
+    .await
+    .unwrap();
+    let ReadOutcome::Present(Observed {
+        id,
+        fields,
+        expired,
+        ..
+    }) = read(&provider, "random/password", Some(&made.id), &made.fields).await
     else {
         panic!("not there")
     };
-    assert_eq!((id, fields == made.fields, expired), (made.id.clone(), true, None));
+    assert_eq!(
+        (id, fields == made.fields, expired),
+        (made.id.clone(), true, None)
+    );
     let password = made.fields.get("result").unwrap().as_text().unwrap();
     let hash = made.fields.get("bcryptHash").unwrap().as_text().unwrap();
     assert_eq!(password.len(), 20);
@@ -120,21 +169,31 @@ async fn a_drawn_value_is_read_as_recorded() {
 #[tokio::test]
 async fn a_lost_answer_draws_again() {
     let provider = providers::random::provider();
-    assert!(matches!(read(&provider, "random/uuid", None, &Value::Null).await, ReadOutcome::Absent));
+    assert!(matches!(
+        read(&provider, "random/uuid", None, &Value::Null).await,
+        ReadOutcome::Absent
+    ));
 }
 
 #[tokio::test]
 async fn ids_and_uuids_can_be_imported() {
     let provider = providers::random::provider();
-    let ReadOutcome::Present(Observed { fields, .. }) = read(&provider, "random/id", Some("00ff"), &Value::Null).await
+    let ReadOutcome::Present(Observed { fields, .. }) =
+        read(&provider, "random/id", Some("00ff"), &Value::Null).await
     else {
         panic!("not there")
     };
     assert_eq!(fields.get("decimal"), Some(&"255".into()));
     assert_eq!(fields.get("bytes"), Some(&Value::Int(2)));
     let uuid = "2f1c5b0e-6d0f-4a5e-9f33-0c8de0a3c1b7";
-    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, ReadOutcome::Present(_)));
-    assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, ReadOutcome::Absent));
+    assert!(matches!(
+        read(&provider, "random/uuid", Some(uuid), &Value::Null).await,
+        ReadOutcome::Present(_)
+    ));
+    assert!(matches!(
+        read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await,
+        ReadOutcome::Absent
+    ));
 }
 
 #[tokio::test]
@@ -142,7 +201,11 @@ async fn every_input_replaces() {
     let provider = providers::random::provider();
     for (name, found) in &provider.catalog().resource_types {
         for (field_name, field) in &found.schema.fields {
-            assert_eq!(field.is_settable(), field.must_recreate, "{name}: {field_name}");
+            assert_eq!(
+                field.is_settable(),
+                field.must_recreate,
+                "{name}: {field_name}"
+            );
             assert!(!field.docs.is_empty(), "{name}: {field_name} has no docs");
         }
     }
@@ -152,17 +215,42 @@ async fn every_input_replaces() {
 async fn errors_name_the_field() {
     let provider = providers::random::provider();
     let cases: [(&str, Value, &str); 4] = [
-        ("random/integer", map(&[("min", 6.into()), ("max", 1.into())]), "max"),
-        ("random/shuffle", map(&[("input", Value::list([])), ("count", 1.into())]), "input"),
-        ("random/password", map(&[("length", 3.into()), ("minLower", 4.into())]), "length"),
+        (
+            "random/integer",
+            map(&[("min", 6.into()), ("max", 1.into())]),
+            "max",
+        ),
+        (
+            "random/shuffle",
+            map(&[("input", Value::list([])), ("count", 1.into())]),
+            "input",
+        ),
         (
             "random/password",
-            map(&[("length", 9.into()), ("special", false.into()), ("minSpecial", 1.into())]),
+            map(&[("length", 3.into()), ("minLower", 4.into())]),
+            "length",
+        ),
+        (
+            "random/password",
+            map(&[
+                ("length", 9.into()),
+                ("special", false.into()),
+                ("minSpecial", 1.into()),
+            ]),
             "minSpecial",
         ),
     ];
     for (type_name, spec, field) in cases {
-        let found = provider.check(&call("thing", "check"), CheckRequest { type_name, spec: &spec }).await.unwrap();
+        let found = provider
+            .check(
+                &call("thing", "check"),
+                CheckRequest {
+                    type_name,
+                    spec: &spec,
+                },
+            )
+            .await
+            .unwrap();
         let fields: Vec<String> = found
             .diagnostics
             .into_iter()
@@ -176,10 +264,18 @@ async fn errors_name_the_field() {
 #[tokio::test]
 async fn secret_inputs_stay_secret() {
     let provider = providers::random::provider_with(1);
-    let spec = map(&[("input", Value::list([Value::from("s3cret").secret(), "open".into()]))]);
-    let made = create(&provider, "random/shuffle", &spec, "a").await.unwrap();
+    let spec = map(&[(
+        "input",
+        Value::list([Value::from("s3cret").secret(), "open".into()]),
+    )]);
+    let made = create(&provider, "random/shuffle", &spec, "a")
+        .await
+        .unwrap();
     let shown = made.fields.to_string();
-    assert!(!shown.contains("s3cret") && shown.contains("open"), "{shown}");
+    assert!(
+        !shown.contains("s3cret") && shown.contains("open"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

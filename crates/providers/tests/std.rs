@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckFindings, CheckRequest, Finding, Observed, Operation, ProviderError,
-    ProviderSeverity, ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckFindings, CheckRequest, Finding, Observed, Operation,
+    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -45,7 +45,9 @@ async fn create(folder: &Path, type_name: &str, desired: &Value) -> Result<Appli
         schema_version: 0,
         planned: &Value::Null,
     };
-    providers::std::provider().apply(&call(folder), request).await
+    providers::std::provider()
+        .apply(&call(folder), request)
+        .await
 }
 
 async fn rendered(desired: Value) -> Result<Value, ProviderError> {
@@ -59,7 +61,13 @@ async fn refused(desired: Value) -> String {
 
 async fn check(spec: &Value) -> CheckFindings {
     providers::std::provider()
-        .check(&call(Path::new("/")), CheckRequest { type_name: "std/template", spec })
+        .check(
+            &call(Path::new("/")),
+            CheckRequest {
+                type_name: "std/template",
+                spec,
+            },
+        )
         .await
         .unwrap()
 }
@@ -75,12 +83,21 @@ async fn every_type_passes_the_conformance_suite() {
             .changed(spec([("input", Value::list([Value::Int(1)]))]))
             .stateless(),
         Case::new("std/value", spec([])).stateless(),
-        Case::new("std/template", spec([("template", "{{ x }}".into()), ("variables", one.clone())]))
-            .changed(spec([("template", "x".into())]))
-            .stateless(),
-        Case::new("std/template", spec([("source", "page.txt".into()), ("variables", one)])).stateless(),
+        Case::new(
+            "std/template",
+            spec([("template", "{{ x }}".into()), ("variables", one.clone())]),
+        )
+        .changed(spec([("template", "x".into())]))
+        .stateless(),
+        Case::new(
+            "std/template",
+            spec([("source", "page.txt".into()), ("variables", one)]),
+        )
+        .stateless(),
     ];
-    let failures = provider::conformance::provider(|| Arc::new(providers::std::provider()), &setup, &cases).await;
+    let failures =
+        provider::conformance::provider(|| Arc::new(providers::std::provider()), &setup, &cases)
+            .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
@@ -92,8 +109,17 @@ async fn every_transform_passes_the_conformance_suite() {
 
 #[tokio::test]
 async fn a_value_is_returned_unchanged() {
-    let input = Value::map([("open", Value::Int(1)), ("hidden", Value::from("s").secret())]);
-    let made = create(Path::new("/"), "std/value", &spec([("input", input.clone())])).await.unwrap();
+    let input = Value::map([
+        ("open", Value::Int(1)),
+        ("hidden", Value::from("s").secret()),
+    ]);
+    let made = create(
+        Path::new("/"),
+        "std/value",
+        &spec([("input", input.clone())]),
+    )
+    .await
+    .unwrap();
     assert_eq!(made.fields.get("output"), Some(&input));
     assert!(made.id.starts_with("value-"));
 }
@@ -102,44 +128,84 @@ async fn a_value_is_returned_unchanged() {
 async fn values_of_every_type_are_rendered() {
     let variables = Value::map([
         ("b", Value::from("one")),
-        ("a", Value::list([Value::Int(1), Value::Float(2.5), Value::Bool(true)])),
+        (
+            "a",
+            Value::list([Value::Int(1), Value::Float(2.5), Value::Bool(true)]),
+        ),
         ("m", Value::map([("z", Value::Int(1)), ("y", Value::Null)])),
     ]);
-    let template =
-        "{{ b }}|{% for x in a %}{{ x }},{% endfor %}|{% for k, v in m|items %}{{ k }}={{ v }};{% endfor %}<&>\n";
-    let text = rendered(spec([("template", template.into()), ("variables", variables)])).await.unwrap();
+    let template = "{{ b }}|{% for x in a %}{{ x }},{% endfor %}|{% for k, v in m|items %}{{ k }}={{ v }};{% endfor %}<&>\n";
+    let text = rendered(spec([
+        ("template", template.into()),
+        ("variables", variables),
+    ]))
+    .await
+    .unwrap();
     assert_eq!(text.as_text(), Some("one|1,2.5,true,|z=1;y=;<&>\n"));
 }
 
 #[tokio::test]
 async fn strict_mode_names_undefined_variables_and_their_place() {
-    let error =
-        refused(spec([("template", "a\nb {{ nmae }}".into()), ("variables", spec([("name", "x".into())]))])).await;
+    let error = refused(spec([
+        ("template", "a\nb {{ nmae }}".into()),
+        ("variables", spec([("name", "x".into())])),
+    ]))
+    .await;
     assert_eq!(
         error,
         "the template, line 2, column 6: `nmae` is not defined; add it to `variables`, or write `strict: false` to leave it empty"
     );
-    let error = refused(spec([("template", "{{ a.b.c }}".into()), ("variables", spec([("a", spec([]))]))])).await;
-    assert!(error.starts_with("the template, line 1, column 4: `a.b.c` is not defined;"), "{error}");
-    let lenient = spec([("template", "a{{ nmae }}{{ nmae.x.y }}b".into()), ("strict", false.into())]);
+    let error = refused(spec([
+        ("template", "{{ a.b.c }}".into()),
+        ("variables", spec([("a", spec([]))])),
+    ]))
+    .await;
+    assert!(
+        error.starts_with("the template, line 1, column 4: `a.b.c` is not defined;"),
+        "{error}"
+    );
+    let lenient = spec([
+        ("template", "a{{ nmae }}{{ nmae.x.y }}b".into()),
+        ("strict", false.into()),
+    ]);
     assert_eq!(rendered(lenient).await.unwrap().as_text(), Some("ab"));
 }
 
 #[tokio::test]
 async fn a_secret_taints_the_text_and_stays_out_of_errors() {
     let variables = Value::map([("key", Value::from("hunter2").secret())]);
-    let text = rendered(spec([("template", "k={{ key }}".into()), ("variables", variables.clone())])).await.unwrap();
+    let text = rendered(spec([
+        ("template", "k={{ key }}".into()),
+        ("variables", variables.clone()),
+    ]))
+    .await
+    .unwrap();
     assert_eq!(text, Value::from("k=hunter2").secret());
-    let open = rendered(spec([("template", "k".into()), ("variables", spec([("a", 1.into())]))])).await.unwrap();
+    let open = rendered(spec([
+        ("template", "k".into()),
+        ("variables", spec([("a", 1.into())])),
+    ]))
+    .await
+    .unwrap();
     assert!(!open.has_secret());
-    let error = refused(spec([("template", "{{ key + 1 }}{{ key.x.y }}".into()), ("variables", variables)])).await;
+    let error = refused(spec([
+        ("template", "{{ key + 1 }}{{ key.x.y }}".into()),
+        ("variables", variables),
+    ]))
+    .await;
     assert!(!error.contains("hunter2"), "{error}");
 }
 
 #[tokio::test]
 async fn an_endless_template_is_an_error() {
     let template = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}";
-    assert_eq!(refused(spec([("template", template.into())])).await.lines().count(), 1);
+    assert_eq!(
+        refused(spec([("template", template.into())]))
+            .await
+            .lines()
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -153,10 +219,22 @@ async fn invalid_specs_are_rejected_at_their_fields() {
             .collect::<Vec<_>>()
     };
     assert_eq!(at(check(&spec([])).await), [""]);
-    assert_eq!(at(check(&spec([("template", "x".into()), ("source", "y".into())])).await), ["source"]);
-    assert_eq!(at(check(&spec([("template", "{% if %}".into())])).await), ["template"]);
-    assert_eq!(at(check(&spec([("template", "x".into()), ("variables", "y".into())])).await), ["variables"]);
-    let unknown = spec([("template", Value::unknown(None, None)), ("variables", Value::unknown(None, None))]);
+    assert_eq!(
+        at(check(&spec([("template", "x".into()), ("source", "y".into())])).await),
+        ["source"]
+    );
+    assert_eq!(
+        at(check(&spec([("template", "{% if %}".into())])).await),
+        ["template"]
+    );
+    assert_eq!(
+        at(check(&spec([("template", "x".into()), ("variables", "y".into())])).await),
+        ["variables"]
+    );
+    let unknown = spec([
+        ("template", Value::unknown(None, None)),
+        ("variables", Value::unknown(None, None)),
+    ]);
     assert_eq!(at(check(&unknown).await), Vec::<String>::new());
 }
 
@@ -166,8 +244,13 @@ async fn a_changed_source_is_not_drift() {
     let page = folder.path().join("page.txt");
     std::fs::write(&page, "v1").unwrap();
     let inputs = spec([("source", "page.txt".into())]);
-    let made = create(folder.path(), "std/template", &inputs).await.unwrap();
-    assert_eq!(made.fields.get("rendered").and_then(Value::as_text), Some("v1"));
+    let made = create(folder.path(), "std/template", &inputs)
+        .await
+        .unwrap();
+    assert_eq!(
+        made.fields.get("rendered").and_then(Value::as_text),
+        Some("v1")
+    );
     let seen = async || {
         let request = ReadRequest {
             type_name: "std/template",
@@ -178,8 +261,14 @@ async fn a_changed_source_is_not_drift() {
             token: None,
             schema_version: 0,
         };
-        match providers::std::provider().read(&call(folder.path()), request).await.unwrap() {
-            ReadOutcome::Present(Observed { fields, .. }) => fields.get("sourceSha256").cloned().unwrap(),
+        match providers::std::provider()
+            .read(&call(folder.path()), request)
+            .await
+            .unwrap()
+        {
+            ReadOutcome::Present(Observed { fields, .. }) => {
+                fields.get("sourceSha256").cloned().unwrap()
+            }
             _ => panic!("gone"),
         }
     };
@@ -188,7 +277,9 @@ async fn a_changed_source_is_not_drift() {
     assert_eq!(Some(&seen().await), made.fields.get("sourceSha256"));
     std::fs::remove_file(&page).unwrap();
     assert_eq!(Some(&seen().await), made.fields.get("sourceSha256"));
-    let error = create(folder.path(), "std/template", &inputs).await.unwrap_err();
+    let error = create(folder.path(), "std/template", &inputs)
+        .await
+        .unwrap_err();
     assert!(
         error.message.contains("it is not there")
             && error.field.as_ref().map(ToString::to_string).as_deref() == Some("source"),

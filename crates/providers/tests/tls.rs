@@ -1,6 +1,10 @@
 //! The provider `tls`: the conformance suite, and checks with other programs.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where something is not as it should be"
+)]
 
 use std::path::Path;
 use std::process::Command;
@@ -10,8 +14,8 @@ use std::time::Duration;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation, Provider, ProviderError,
-    ProviderSeverity, ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation, Provider,
+    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 use x509_parser::prelude::*;
@@ -58,7 +62,9 @@ fn create_request<'a>(type_name: &'a str, spec: &'a Value) -> ApplyRequest<'a> {
 }
 
 async fn create(type_name: &str, spec: &Value) -> Result<Applied, ProviderError> {
-    providers::tls::provider().apply(&call(), create_request(type_name, spec)).await
+    providers::tls::provider()
+        .apply(&call(), create_request(type_name, spec))
+        .await
 }
 
 async fn made(type_name: &str, entries: &[(&str, Value)]) -> Value {
@@ -66,7 +72,10 @@ async fn made(type_name: &str, entries: &[(&str, Value)]) -> Value {
 }
 
 fn text<'a>(fields: &'a Value, name: &str) -> &'a str {
-    fields.get(name).and_then(Value::as_text).unwrap_or_else(|| panic!("no text in `{name}`"))
+    fields
+        .get(name)
+        .and_then(Value::as_text)
+        .unwrap_or_else(|| panic!("no text in `{name}`"))
 }
 
 /// A private key as the engine passes it: marked secret.
@@ -80,7 +89,11 @@ async fn authority(algorithm: &str) -> (Value, Value) {
     let key = key(algorithm).await;
     let fields = made(
         "tls/self-signed-certificate",
-        &[("privateKeyPem", key.clone()), ("commonName", "Authority".into()), ("isCa", true.into())],
+        &[
+            ("privateKeyPem", key.clone()),
+            ("commonName", "Authority".into()),
+            ("isCa", true.into()),
+        ],
     )
     .await;
     (key, text(&fields, "certificatePem").into())
@@ -105,7 +118,16 @@ async fn request(key: Value) -> Value {
 
 async fn rejected(type_name: &str, entries: &[(&str, Value)]) -> Vec<String> {
     let spec = map(entries);
-    let found = providers::tls::provider().check(&call(), CheckRequest { type_name, spec: &spec }).await.unwrap();
+    let found = providers::tls::provider()
+        .check(
+            &call(),
+            CheckRequest {
+                type_name,
+                spec: &spec,
+            },
+        )
+        .await
+        .unwrap();
     found
         .diagnostics
         .into_iter()
@@ -114,7 +136,8 @@ async fn rejected(type_name: &str, entries: &[(&str, Value)]) -> Vec<String> {
         .collect()
 }
 
-/// Runs a program and returns its output. If the program is missing, the test reports that and skips the check.
+/// Runs a program and returns its output. If the program is missing, the test reports that and
+/// skips the check.
 fn program(name: &str, arguments: &[&str]) -> Option<std::process::Output> {
     match Command::new(name).args(arguments).output() {
         Ok(output) => Some(output),
@@ -130,14 +153,26 @@ async fn every_type_passes_the_conformance_suite() {
     let (ca_key, ca) = authority("ecdsa-p256").await;
     let key = key("ecdsa-p256").await;
     let request = request(key.clone()).await;
-    let self_signed = [("privateKeyPem", key.revealed()), ("commonName", "localhost".into())];
-    let signed = [("certificateRequestPem", request), ("caCertificatePem", ca), ("caPrivateKeyPem", ca_key.revealed())];
-    let renewed = |entries: &[(&str, Value)]| map(&[entries, &[("renewBefore", "24h".into())]].concat());
+    let self_signed = [
+        ("privateKeyPem", key.revealed()),
+        ("commonName", "localhost".into()),
+    ];
+    let signed = [
+        ("certificateRequestPem", request),
+        ("caCertificatePem", ca),
+        ("caPrivateKeyPem", ca_key.revealed()),
+    ];
+    let renewed =
+        |entries: &[(&str, Value)]| map(&[entries, &[("renewBefore", "24h".into())]].concat());
     let cases = [
         Case::new("tls/private-key", map(&[])).stateless(),
-        Case::new("tls/self-signed-certificate", map(&self_signed)).stateless().changed(renewed(&self_signed)),
+        Case::new("tls/self-signed-certificate", map(&self_signed))
+            .stateless()
+            .changed(renewed(&self_signed)),
         Case::new("tls/certificate-request", map(&self_signed)).stateless(),
-        Case::new("tls/signed-certificate", map(&signed)).stateless().changed(renewed(&signed)),
+        Case::new("tls/signed-certificate", map(&signed))
+            .stateless()
+            .changed(renewed(&signed)),
     ];
     let make = || Arc::new(providers::tls::provider()) as Arc<dyn Provider>;
     let failures = provider::conformance::provider(make, &Setup::in_folder(""), &cases).await;
@@ -150,7 +185,11 @@ async fn every_field_has_docs() {
         for (field_name, field) in &found.schema.fields {
             assert!(!field.docs.is_empty(), "{name}: {field_name}");
             let in_place = field_name.as_ref() == "renewBefore";
-            assert_eq!(field.is_settable() && !in_place, field.must_recreate, "{name}: {field_name}");
+            assert_eq!(
+                field.is_settable() && !in_place,
+                field.must_recreate,
+                "{name}: {field_name}"
+            );
         }
     }
 }
@@ -173,18 +212,28 @@ async fn keys_of_every_algorithm_are_read_by_other_programs() {
         if let Some(output) = program("openssl", &["pkey", "-in", &path("key.pem"), "-pubout"]) {
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{algorithm}: {said}");
-            assert_eq!(String::from_utf8_lossy(&output.stdout), text(&fields, "publicKeyPem"), "{algorithm}");
+            assert_eq!(
+                String::from_utf8_lossy(&output.stdout),
+                text(&fields, "publicKeyPem"),
+                "{algorithm}"
+            );
         }
         if let Some(output) = program("ssh-keygen", &["-l", "-f", &path("key.pub")]) {
             let said = String::from_utf8_lossy(&output.stdout);
-            assert!(said.contains(text(&fields, "fingerprintSha256")), "{algorithm}: {said}");
+            assert!(
+                said.contains(text(&fields, "fingerprintSha256")),
+                "{algorithm}: {said}"
+            );
         }
         // The private key must work without the file of the public key.
         std::fs::remove_file(path("key.pub")).unwrap();
         if let Some(output) = program("ssh-keygen", &["-y", "-f", &path("key")]) {
             let said = String::from_utf8_lossy(&output.stdout);
             let error = String::from_utf8_lossy(&output.stderr);
-            assert!(said.starts_with(text(&fields, "publicKeyOpenssh")), "{algorithm}: {said}{error}");
+            assert!(
+                said.starts_with(text(&fields, "publicKeyOpenssh")),
+                "{algorithm}: {said}{error}"
+            );
         }
     }
 }
@@ -193,7 +242,8 @@ async fn keys_of_every_algorithm_are_read_by_other_programs() {
 async fn the_longest_keys_are_generated() {
     for (algorithm, bits) in [("rsa-3072", 3072), ("rsa-4096", 4096)] {
         let fields = made("tls/private-key", &[("algorithm", algorithm.into())]).await;
-        let (_, public) = x509_parser::pem::parse_x509_pem(text(&fields, "publicKeyPem").as_bytes()).unwrap();
+        let (_, public) =
+            x509_parser::pem::parse_x509_pem(text(&fields, "publicKeyPem").as_bytes()).unwrap();
         let (_, public) = SubjectPublicKeyInfo::from_der(&public.contents).unwrap();
         assert_eq!(public.parsed().unwrap().key_size(), bits, "{algorithm}");
     }
@@ -216,15 +266,24 @@ async fn a_self_signed_certificate_holds_what_was_requested() {
     .await;
     assert_eq!(text(&fields, "notBefore"), "2023-01-02T15:04:05Z");
     assert_eq!(text(&fields, "notAfter"), "2023-01-04T15:04:05Z");
-    let (_, document) = x509_parser::pem::parse_x509_pem(text(&fields, "certificatePem").as_bytes()).unwrap();
+    let (_, document) =
+        x509_parser::pem::parse_x509_pem(text(&fields, "certificatePem").as_bytes()).unwrap();
     let found = document.parse_x509().unwrap();
     assert_eq!(found.subject().to_string(), "O=Cyanotype, CN=localhost");
     assert_eq!(found.subject(), found.issuer());
     assert_eq!(found.validity().not_before.timestamp(), NOW);
     assert_eq!(found.validity().not_after.timestamp(), NOW + 48 * 3600);
     assert!(!found.is_ca());
-    assert_eq!(found.raw_serial_as_string().replace(':', ""), text(&fields, "serialNumber"));
-    let names = &found.subject_alternative_name().unwrap().unwrap().value.general_names;
+    assert_eq!(
+        found.raw_serial_as_string().replace(':', ""),
+        text(&fields, "serialNumber")
+    );
+    let names = &found
+        .subject_alternative_name()
+        .unwrap()
+        .unwrap()
+        .value
+        .general_names;
     assert_eq!(names.len(), 4);
     let usage = found.key_usage().unwrap().unwrap().value;
     assert!(usage.digital_signature() && !usage.key_encipherment());
@@ -245,9 +304,12 @@ async fn serial_numbers_differ() {
 #[tokio::test]
 async fn a_chain_verifies_for_every_key_algorithm() {
     let folder = tempfile::tempdir().unwrap();
-    for (ca_algorithm, algorithm) in
-        [("ecdsa-p256", "rsa-2048"), ("rsa-2048", "ed25519"), ("ed25519", "ecdsa-p384"), ("ecdsa-p384", "ecdsa-p256")]
-    {
+    for (ca_algorithm, algorithm) in [
+        ("ecdsa-p256", "rsa-2048"),
+        ("rsa-2048", "ed25519"),
+        ("ed25519", "ecdsa-p384"),
+        ("ecdsa-p384", "ecdsa-p256"),
+    ] {
         let kinds = format!("{ca_algorithm} signs {algorithm}");
         let (ca_key, ca) = authority(ca_algorithm).await;
         let request = request(key(algorithm).await).await;
@@ -264,13 +326,30 @@ async fn a_chain_verifies_for_every_key_algorithm() {
         let pem = text(&fields, "certificatePem");
         let (_, document) = x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap();
         let found = document.parse_x509().unwrap();
-        let (_, ca_document) = x509_parser::pem::parse_x509_pem(ca.as_text().unwrap().as_bytes()).unwrap();
+        let (_, ca_document) =
+            x509_parser::pem::parse_x509_pem(ca.as_text().unwrap().as_bytes()).unwrap();
         let authority = ca_document.parse_x509().unwrap();
         assert!(authority.is_ca(), "{kinds}");
         assert_eq!(found.issuer(), authority.subject(), "{kinds}");
-        found.verify_signature(Some(authority.public_key())).unwrap_or_else(|error| panic!("{kinds}: {error}"));
-        assert_eq!(found.subject().to_string(), "C=DE, O=Häuser & Co, CN=service", "{kinds}");
-        assert_eq!(found.subject_alternative_name().unwrap().unwrap().value.general_names.len(), 2, "{kinds}");
+        found
+            .verify_signature(Some(authority.public_key()))
+            .unwrap_or_else(|error| panic!("{kinds}: {error}"));
+        assert_eq!(
+            found.subject().to_string(),
+            "C=DE, O=Häuser & Co, CN=service",
+            "{kinds}"
+        );
+        assert_eq!(
+            found
+                .subject_alternative_name()
+                .unwrap()
+                .unwrap()
+                .value
+                .general_names
+                .len(),
+            2,
+            "{kinds}"
+        );
 
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         std::fs::write(path("ca.pem"), ca.as_text().unwrap()).unwrap();
@@ -291,7 +370,11 @@ async fn a_chain_verifies_for_every_key_algorithm() {
         ];
         if let Some(output) = program("openssl", &arguments) {
             let said = [output.stdout, output.stderr].concat();
-            assert!(output.status.success(), "{kinds}: {}", String::from_utf8_lossy(&said));
+            assert!(
+                output.status.success(),
+                "{kinds}: {}",
+                String::from_utf8_lossy(&said)
+            );
         }
     }
 }
@@ -302,13 +385,22 @@ async fn the_signer_decides_what_a_certificate_is_for() {
     // A request to become an authority, made with another tool.
     let mut wish = rcgen::CertificateParams::default();
     wish.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    let wish = wish.serialize_request(&rcgen::KeyPair::generate().unwrap()).unwrap().pem().unwrap();
+    let wish = wish
+        .serialize_request(&rcgen::KeyPair::generate().unwrap())
+        .unwrap()
+        .pem()
+        .unwrap();
     let fields = made(
         "tls/signed-certificate",
-        &[("certificateRequestPem", wish.into()), ("caCertificatePem", ca), ("caPrivateKeyPem", ca_key)],
+        &[
+            ("certificateRequestPem", wish.into()),
+            ("caCertificatePem", ca),
+            ("caPrivateKeyPem", ca_key),
+        ],
     )
     .await;
-    let (_, document) = x509_parser::pem::parse_x509_pem(text(&fields, "certificatePem").as_bytes()).unwrap();
+    let (_, document) =
+        x509_parser::pem::parse_x509_pem(text(&fields, "certificatePem").as_bytes()).unwrap();
     assert!(!document.parse_x509().unwrap().is_ca());
 }
 
@@ -333,27 +425,55 @@ async fn requests_of_openssl_are_signed() {
         "-out",
         &path("request.pem"),
     ];
-    let Some(output) = program("openssl", &arguments) else { return };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let Some(output) = program("openssl", &arguments) else {
+        return;
+    };
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let request = std::fs::read_to_string(path("request.pem")).unwrap();
     let (ca_key, ca) = authority("ecdsa-p256").await;
-    let spec = [("certificateRequestPem", request.into()), ("caCertificatePem", ca), ("caPrivateKeyPem", ca_key)];
+    let spec = [
+        ("certificateRequestPem", request.into()),
+        ("caCertificatePem", ca),
+        ("caPrivateKeyPem", ca_key),
+    ];
     assert!(rejected("tls/signed-certificate", &spec).await.is_empty());
     let fields = made("tls/signed-certificate", &spec).await;
     std::fs::write(path("leaf.pem"), text(&fields, "certificatePem")).unwrap();
-    let certified = program("openssl", &["x509", "-in", &path("leaf.pem"), "-noout", "-pubkey"]).unwrap();
+    let certified = program(
+        "openssl",
+        &["x509", "-in", &path("leaf.pem"), "-noout", "-pubkey"],
+    )
+    .unwrap();
     let own = program("openssl", &["pkey", "-in", &path("key.pem"), "-pubout"]).unwrap();
-    assert_eq!(String::from_utf8_lossy(&certified.stdout), String::from_utf8_lossy(&own.stdout));
+    assert_eq!(
+        String::from_utf8_lossy(&certified.stdout),
+        String::from_utf8_lossy(&own.stdout)
+    );
 }
 
 #[tokio::test]
 async fn only_a_certificate_close_to_its_end_is_expired() {
-    let spec =
-        map(&[("privateKeyPem", key("ecdsa-p256").await), ("commonName", "a".into()), ("renewBefore", "720h".into())]);
+    let spec = map(&[
+        ("privateKeyPem", key("ecdsa-p256").await),
+        ("commonName", "a".into()),
+        ("renewBefore", "720h".into()),
+    ]);
     let provider = providers::tls::provider();
     let made = create("tls/self-signed-certificate", &spec).await.unwrap();
-    for (after, expected) in [(0, false), (YEAR - 720 * 3600 - 1, false), (YEAR - 720 * 3600, true), (YEAR + 1, true)] {
-        let call = Call { now: NOW + after, ..call() };
+    for (after, expected) in [
+        (0, false),
+        (YEAR - 720 * 3600 - 1, false),
+        (YEAR - 720 * 3600, true),
+        (YEAR + 1, true),
+    ] {
+        let call = Call {
+            now: NOW + after,
+            ..call()
+        };
         let request = ReadRequest {
             type_name: "tls/self-signed-certificate",
             id: Some(&made.id),
@@ -363,7 +483,9 @@ async fn only_a_certificate_close_to_its_end_is_expired() {
             token: None,
             schema_version: 0,
         };
-        let ReadOutcome::Present(Observed { expired, fields, .. }) = provider.read(&call, request).await.unwrap()
+        let ReadOutcome::Present(Observed {
+            expired, fields, ..
+        }) = provider.read(&call, request).await.unwrap()
         else {
             panic!("not there")
         };
@@ -387,7 +509,11 @@ async fn invalid_keys_and_certificates_are_refused_at_their_field_and_not_repeat
             vec![("privateKeyPem", bad.clone()), ("commonName", "a".into())],
             "privateKeyPem",
         ),
-        ("tls/certificate-request", vec![("privateKeyPem", bad.clone()), ("commonName", "a".into())], "privateKeyPem"),
+        (
+            "tls/certificate-request",
+            vec![("privateKeyPem", bad.clone()), ("commonName", "a".into())],
+            "privateKeyPem",
+        ),
         (
             "tls/signed-certificate",
             vec![
@@ -408,7 +534,11 @@ async fn invalid_keys_and_certificates_are_refused_at_their_field_and_not_repeat
         ),
         (
             "tls/signed-certificate",
-            vec![("certificateRequestPem", bad), ("caCertificatePem", ca), ("caPrivateKeyPem", ca_key)],
+            vec![
+                ("certificateRequestPem", bad),
+                ("caCertificatePem", ca),
+                ("caPrivateKeyPem", ca_key),
+            ],
             "certificateRequestPem",
         ),
     ];
@@ -416,7 +546,10 @@ async fn invalid_keys_and_certificates_are_refused_at_their_field_and_not_repeat
         assert_eq!(rejected(type_name, &entries).await, [field], "{type_name}");
         let error = create(type_name, &map(&entries)).await.unwrap_err();
         assert_eq!(
-            (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+            (
+                error.kind,
+                error.field.as_ref().map(ToString::to_string).as_deref()
+            ),
             (ErrorKind::Document, Some(field)),
             "{type_name}"
         );
@@ -428,9 +561,14 @@ async fn invalid_keys_and_certificates_are_refused_at_their_field_and_not_repeat
 async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
     let (ca_key, ca) = authority("ecdsa-p256").await;
     let leaf_key = key("ecdsa-p256").await;
-    let fields =
-        made("tls/self-signed-certificate", &[("privateKeyPem", leaf_key.clone()), ("commonName", "leaf".into())])
-            .await;
+    let fields = made(
+        "tls/self-signed-certificate",
+        &[
+            ("privateKeyPem", leaf_key.clone()),
+            ("commonName", "leaf".into()),
+        ],
+    )
+    .await;
     let leaf: Value = text(&fields, "certificatePem").into();
     let request = request(leaf_key.clone()).await;
     let field = async |certificate: &Value, key: &Value, now: i64| {
@@ -440,16 +578,32 @@ async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
             ("caPrivateKeyPem", key.clone()),
         ]);
         let call = Call { now, ..call() };
-        let result = providers::tls::provider().apply(&call, create_request("tls/signed-certificate", &spec)).await;
+        let result = providers::tls::provider()
+            .apply(&call, create_request("tls/signed-certificate", &spec))
+            .await;
         let warned = |applied: Applied| {
-            assert!(applied.diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning));
+            assert!(
+                applied
+                    .diagnostics
+                    .iter()
+                    .all(|it| it.severity == ProviderSeverity::Warning)
+            );
             applied.diagnostics.len()
         };
         result.map(warned).map_err(|error| error.field)
     };
-    assert_eq!(field(&leaf, &leaf_key, NOW).await, Err(Some("caCertificatePem".into())));
-    assert_eq!(field(&ca, &leaf_key, NOW).await, Err(Some("caPrivateKeyPem".into())));
-    assert_eq!(field(&ca, &ca_key, NOW + YEAR + 1).await, Err(Some("caCertificatePem".into())));
+    assert_eq!(
+        field(&leaf, &leaf_key, NOW).await,
+        Err(Some("caCertificatePem".into()))
+    );
+    assert_eq!(
+        field(&ca, &leaf_key, NOW).await,
+        Err(Some("caPrivateKeyPem".into()))
+    );
+    assert_eq!(
+        field(&ca, &ca_key, NOW + YEAR + 1).await,
+        Err(Some("caCertificatePem".into()))
+    );
     assert_eq!(field(&ca, &ca_key, NOW).await, Ok(0));
     // The validity would end after that of the authority's certificate.
     assert_eq!(field(&ca, &ca_key, NOW + 1).await, Ok(1));
@@ -466,22 +620,41 @@ async fn durations_are_checked() {
             ("renewBefore", renew.into()),
         ]
     };
-    assert_eq!(rejected("tls/self-signed-certificate", &of("1h", "2h")).await, ["renewBefore"]);
-    assert_eq!(rejected("tls/self-signed-certificate", &of("ten days", "2h")).await, ["validity"]);
-    let error = create("tls/self-signed-certificate", &map(&of("99999999d", "2h"))).await.unwrap_err();
-    assert_eq!(error.field.as_ref().map(ToString::to_string).as_deref(), Some("validity"));
+    assert_eq!(
+        rejected("tls/self-signed-certificate", &of("1h", "2h")).await,
+        ["renewBefore"]
+    );
+    assert_eq!(
+        rejected("tls/self-signed-certificate", &of("ten days", "2h")).await,
+        ["validity"]
+    );
+    let error = create("tls/self-signed-certificate", &map(&of("99999999d", "2h")))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.field.as_ref().map(ToString::to_string).as_deref(),
+        Some("validity")
+    );
 }
 
 #[tokio::test]
 async fn key_generation_ends_with_its_call() {
     let spec = map(&[("algorithm", "rsa-2048".into())]);
     let provider = providers::tls::provider();
-    let call_in_time = Call { deadline: Some(Duration::ZERO), ..call() };
-    let error = provider.apply(&call_in_time, create_request("tls/private-key", &spec)).await.unwrap_err();
+    let call_in_time = Call {
+        deadline: Some(Duration::ZERO),
+        ..call()
+    };
+    let error = provider
+        .apply(&call_in_time, create_request("tls/private-key", &spec))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::TimedOut);
     let cancelled = call();
     let cancel = cancelled.cancel.clone();
     let request = create_request("tls/private-key", &spec);
-    let (result, ()) = tokio::join!(provider.apply(&cancelled, request), async move { cancel.cancel() });
+    let (result, ()) = tokio::join!(provider.apply(&cancelled, request), async move {
+        cancel.cancel()
+    });
     assert_eq!(result.unwrap_err().kind, ErrorKind::Cancelled);
 }

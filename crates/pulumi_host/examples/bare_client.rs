@@ -1,8 +1,9 @@
-//! A client that makes the calls of a deployment directly, without conversions. Measures the cost of the plugin itself.
+//! A client that makes the calls of a deployment directly, without conversions. Measures the cost
+//! of the plugin itself.
 //!
-//! `bare_client COUNT PARALLEL -- PROGRAM [ARGUMENT]..` starts the plugin `shop` of the tests with an empty folder.
-//! Prints the time of COUNT creates (Check, Create with preview, Check, Create) and of a plan without changes (Check,
-//! Diff), with PARALLEL resources at a time.
+//! `bare_client COUNT PARALLEL -- PROGRAM [ARGUMENT]..` starts the plugin `shop` of the tests with
+//! an empty folder. Prints the time of COUNT creates (Check, Create with preview, Check, Create)
+//! and of a plan without changes (Check, Diff), with PARALLEL resources at a time.
 
 #![expect(clippy::print_stdout, reason = "its result is its output")]
 
@@ -17,8 +18,8 @@ use plugins::{Inherit, Logs, ProcessLimits, start};
 use prost_types::value::Kind;
 use prost_types::{Struct, Value};
 use pulumi_host::messages::{
-    CheckRequest, CheckResponse, ConfigureRequest, ConfigureResponse, CreateRequest, CreateResponse, DiffRequest,
-    DiffResponse, method,
+    CheckRequest, CheckResponse, ConfigureRequest, ConfigureResponse, CreateRequest,
+    CreateResponse, DiffRequest, DiffResponse, method,
 };
 use pulumi_host::{Engine, PluginProgram, PulumiProtocol};
 
@@ -27,7 +28,9 @@ const TYPE: &str = "shop:index:Item";
 const NO_CHANGE: i32 = 1;
 
 fn text(text: String) -> Value {
-    Value { kind: Some(Kind::StringValue(text)) }
+    Value {
+        kind: Some(Kind::StringValue(text)),
+    }
 }
 
 /// A created resource.
@@ -44,10 +47,16 @@ fn urn(at: usize) -> String {
 }
 
 fn written(at: usize) -> Struct {
-    Struct { fields: [("label".to_owned(), text(format!("label-{at}")))].into() }
+    Struct {
+        fields: [("label".to_owned(), text(format!("label-{at}")))].into(),
+    }
 }
 
-async fn check(connection: &Connection, at: usize, olds: Option<Struct>) -> Result<Option<Struct>, CallError> {
+async fn check(
+    connection: &Connection,
+    at: usize,
+    olds: Option<Struct>,
+) -> Result<Option<Struct>, CallError> {
     let request = CheckRequest {
         urn: urn(at),
         olds: Some(olds.unwrap_or_default()),
@@ -57,7 +66,10 @@ async fn check(connection: &Connection, at: usize, olds: Option<Struct>) -> Resu
         r#type: TYPE.to_owned(),
         autonaming: None,
     };
-    Ok(connection.unary::<_, CheckResponse>(method::CHECK, request).await?.inputs)
+    Ok(connection
+        .unary::<_, CheckResponse>(method::CHECK, request)
+        .await?
+        .inputs)
 }
 
 async fn create(connection: &Connection, at: usize) -> Result<Made, CallError> {
@@ -73,7 +85,12 @@ async fn create(connection: &Connection, at: usize) -> Result<Made, CallError> {
             timeout: 0.0,
         };
         let answer: CreateResponse = connection.unary(method::CREATE, request).await?;
-        made = Made { at, id: answer.id, inputs, outputs: answer.properties };
+        made = Made {
+            at,
+            id: answer.id,
+            inputs,
+            outputs: answer.properties,
+        };
     }
     Ok(made)
 }
@@ -104,7 +121,9 @@ fn shown(what: &str, count: usize, elapsed: Duration) {
 async fn main() -> Result<(), Box<dyn Error>> {
     let usage = "usage: bare_client COUNT PARALLEL -- PROGRAM [ARGUMENT]..";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [count, parallel, separator, program, rest @ ..] = &arguments[..] else { return Err(usage.into()) };
+    let [count, parallel, separator, program, rest @ ..] = &arguments[..] else {
+        return Err(usage.into());
+    };
     if separator != "--" {
         return Err(usage.into());
     }
@@ -121,29 +140,45 @@ async fn main() -> Result<(), Box<dyn Error>> {
         inherit: Inherit::All,
         limits: ProcessLimits::default(),
     };
-    let engine =
-        Engine::start("urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev".into(), Arc::new(|_| ())).await?;
+    let engine = Engine::start(
+        "urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev".into(),
+        Arc::new(|_| ()),
+    )
+    .await?;
     let began = Instant::now();
-    let plugin = start(program.launch(&engine.address()), Arc::new(PulumiProtocol), Logs::default()).await?;
+    let plugin = start(
+        program.launch(&engine.address()),
+        Arc::new(PulumiProtocol),
+        Logs::default(),
+    )
+    .await?;
     let connection = &Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await?;
     let path = folder.path().display().to_string();
     let request = ConfigureRequest {
         variables: [("shop:config:folder".to_owned(), path.clone())].into(),
-        args: Some(Struct { fields: [("folder".to_owned(), text(path))].into() }),
+        args: Some(Struct {
+            fields: [("folder".to_owned(), text(path))].into(),
+        }),
         accept_secrets: true,
         accept_resources: true,
         ..ConfigureRequest::default()
     };
-    connection.unary::<_, ConfigureResponse>(method::CONFIGURE, request).await?;
+    connection
+        .unary::<_, ConfigureResponse>(method::CONFIGURE, request)
+        .await?;
     shown("start", 1, began.elapsed());
 
     let began = Instant::now();
-    let creates = stream::iter(0..count).map(|at| create(connection, at)).buffer_unordered(parallel);
+    let creates = stream::iter(0..count)
+        .map(|at| create(connection, at))
+        .buffer_unordered(parallel);
     let made: Vec<Made> = creates.try_collect().await?;
     shown("create", count, began.elapsed());
 
     let began = Instant::now();
-    let plans = stream::iter(made).map(|made| plan(connection, made)).buffer_unordered(parallel);
+    let plans = stream::iter(made)
+        .map(|made| plan(connection, made))
+        .buffer_unordered(parallel);
     let same: Vec<bool> = plans.try_collect().await?;
     shown("plan without changes", count, began.elapsed());
     let began = Instant::now();

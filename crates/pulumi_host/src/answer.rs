@@ -12,7 +12,8 @@ use crate::messages::{CheckFailure, DiffResponse};
 pub struct PluginCapabilities {
     /// The special values that it accepts.
     pub accepts: Accepts,
-    /// Whether it previews creates and updates. Without previews, the inputs are the only known outputs.
+    /// Whether it previews creates and updates. Without previews, the inputs are the only known
+    /// outputs.
     pub preview: bool,
     /// Whether it accepts the names that the engine generates.
     pub autonaming: bool,
@@ -81,7 +82,10 @@ pub enum ChangeKind {
 
 impl CheckAnswer {
     pub(crate) fn unchanged(inputs: &Value) -> CheckAnswer {
-        CheckAnswer { inputs: inputs.clone(), failures: Vec::new() }
+        CheckAnswer {
+            inputs: inputs.clone(),
+            failures: Vec::new(),
+        }
     }
 }
 
@@ -107,11 +111,24 @@ pub(crate) fn decode_answer(
     lookups: &dyn Lookups,
     id: Option<Name>,
 ) -> Result<Value, CallFailure> {
-    decode(answer, &Decoding { phase, waits_for, lookups }).map_err(|error| CallFailure::of_answer(error, id))
+    decode(
+        answer,
+        &Decoding {
+            phase,
+            waits_for,
+            lookups,
+        },
+    )
+    .map_err(|error| CallFailure::of_answer(error, id))
 }
 
 /// Interprets an answer of Diff or DiffConfig.
-pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Value, ignored: &[PropertyPath]) -> Diff {
+pub(crate) fn diff_of(
+    answer: DiffResponse,
+    old_inputs: &Value,
+    new_inputs: &Value,
+    ignored: &[PropertyPath],
+) -> Diff {
     let mut changes: Vec<PropertyChange> = answer
         .detailed_diff
         .iter()
@@ -126,9 +143,18 @@ pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Val
             input: diff.input_diff,
         })
         .collect();
-    let change = |path: PropertyPath| PropertyChange { path, kind: ChangeKind::Update, replaces: false, input: true };
+    let change = |path: PropertyPath| PropertyChange {
+        path,
+        kind: ChangeKind::Update,
+        replaces: false,
+        input: true,
+    };
     if changes.is_empty() {
-        changes = answer.diffs.iter().map(|path| change(PropertyPath::parse_or_name(path))).collect();
+        changes = answer
+            .diffs
+            .iter()
+            .map(|path| change(PropertyPath::parse_or_name(path)))
+            .collect();
     }
     let (changed, decided) = match answer.changes {
         1 => (false, DiffDecider::Plugin),
@@ -143,7 +169,10 @@ pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Val
         }
     };
     if !changed {
-        return Diff { decided, ..Diff::none() };
+        return Diff {
+            decided,
+            ..Diff::none()
+        };
     }
     let mut replaces = paths(&answer.replaces);
     for change in changes.iter().filter(|change| change.replaces) {
@@ -162,12 +191,18 @@ pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Val
 }
 
 fn paths(texts: &[String]) -> Vec<PropertyPath> {
-    texts.iter().map(|text| PropertyPath::parse_or_name(text)).collect()
+    texts
+        .iter()
+        .map(|text| PropertyPath::parse_or_name(text))
+        .collect()
 }
 
 /// The refused properties of an answer.
 pub(crate) fn failures(answered: Vec<CheckFailure>) -> Vec<PropertyFailure> {
-    answered.into_iter().map(|failure| property(&failure.property, failure.reason)).collect()
+    answered
+        .into_iter()
+        .map(|failure| property(&failure.property, failure.reason))
+        .collect()
 }
 
 #[cfg(test)]
@@ -185,26 +220,49 @@ mod tests {
     fn inputs_decide_if_the_diff_is_unknown() {
         let diff = of(DiffResponse::default());
         assert_eq!((diff.changed, diff.decided), (true, DiffDecider::Inputs));
-        assert_eq!(diff.changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(
+            diff.changes
+                .iter()
+                .map(|change| change.path.to_string())
+                .collect::<Vec<_>>(),
+            ["a"]
+        );
         let ignored = [PropertyPath::property("a")];
         let old = Value::map([("a", Value::Int(1))]);
-        let same = diff_of(DiffResponse::default(), &old, &Value::map([("a", Value::Int(2))]), &ignored);
+        let same = diff_of(
+            DiffResponse::default(),
+            &old,
+            &Value::map([("a", Value::Int(2))]),
+            &ignored,
+        );
         assert!(!same.changed && same.changes.is_empty());
     }
 
     #[test]
     fn a_plugin_that_sees_no_change_replaces_nothing() {
-        let diff = of(DiffResponse { changes: 1, replaces: vec!["a".into()], ..DiffResponse::default() });
+        let diff = of(DiffResponse {
+            changes: 1,
+            replaces: vec!["a".into()],
+            ..DiffResponse::default()
+        });
         assert_eq!(diff, Diff::none());
     }
 
     #[test]
     fn a_replacement_may_be_in_the_list_or_in_the_details() {
-        let detail = |kind: i32| PropertyDiff { kind, input_diff: true };
+        let detail = |kind: i32| PropertyDiff {
+            kind,
+            input_diff: true,
+        };
         let diff = of(DiffResponse {
             changes: 2,
             replaces: vec!["a[0]".into()],
-            detailed_diff: [("b.c".into(), detail(5)), ("a[0]".into(), detail(3)), ("d".into(), detail(0))].into(),
+            detailed_diff: [
+                ("b.c".into(), detail(5)),
+                ("a[0]".into(), detail(3)),
+                ("d".into(), detail(0)),
+            ]
+            .into(),
             delete_before_replace: true,
             ..DiffResponse::default()
         });
@@ -212,6 +270,9 @@ mod tests {
         assert_eq!(texts, ["a[0]", "b.c"]);
         assert!(diff.delete_before_replace);
         let kinds: Vec<ChangeKind> = diff.changes.iter().map(|change| change.kind).collect();
-        assert_eq!(kinds, [ChangeKind::Delete, ChangeKind::Update, ChangeKind::Add]);
+        assert_eq!(
+            kinds,
+            [ChangeKind::Delete, ChangeKind::Update, ChangeKind::Add]
+        );
     }
 }

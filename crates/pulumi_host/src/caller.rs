@@ -16,15 +16,25 @@ impl Caller {
         Caller(Arc::new(connection))
     }
 
-    pub(crate) async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallFailure>
+    pub(crate) async fn call<Q, R>(
+        &self,
+        method: &'static str,
+        request: Q,
+    ) -> Result<R, CallFailure>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,
     {
-        self.call_raw(method, request).await.map_err(|error| CallFailure::of_call(method, error))
+        self.call_raw(method, request)
+            .await
+            .map_err(|error| CallFailure::of_call(method, error))
     }
 
-    pub(crate) async fn call_raw<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallError>
+    pub(crate) async fn call_raw<Q, R>(
+        &self,
+        method: &'static str,
+        request: Q,
+    ) -> Result<R, CallError>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,

@@ -15,8 +15,8 @@ use crate::answer::{CheckAnswer, Diff, PluginCapabilities, decode_answer, diff_o
 use crate::caller::Caller;
 use crate::failure::CallFailure;
 use crate::messages::{
-    AttachRequest, CheckRequest, ConfigureRequest, ConfigureResponse, DiffRequest, Empty, GetSchemaRequest,
-    GetSchemaResponse, HandshakeRequest, HandshakeResponse, PluginInfo, method,
+    AttachRequest, CheckRequest, ConfigureRequest, ConfigureResponse, DiffRequest, Empty,
+    GetSchemaRequest, GetSchemaResponse, HandshakeRequest, HandshakeResponse, PluginInfo, method,
 };
 use crate::session::PluginSession;
 
@@ -61,24 +61,51 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a plugin and makes the handshake. An attached plugin also receives the address of the engine.
+    /// Connects to a plugin and makes the handshake. An attached plugin also receives the address
+    /// of the engine.
     ///
     /// # Errors
     /// The reason why the plugin cannot be used.
-    pub async fn connect(plugin: &Plugin, connecting: &ConnectOptions) -> Result<Client, CallFailure> {
-        let options = ConnectionOptions { message_bytes: MESSAGE_LIMIT, ..ConnectionOptions::default() };
-        let caller = Caller::new(Connection::connect_to_plugin(plugin, &options).await.map_err(not_connected)?);
-        let client = Client { caller, handshake: None };
+    pub async fn connect(
+        plugin: &Plugin,
+        connecting: &ConnectOptions,
+    ) -> Result<Client, CallFailure> {
+        let options = ConnectionOptions {
+            message_bytes: MESSAGE_LIMIT,
+            ..ConnectionOptions::default()
+        };
+        let caller = Caller::new(
+            Connection::connect_to_plugin(plugin, &options)
+                .await
+                .map_err(not_connected)?,
+        );
+        let client = Client {
+            caller,
+            handshake: None,
+        };
         if plugin.attached() {
-            let request = AttachRequest { address: connecting.engine_address.clone() };
-            optional(client.caller.call::<_, Empty>(method::ATTACH, request).await)?;
+            let request = AttachRequest {
+                address: connecting.engine_address.clone(),
+            };
+            optional(
+                client
+                    .caller
+                    .call::<_, Empty>(method::ATTACH, request)
+                    .await,
+            )?;
         }
         let handshake = client.shake_hands(connecting).await?;
-        Ok(Client { handshake, ..client })
+        Ok(Client {
+            handshake,
+            ..client
+        })
     }
 
     /// Returns `None` if the plugin does not know the call.
-    async fn shake_hands(&self, connecting: &ConnectOptions) -> Result<Option<HandshakeResponse>, CallFailure> {
+    async fn shake_hands(
+        &self,
+        connecting: &ConnectOptions,
+    ) -> Result<Option<HandshakeResponse>, CallFailure> {
         let request = HandshakeRequest {
             engine_address: connecting.engine_address.clone(),
             root_directory: connecting.program_folder.clone(),
@@ -91,7 +118,10 @@ impl Client {
         let deadline = Instant::now() + READY_LIMIT;
         loop {
             match self.caller.call(method::HANDSHAKE, request.clone()).await {
-                Err(CallFailure::Refused { code: GrpcCode::Unavailable, .. }) if Instant::now() < deadline => {
+                Err(CallFailure::Refused {
+                    code: GrpcCode::Unavailable,
+                    ..
+                }) if Instant::now() < deadline => {
                     sleep(RETRY).await;
                 }
                 answer => return optional(answer),
@@ -99,7 +129,8 @@ impl Client {
         }
     }
 
-    /// Whether the plugin knows the call Handshake. If not, its capabilities are known after [`Client::configure`].
+    /// Whether the plugin knows the call Handshake. If not, its capabilities are known after
+    /// [`Client::configure`].
     pub fn supports_handshake(&self) -> bool {
         self.handshake.is_some()
     }
@@ -109,8 +140,14 @@ impl Client {
     /// # Errors
     /// If the call fails.
     pub async fn version(&self) -> Result<Option<String>, CallFailure> {
-        let info = optional(self.caller.call::<_, PluginInfo>(method::GET_PLUGIN_INFO, Empty {}).await)?;
-        Ok(info.map(|info| info.version).filter(|version| !version.is_empty()))
+        let info = optional(
+            self.caller
+                .call::<_, PluginInfo>(method::GET_PLUGIN_INFO, Empty {})
+                .await,
+        )?;
+        Ok(info
+            .map(|info| info.version)
+            .filter(|version| !version.is_empty()))
     }
 
     /// The schema of the package as JSON text; `None` if the plugin has none.
@@ -118,12 +155,15 @@ impl Client {
     /// # Errors
     /// If the call fails.
     pub async fn schema(&self) -> Result<Option<String>, CallFailure> {
-        let answer = self.caller.call::<_, GetSchemaResponse>(method::GET_SCHEMA, GetSchemaRequest::default()).await;
+        let answer = self
+            .caller
+            .call::<_, GetSchemaResponse>(method::GET_SCHEMA, GetSchemaRequest::default())
+            .await;
         Ok(optional(answer)?.map(|answer| answer.schema))
     }
 
-    /// Checks settings and fills in defaults. The settings stay as they are if the plugin does not have this call.
-    /// `olds` are the previous settings, or null.
+    /// Checks settings and fills in defaults. The settings stay as they are if the plugin does not
+    /// have this call. `olds` are the previous settings, or null.
     ///
     /// # Errors
     /// If the call fails. Refused settings are not an error.
@@ -142,8 +182,13 @@ impl Client {
             r#type: provider_type(settings.package),
             ..CheckRequest::default()
         };
-        let answer = self.caller.call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request).await;
-        let Some(answer) = optional(answer)? else { return Ok(CheckAnswer::unchanged(settings.values)) };
+        let answer = self
+            .caller
+            .call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request)
+            .await;
+        let Some(answer) = optional(answer)? else {
+            return Ok(CheckAnswer::unchanged(settings.values));
+        };
         let inputs = match answer.inputs {
             Some(inputs) => decode_answer(inputs, phase, None, settings.lookups, None)?,
             // Plugins that only refuse settings return no inputs.
@@ -156,7 +201,8 @@ impl Client {
         })
     }
 
-    /// Compares settings with the previous ones. There is no difference if the plugin does not have this call.
+    /// Compares settings with the previous ones. There is no difference if the plugin does not have
+    /// this call.
     ///
     /// # Errors
     /// If the call fails.
@@ -179,21 +225,32 @@ impl Client {
             ..DiffRequest::default()
         };
         let answer = optional(self.caller.call(method::DIFF_CONFIG, request).await)?;
-        Ok(answer.map_or_else(Diff::none, |answer| diff_of(answer, olds, settings.values, &[])))
+        Ok(answer.map_or_else(Diff::none, |answer| {
+            diff_of(answer, olds, settings.values, &[])
+        }))
     }
 
-    /// Sets the settings and makes the plugin ready for resources. Settings with unknown parts are not sent: see
-    /// [`Client::unconfigured`].
+    /// Sets the settings and makes the plugin ready for resources. Settings with unknown parts are
+    /// not sent: see [`Client::unconfigured`].
     ///
     /// # Errors
     /// If the call fails, or if settings cannot be sent.
-    pub async fn configure(&self, settings: &ProviderSettings<'_>) -> Result<PluginSession, CallFailure> {
+    pub async fn configure(
+        &self,
+        settings: &ProviderSettings<'_>,
+    ) -> Result<PluginSession, CallFailure> {
         if settings.values.has_unknown() {
             return Ok(self.unconfigured());
         }
-        let args = encode(settings.values, &self.config_encoding(Phase::Applying, settings))?;
+        let args = encode(
+            settings.values,
+            &self.config_encoding(Phase::Applying, settings),
+        )?;
         let request = ConfigureRequest {
-            variables: args.as_ref().map(|args| variables(settings.package, args)).unwrap_or_default(),
+            variables: args
+                .as_ref()
+                .map(|args| variables(settings.package, args))
+                .unwrap_or_default(),
             args,
             accept_secrets: true,
             accept_resources: true,
@@ -221,10 +278,13 @@ impl Client {
         Ok(PluginSession::new(self.caller.clone(), capabilities, true))
     }
 
-    /// A session for a plan whose settings are unknown. It does not call the plugin: inputs stay as they are, and no
-    /// output is known.
+    /// A session for a plan whose settings are unknown. It does not call the plugin: inputs stay as
+    /// they are, and no output is known.
     pub fn unconfigured(&self) -> PluginSession {
-        let capabilities = self.handshake.as_ref().map_or_else(PluginCapabilities::default, of_handshake);
+        let capabilities = self
+            .handshake
+            .as_ref()
+            .map_or_else(PluginCapabilities::default, of_handshake);
         PluginSession::new(self.caller.clone(), capabilities, false)
     }
 
@@ -237,7 +297,10 @@ impl Client {
     }
 
     fn config_encoding<'a>(&self, phase: Phase, settings: &ProviderSettings<'a>) -> Encoding<'a> {
-        let accepts = self.handshake.as_ref().map_or_else(Accepts::default, |shaken| of_handshake(shaken).accepts);
+        let accepts = self
+            .handshake
+            .as_ref()
+            .map_or_else(Accepts::default, |shaken| of_handshake(shaken).accepts);
         Encoding::of(RequestPart::Config, phase, accepts, settings.lookups)
     }
 }
@@ -258,7 +321,11 @@ fn of_handshake(answer: &HandshakeResponse) -> PluginCapabilities {
 
 fn not_connected(error: ConnectError) -> CallFailure {
     let why = error.to_string();
-    let exit = if let ConnectError::Exited(exit) = error { Some(exit) } else { None };
+    let exit = if let ConnectError::Exited(exit) = error {
+        Some(exit)
+    } else {
+        None
+    };
     CallFailure::NotAsked { why, exit }
 }
 
@@ -275,8 +342,8 @@ fn provider_type(package: &str) -> String {
     format!("pulumi:providers:{package}")
 }
 
-/// The settings in their old form: texts, and JSON for all other values. The version of the plugin is not a setting in
-/// this form.
+/// The settings in their old form: texts, and JSON for all other values. The version of the plugin
+/// is not a setting in this form.
 fn variables(package: &str, args: &Struct) -> HashMap<String, String> {
     let settings = args.fields.iter().filter(|(key, _)| *key != "version");
     settings
@@ -297,13 +364,20 @@ fn json(value: &Wire) -> serde_json::Value {
         Some(Kind::NumberValue(number)) => {
             // In JSON, a whole number has no fraction.
             let whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
-            if whole { (*number as i64).into() } else { (*number).into() }
+            if whole {
+                (*number as i64).into()
+            } else {
+                (*number).into()
+            }
         }
         Some(Kind::StringValue(text)) => text.as_str().into(),
         Some(Kind::ListValue(list)) => list.values.iter().map(json).collect(),
-        Some(Kind::StructValue(inner)) => {
-            inner.fields.iter().map(|(key, value)| (key.clone(), json(value))).collect::<serde_json::Map<_, _>>().into()
-        }
+        Some(Kind::StructValue(inner)) => inner
+            .fields
+            .iter()
+            .map(|(key, value)| (key.clone(), json(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
     }
 }
 
@@ -316,15 +390,32 @@ mod tests {
         let values = Value::map([
             ("region", Value::from("eu").secret()),
             ("retries", Value::Int(3)),
-            ("tags", Value::map([("a", Value::list([Value::Bool(true), Value::Float(0.5)]))])),
+            (
+                "tags",
+                Value::map([("a", Value::list([Value::Bool(true), Value::Float(0.5)]))]),
+            ),
             ("version", Value::from("1.0.0")),
         ]);
-        let encoding = Encoding::of(RequestPart::Config, Phase::Applying, Accepts::default(), &pulumi_wire::NoLookups);
+        let encoding = Encoding::of(
+            RequestPart::Config,
+            Phase::Applying,
+            Accepts::default(),
+            &pulumi_wire::NoLookups,
+        );
         let variables = variables("shop", &encode(&values, &encoding).unwrap().unwrap());
-        let mut found: Vec<(&str, &str)> =
-            variables.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let mut found: Vec<(&str, &str)> = variables
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
         found.sort_unstable();
         let tags = r#"{"a":[true,0.5]}"#;
-        assert_eq!(found, [("shop:config:region", "eu"), ("shop:config:retries", "3"), ("shop:config:tags", tags)]);
+        assert_eq!(
+            found,
+            [
+                ("shop:config:region", "eu"),
+                ("shop:config:retries", "3"),
+                ("shop:config:tags", tags)
+            ]
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! The server that plugins of this family expect the engine to run. It receives log messages and names the root
-//! resource.
+//! The server that plugins of this family expect the engine to run. It receives log messages and
+//! names the root resource.
 //!
-//! Go plugins exit if they cannot reach the server. Every other method is answered as unimplemented, which plugins
-//! tolerate.
+//! Go plugins exit if they cannot reach the server. Every other method is answered as
+//! unimplemented, which plugins tolerate.
 
 use std::convert::Infallible;
 use std::io;
@@ -81,7 +81,8 @@ impl Engine {
                 while connections.try_join_next().is_some() {}
                 let (root_urn, sink) = (root_urn.clone(), sink.clone());
                 connections.spawn(async move {
-                    let service = service_fn(move |request| answer(request, root_urn.clone(), sink.clone()));
+                    let service =
+                        service_fn(move |request| answer(request, root_urn.clone(), sink.clone()));
                     let mut server = http2::Builder::new(TokioExecutor::new());
                     server.max_concurrent_streams(STREAMS);
                     // A failed connection affects only its plugin.
@@ -89,7 +90,10 @@ impl Engine {
                 });
             }
         });
-        Ok(Engine { address, accepting: accepting.abort_handle() })
+        Ok(Engine {
+            address,
+            accepting: accepting.abort_handle(),
+        })
     }
 
     /// The address of the server as an argument of a plugin: `127.0.0.1:PORT`.
@@ -120,8 +124,12 @@ async fn answer(
             }
             None => failure(INVALID),
         },
-        "/pulumirpc.Engine/GetRootResource" => success(&GetRootResourceResponse { urn: root_urn.to_string() }),
-        "/pulumirpc.Engine/SetRootResource" | "/pulumirpc.Engine/RequirePulumiVersion" => success(&Empty {}),
+        "/pulumirpc.Engine/GetRootResource" => success(&GetRootResourceResponse {
+            urn: root_urn.to_string(),
+        }),
+        "/pulumirpc.Engine/SetRootResource" | "/pulumirpc.Engine/RequirePulumiVersion" => {
+            success(&Empty {})
+        }
         _ => failure(UNIMPLEMENTED),
     })
 }
@@ -133,12 +141,23 @@ fn logged(log: LogRequest) -> Logged {
         3 => Level::Error,
         _ => Level::Info,
     };
-    Logged { urn: log.urn, line: LogLine { level, text: log.message }, ephemeral: log.ephemeral }
+    Logged {
+        urn: log.urn,
+        line: LogLine {
+            level,
+            text: log.message,
+        },
+        ephemeral: log.ephemeral,
+    }
 }
 
 /// The message of a request: one frame, not compressed.
 async fn message<M: Message + Default>(request: Request<Incoming>) -> Option<M> {
-    let bytes = Limited::new(request.into_body(), LIMIT).collect().await.ok()?.to_bytes();
+    let bytes = Limited::new(request.into_body(), LIMIT)
+        .collect()
+        .await
+        .ok()?
+        .to_bytes();
     let (head, body) = bytes.split_at_checked(5)?;
     let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
     if head[0] != 0 || usize::try_from(length).ok()? != body.len() {
@@ -150,7 +169,11 @@ async fn message<M: Message + Default>(request: Request<Incoming>) -> Option<M> 
 fn success(message: &impl Message) -> Response<ResponseBody> {
     let encoded = message.encode_to_vec();
     let mut bytes = vec![0];
-    bytes.extend_from_slice(&u32::try_from(encoded.len()).unwrap_or(u32::MAX).to_be_bytes());
+    bytes.extend_from_slice(
+        &u32::try_from(encoded.len())
+            .unwrap_or(u32::MAX)
+            .to_be_bytes(),
+    );
     bytes.extend_from_slice(&encoded);
     let mut trailers = HeaderMap::new();
     trailers.insert("grpc-status", HeaderValue::from_static("0"));
@@ -160,13 +183,17 @@ fn success(message: &impl Message) -> Response<ResponseBody> {
 
 fn failure(code: i32) -> Response<ResponseBody> {
     let mut answer = response(Full::new(Bytes::new()).boxed());
-    answer.headers_mut().insert("grpc-status", HeaderValue::from(code));
+    answer
+        .headers_mut()
+        .insert("grpc-status", HeaderValue::from(code));
     answer
 }
 
 fn response(body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::OK;
-    response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
+    response
+        .headers_mut()
+        .insert("content-type", HeaderValue::from_static("application/grpc"));
     response
 }

@@ -108,7 +108,9 @@ impl CallFailure {
     /// Whether a create, update or delete that failed like this may have been carried out.
     pub fn outcome_is_unknown(&self) -> bool {
         match self {
-            CallFailure::Failed { .. } | CallFailure::Lost { .. } | CallFailure::Answer { .. } => true,
+            CallFailure::Failed { .. } | CallFailure::Lost { .. } | CallFailure::Answer { .. } => {
+                true
+            }
             CallFailure::Request(_)
             | CallFailure::NotAsked { .. }
             | CallFailure::Unimplemented { .. }
@@ -116,10 +118,13 @@ impl CallFailure {
         }
     }
 
-    /// Whether the plugin did not answer because its process or connection ended. A call that changes nothing can then
-    /// be made again on a new process.
+    /// Whether the plugin did not answer because its process or connection ended. A call that
+    /// changes nothing can then be made again on a new process.
     pub fn is_crash(&self) -> bool {
-        matches!(self, CallFailure::NotAsked { .. } | CallFailure::Lost { .. })
+        matches!(
+            self,
+            CallFailure::NotAsked { .. } | CallFailure::Lost { .. }
+        )
     }
 
     /// The exit of the process, if it is the reason.
@@ -132,31 +137,53 @@ impl CallFailure {
 
     pub(crate) fn of_call(method: &'static str, error: CallError) -> CallFailure {
         match error {
-            CallError::NotSent(loss) => CallFailure::NotAsked { why: loss.why, exit: loss.exit },
-            CallError::Lost(loss) => CallFailure::Lost { why: loss.why, exit: loss.exit },
+            CallError::NotSent(loss) => CallFailure::NotAsked {
+                why: loss.why,
+                exit: loss.exit,
+            },
+            CallError::Lost(loss) => CallFailure::Lost {
+                why: loss.why,
+                exit: loss.exit,
+            },
             CallError::Status(status) => CallFailure::of_status(method, status),
         }
     }
 
     fn of_status(method: &'static str, status: GrpcStatus) -> CallFailure {
-        // With this detail the plugin says that a create made nothing, or that an update changed nothing, whatever the
-        // code is.
-        let nothing_happened = status.detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed").is_some();
+        // With this detail the plugin says that a create made nothing, or that an update changed
+        // nothing, whatever the code is.
+        let nothing_happened = status
+            .detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed")
+            .is_some();
         match status.code {
-            GrpcCode::Unimplemented => CallFailure::Unimplemented { method: name(method) },
-            code @ (GrpcCode::Internal | GrpcCode::DataLoss | GrpcCode::Unknown) if !nothing_happened => {
-                CallFailure::Failed { code, message: status.message }
+            GrpcCode::Unimplemented => CallFailure::Unimplemented {
+                method: name(method),
+            },
+            code @ (GrpcCode::Internal | GrpcCode::DataLoss | GrpcCode::Unknown)
+                if !nothing_happened =>
+            {
+                CallFailure::Failed {
+                    code,
+                    message: status.message,
+                }
             }
             code => {
-                let properties = status.detail::<InputPropertiesError>("pulumirpc.InputPropertiesError");
+                let properties =
+                    status.detail::<InputPropertiesError>("pulumirpc.InputPropertiesError");
                 let properties = properties.into_iter().flat_map(|error| error.errors);
-                let missing = status.detail::<ConfigureErrorMissingKeys>("pulumirpc.ConfigureErrorMissingKeys");
+                let missing = status
+                    .detail::<ConfigureErrorMissingKeys>("pulumirpc.ConfigureErrorMissingKeys");
                 let missing = missing.into_iter().flat_map(|error| error.missing_keys);
                 CallFailure::Refused {
                     code,
-                    properties: properties.map(|error| property(&error.property_path, error.reason)).collect(),
+                    properties: properties
+                        .map(|error| property(&error.property_path, error.reason))
+                        .collect(),
                     missing: missing
-                        .map(|key| MissingSetting { name: key.name, description: key.description })
+                        .map(|key| MissingSetting {
+                            name: key.name,
+                            description: key.description,
+                        })
                         .collect(),
                     message: status.message,
                 }
@@ -165,7 +192,10 @@ impl CallFailure {
     }
 
     pub(crate) fn of_answer(error: DecodeError, id: Option<Name>) -> CallFailure {
-        CallFailure::Answer { problem: AnswerProblem::Value(error), id }
+        CallFailure::Answer {
+            problem: AnswerProblem::Value(error),
+            id,
+        }
     }
 }
 
@@ -175,5 +205,8 @@ fn name(method: &'static str) -> &'static str {
 }
 
 pub(crate) fn property(path: &str, reason: String) -> PropertyFailure {
-    PropertyFailure { path: PropertyPath::parse_or_name(path), reason }
+    PropertyFailure {
+        path: PropertyPath::parse_or_name(path),
+        reason,
+    }
 }

@@ -1,8 +1,9 @@
 //! The fields of a resource in the contract, and its outputs in the protocol.
 //!
-//! The fields are the outputs and `id`, the id of the resource. Some plugins also return an output `id`. The private
-//! data keeps this output, and the plugin receives it back unchanged. Outputs of the schema that a plugin leaves out
-//! are null in the fields, and are left out again when the outputs are sent.
+//! The fields are the outputs and `id`, the id of the resource. Some plugins also return an output
+//! `id`. The private data keeps this output, and the plugin receives it back unchanged. Outputs of
+//! the schema that a plugin leaves out are null in the fields, and are left out again when the
+//! outputs are sent.
 
 use std::sync::Arc;
 
@@ -33,7 +34,10 @@ impl Private {
     pub(crate) fn of(value: &Value) -> Private {
         Private {
             own_id: value.get(OWN_ID).cloned(),
-            read_first: value.get(READ_FIRST).and_then(Value::as_bool).unwrap_or_default(),
+            read_first: value
+                .get(READ_FIRST)
+                .and_then(Value::as_bool)
+                .unwrap_or_default(),
             read_inputs: value.get(READ_INPUTS).cloned(),
         }
     }
@@ -45,13 +49,22 @@ impl Private {
             (READ_FIRST, self.read_first.then_some(Value::Bool(true))),
             (READ_INPUTS, self.read_inputs),
         ];
-        let entries: Vec<(&str, Value)> = entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-        if entries.is_empty() { Value::Null } else { Value::map(entries) }
+        let entries: Vec<(&str, Value)> = entries
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect();
+        if entries.is_empty() {
+            Value::Null
+        } else {
+            Value::map(entries)
+        }
     }
 
     /// The outputs of the plugin, from fields of the contract.
     pub(crate) fn outputs(&self, facts: &ResourceFacts, fields: &Value) -> Value {
-        let (Value::Map(entries), secret) = fields.split_secret() else { return fields.clone() };
+        let (Value::Map(entries), secret) = fields.split_secret() else {
+            return fields.clone();
+        };
         let mut outputs = Map::clone(entries);
         outputs.retain(|name, value| !value.is_null() || !facts.outputs.contains_key(name));
         match &self.own_id {
@@ -66,8 +79,13 @@ impl Private {
     }
 }
 
-/// The fields of an existing resource, with every output of the schema, and the private data of its outputs.
-pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) -> (Value, Private) {
+/// The fields of an existing resource, with every output of the schema, and the private data of its
+/// outputs.
+pub(crate) fn complete_fields(
+    facts: &ResourceFacts,
+    outputs: Value,
+    id: Value,
+) -> (Value, Private) {
     let (fields, private) = fields_of(facts.mark_outputs(&outputs), id);
     let (bare, secret) = fields.split_secret();
     let mut all = bare.as_map().cloned().unwrap_or_default();
@@ -82,7 +100,13 @@ pub(crate) fn fields_of(outputs: Value, id: Value) -> (Value, Private) {
     let (bare, secret) = outputs.split_secret();
     let mut fields = bare.as_map().cloned().unwrap_or_default();
     let own_id = fields.insert(ID.into(), id);
-    (Value::Map(Arc::new(fields)).tainted(secret), Private { own_id, ..Private::default() })
+    (
+        Value::Map(Arc::new(fields)).tainted(secret),
+        Private {
+            own_id,
+            ..Private::default()
+        },
+    )
 }
 
 #[cfg(test)]
@@ -98,7 +122,9 @@ mod tests {
             Value::map([("a", Value::from("s").secret())]),
         ] {
             let facts = ResourceFacts {
-                outputs: [("a".into(), Type::Int), ("b".into(), Type::Int)].into_iter().collect(),
+                outputs: [("a".into(), Type::Int), ("b".into(), Type::Int)]
+                    .into_iter()
+                    .collect(),
                 ..ResourceFacts::default()
             };
             let (fields, private) = complete_fields(&facts, outputs.clone(), "i-1".into());
@@ -112,9 +138,17 @@ mod tests {
 
     #[test]
     fn private_data_reads_back() {
-        let private = Private { own_id: None, read_first: true, read_inputs: Some(Value::map([("a", Value::Null)])) };
+        let private = Private {
+            own_id: None,
+            read_first: true,
+            read_inputs: Some(Value::map([("a", Value::Null)])),
+        };
         assert_eq!(Private::of(&private.clone().value()), private);
-        for odd in [Value::Null, Value::Int(3), Value::map([("readFirst", Value::from("yes"))])] {
+        for odd in [
+            Value::Null,
+            Value::Int(3),
+            Value::map([("readFirst", Value::from("yes"))]),
+        ] {
             assert_eq!(Private::of(&odd), Private::default());
         }
     }

@@ -1,15 +1,17 @@
-//! Hosts provider plugins of Pulumi: their start and end, the calls of their protocol, and the meaning of the answers.
+//! Hosts provider plugins of Pulumi: their start and end, the calls of their protocol, and the
+//! meaning of the answers.
 //!
 //! ```text
 //! PluginProgram ──plugins──> Plugin ──Client::connect──> Client ──configure──> Session: check, diff, create, ..
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the catalogue and the
-//! configurations of a package, `managed.rs` the calls about resources, `process.rs` the process of the plugin.
+//! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the
+//! catalogue and the configurations of a package, `managed.rs` the calls about resources,
+//! `process.rs` the process of the plugin.
 //!
-//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections
-//! (`plugins::grpc`), and the use of the answers (the engine).
+//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`),
+//! connections (`plugins::grpc`), and the use of the answers (the engine).
 
 mod answer;
 mod caller;
@@ -35,5 +37,6 @@ pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
 pub use package::open;
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PluginProgram, PulumiProtocol, attached};
 pub use session::{
-    Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource, Updated,
+    Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource,
+    Updated,
 };

@@ -1,17 +1,18 @@
 //! A configured package as a session of the contract: the calls about its resources and functions.
 //!
-//! Secrets are removed from the messages of a plugin. A stopped call is dropped, which cancels it in the plugin. A call
-//! that changes something first gets some seconds to end. Cancel is not sent then, because it would also end the calls
-//! about other resources; it is sent when the session ends.
+//! Secrets are removed from the messages of a plugin. A stopped call is dropped, which cancels it
+//! in the plugin. A call that changes something first gets some seconds to end. Cancel is not sent
+//! then, because it would also end the calls about other resources; it is sent when the session
+//! ends.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
-    InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned, ProviderDiagnostic, ProviderError, ReadOutcome,
-    ReadRequest, Ready, Scrubber, TypeSource as _,
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched,
+    ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Ready, Scrubber, TypeSource as _,
 };
 use pulumi_wire::schema::{PackageTypes, ResourceFacts};
 use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
@@ -43,15 +44,23 @@ impl ManagedPackage {
         process: Option<Arc<PackageProcess>>,
         settings: Value,
     ) -> ManagedPackage {
-        ManagedPackage { types, package, process, settings }
+        ManagedPackage {
+            types,
+            package,
+            process,
+            settings,
+        }
     }
 
     fn facts(&self, type_name: &str) -> Result<Arc<ResourceFacts>, ProviderError> {
         let facts = self.types.resource_facts(type_name);
-        let refused = |why: &str| ProviderError::new(ErrorKind::Document, format!("`{type_name}` {why}"));
+        let refused =
+            |why: &str| ProviderError::new(ErrorKind::Document, format!("`{type_name}` {why}"));
         match facts {
             None => Err(refused("is no resource type of its package")),
-            Some(facts) if facts.component => Err(refused("is a component, which only programs can construct")),
+            Some(facts) if facts.component => {
+                Err(refused("is a component, which only programs can construct"))
+            }
             Some(facts) => Ok(facts),
         }
     }
@@ -63,13 +72,22 @@ impl ManagedPackage {
         })
     }
 
-    async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
+    async fn plan_with(
+        &self,
+        call: &Call,
+        request: PlanRequest<'_>,
+    ) -> Result<Planned, ProviderError> {
         if request.mode == PlanMode::Delete {
             return Ok(Planned::default());
         }
         let facts = self.facts(request.type_name)?;
         let Some(process) = &self.process else {
-            return Ok(plan_with_unknown_settings(&self.package, &facts, call, &request));
+            return Ok(plan_with_unknown_settings(
+                &self.package,
+                &facts,
+                call,
+                &request,
+            ));
         };
         let asking = async {
             let (_lease, session) = process.session().await?;
@@ -78,7 +96,11 @@ impl ManagedPackage {
         run_cancellable(call, CallEffect::Reads, asking).await
     }
 
-    async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+    async fn apply_with(
+        &self,
+        call: &Call,
+        request: ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
         // A stopped call does not wait for a starting process.
@@ -96,7 +118,13 @@ impl ManagedPackage {
     }
 
     fn operation_error(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
-        let values = [request.prior_inputs, request.prior, request.desired, request.private, &self.settings];
+        let values = [
+            request.prior_inputs,
+            request.prior,
+            request.desired,
+            request.private,
+            &self.settings,
+        ];
         let values = values.map(Value::clone);
         move |failure| error_of(failure, CallEffect::Changes, &Scrubber::of(&values))
     }
@@ -110,15 +138,24 @@ impl ManagedPackage {
         request: &ApplyRequest<'_>,
     ) -> Result<Applied, ProviderError> {
         let inputs = facts.complete_inputs(request.desired);
-        let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
+        let desired = Desired {
+            inputs: &inputs,
+            ignored: &[],
+            timeout: call.deadline,
+        };
         let made = match session.create(target, &desired).await {
             Ok(made) => made,
             Err(failure) => {
-                let id = if let CallFailure::Answer { id, .. } = &failure { id.clone() } else { None };
+                let id = if let CallFailure::Answer { id, .. } = &failure {
+                    id.clone()
+                } else {
+                    None
+                };
                 let error = self.operation_error(request)(failure);
                 // The resource exists, although the plugin's answer about it is not valid.
                 let partial = id.map(|id| {
-                    let (fields, private) = complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
+                    let (fields, private) =
+                        complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
                     Box::new(Applied::ready(id, fields).with_private(private.value()))
                 });
                 return Err(ProviderError { partial, ..error });
@@ -126,7 +163,15 @@ impl ManagedPackage {
         };
         let id = made.id.unwrap_or_default();
         let sent = (inputs, request, &self.settings);
-        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, sent))
+        Ok(applied(
+            facts,
+            id,
+            made.outputs,
+            made.problems,
+            made.refresh_before_update,
+            made.inputs,
+            sent,
+        ))
     }
 
     async fn update(
@@ -142,14 +187,36 @@ impl ManagedPackage {
         let inputs = facts.complete_inputs(request.desired);
         let outputs = private.outputs(facts, request.prior);
         let old_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
-        let recorded = RecordedResource { id, inputs: old_inputs, outputs: &outputs };
+        let recorded = RecordedResource {
+            id,
+            inputs: old_inputs,
+            outputs: &outputs,
+        };
         let outputs = current(session, target, &recorded, &private, call, &self.settings).await?;
-        let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
-        let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
-        let made = session.update(target, &recorded, &desired).await.map_err(self.operation_error(request))?;
+        let recorded = RecordedResource {
+            outputs: outputs.as_ref().unwrap_or(recorded.outputs),
+            ..recorded
+        };
+        let desired = Desired {
+            inputs: &inputs,
+            ignored: &[],
+            timeout: call.deadline,
+        };
+        let made = session
+            .update(target, &recorded, &desired)
+            .await
+            .map_err(self.operation_error(request))?;
         let id = Name::from(id);
         let sent = (inputs, request, &self.settings);
-        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, sent))
+        Ok(applied(
+            facts,
+            id,
+            made.outputs,
+            made.problems,
+            made.refresh_before_update,
+            made.inputs,
+            sent,
+        ))
     }
 
     async fn delete(
@@ -162,18 +229,32 @@ impl ManagedPackage {
     ) -> Result<Applied, ProviderError> {
         let id = id_of(request)?;
         let outputs = Private::of(request.private).outputs(facts, request.prior);
-        let recorded = RecordedResource { id, inputs: request.prior_inputs, outputs: &outputs };
-        match session.delete(target, &recorded, call.deadline).await.map_err(self.operation_error(request)) {
+        let recorded = RecordedResource {
+            id,
+            inputs: request.prior_inputs,
+            outputs: &outputs,
+        };
+        match session
+            .delete(target, &recorded, call.deadline)
+            .await
+            .map_err(self.operation_error(request))
+        {
             // The object does not exist, which is the wanted state.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(Applied::deleted()),
             answer => answer.map(|()| Applied::deleted()),
         }
     }
 
-    async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
+    async fn read_with(
+        &self,
+        call: &Call,
+        request: ReadRequest<'_>,
+    ) -> Result<ReadOutcome, ProviderError> {
         let facts = self.facts(request.type_name)?;
         // A plugin cannot find an object by the token of a create.
-        let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
+        let Some(id) = request.id.filter(|id| !id.is_empty()) else {
+            return Ok(ReadOutcome::Unknown);
+        };
         let private = Private::of(request.private);
         let Some(process) = &self.process else {
             if request.outputs.is_null() {
@@ -181,47 +262,87 @@ impl ManagedPackage {
             }
             // The record counts, because the plugin cannot be asked.
             let (fields, private) = (request.outputs.clone(), request.private.clone());
-            return Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, ..Observed::default() }));
+            return Ok(ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields,
+                private,
+                ..Observed::default()
+            }));
         };
         let outputs = private.outputs(&facts, request.outputs);
         let reading = async {
             let (_lease, session) = process.session().await?;
             let name = ResourceName::new(&call.instance, &call.address, &facts.token);
             let target = target(&name, &facts, Phase::Applying, &call.address);
-            let recorded = RecordedResource { id, inputs: request.inputs, outputs: &outputs };
-            session.read(&target, &recorded, call.deadline).await.map_err(|failure| {
-                let secrets = Scrubber::of([request.inputs, request.outputs, request.private, &self.settings]);
-                error_of(failure, CallEffect::Reads, &secrets)
-            })
-        };
-        Ok(match run_cancellable(call, CallEffect::Reads, reading).await? {
-            ReadResult::Absent => ReadOutcome::Absent,
-            ReadResult::Unknown => ReadOutcome::Unknown,
-            ReadResult::Present { id, outputs, inputs, problems, refresh_before_update } => {
-                // A plugin that accepts secrets may still lose their marks in a read.
-                let outputs = mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
-                let inputs = inputs.map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
-                let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
-                // Comparison by inputs, for plugins that cannot compare, needs the inputs as read.
-                let drifted =
-                    |inputs: &&Value| !request.inputs.is_null() && !differences(request.inputs, inputs, &[]).is_empty();
-                let read_inputs = inputs.as_ref().filter(drifted).cloned();
-                let private = Private { read_first: refresh_before_update, read_inputs, ..own };
-                let secrets = Scrubber::of([&fields, &self.settings]);
-                let diagnostics = problems
-                    .iter()
-                    .map(|why| ProviderDiagnostic::warning("", format!("it is not healthy: {}", secrets.clean(why))));
-                let diagnostics = diagnostics.collect();
-                ReadOutcome::Present(Observed {
-                    id,
-                    fields,
-                    inputs,
-                    private: private.value(),
-                    expired: None,
-                    diagnostics,
+            let recorded = RecordedResource {
+                id,
+                inputs: request.inputs,
+                outputs: &outputs,
+            };
+            session
+                .read(&target, &recorded, call.deadline)
+                .await
+                .map_err(|failure| {
+                    let secrets = Scrubber::of([
+                        request.inputs,
+                        request.outputs,
+                        request.private,
+                        &self.settings,
+                    ]);
+                    error_of(failure, CallEffect::Reads, &secrets)
                 })
-            }
-        })
+        };
+        Ok(
+            match run_cancellable(call, CallEffect::Reads, reading).await? {
+                ReadResult::Absent => ReadOutcome::Absent,
+                ReadResult::Unknown => ReadOutcome::Unknown,
+                ReadResult::Present {
+                    id,
+                    outputs,
+                    inputs,
+                    problems,
+                    refresh_before_update,
+                } => {
+                    // A plugin that accepts secrets may still lose their marks in a read.
+                    let outputs = mark_like_inputs(
+                        mark_like_inputs(outputs, request.inputs),
+                        request.outputs,
+                    );
+                    let inputs = inputs.map(|inputs| {
+                        facts.complete_inputs(&mark_like_inputs(inputs, request.inputs))
+                    });
+                    let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
+                    // Comparison by inputs, for plugins that cannot compare, needs the inputs as
+                    // read.
+                    let drifted = |inputs: &&Value| {
+                        !request.inputs.is_null()
+                            && !differences(request.inputs, inputs, &[]).is_empty()
+                    };
+                    let read_inputs = inputs.as_ref().filter(drifted).cloned();
+                    let private = Private {
+                        read_first: refresh_before_update,
+                        read_inputs,
+                        ..own
+                    };
+                    let secrets = Scrubber::of([&fields, &self.settings]);
+                    let diagnostics = problems.iter().map(|why| {
+                        ProviderDiagnostic::warning(
+                            "",
+                            format!("it is not healthy: {}", secrets.clean(why)),
+                        )
+                    });
+                    let diagnostics = diagnostics.collect();
+                    ReadOutcome::Present(Observed {
+                        id,
+                        fields,
+                        inputs,
+                        private: private.value(),
+                        expired: None,
+                        diagnostics,
+                    })
+                }
+            },
+        )
     }
 
     /// Calls a function. Returns an unknown value if it cannot be called yet.
@@ -242,42 +363,82 @@ impl ManagedPackage {
             }
             return self.process().map(|_| Value::Null);
         };
-        let secret_inputs = ResourceFacts { secret_inputs: facts.secret_inputs.clone(), ..ResourceFacts::default() };
+        let secret_inputs = ResourceFacts {
+            secret_inputs: facts.secret_inputs.clone(),
+            ..ResourceFacts::default()
+        };
         let arguments = secret_inputs.complete_inputs(&arguments);
         let secrets = || Scrubber::of([&arguments, &self.settings]);
         let asking = async {
             let (_lease, session) = process.session().await?;
-            let invoked = session.invoke(&facts.token, &arguments, phase, &NoLookups).await;
+            let invoked = session
+                .invoke(&facts.token, &arguments, phase, &NoLookups)
+                .await;
             invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
         let Invoked { result, failures } = run_cancellable(call, CallEffect::Reads, asking).await?;
         if failures.is_empty() {
             return Ok(result);
         }
-        Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&failures, &secrets())))
+        Err(ProviderError::of_diagnostics(
+            ErrorKind::Document,
+            refusals(&failures, &secrets()),
+        ))
     }
 
-    async fn fetch_with(&self, call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
-        let equal = |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
-        let filters: Vec<(usize, &(Name, Name, Value))> = request.filters.iter().enumerate().filter(equal).collect();
-        let arguments = filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone()));
+    async fn fetch_with(
+        &self,
+        call: &Call,
+        request: FetchRequest<'_>,
+    ) -> Result<Fetched, ProviderError> {
+        let equal =
+            |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
+        let filters: Vec<(usize, &(Name, Name, Value))> =
+            request.filters.iter().enumerate().filter(equal).collect();
+        let arguments = filters
+            .iter()
+            .map(|(_, (field, _, value))| (field.clone(), value.clone()));
         // Data sources are read while a plan is made.
-        let result = self.call_function(call, request.type_name, Value::map(arguments), Phase::Planning).await?;
-        let result = if result.is_unknown() { self.unknown_result(request.type_name) } else { result };
+        let result = self
+            .call_function(
+                call,
+                request.type_name,
+                Value::map(arguments),
+                Phase::Planning,
+            )
+            .await?;
+        let result = if result.is_unknown() {
+            self.unknown_result(request.type_name)
+        } else {
+            result
+        };
         let applied = filters.iter().map(|(at, _)| *at).collect();
-        let candidates = vec![Candidate { filter_fields: result.clone(), fields: result }];
-        Ok(Fetched { candidates, applied, diagnostics: Vec::new() })
+        let candidates = vec![Candidate {
+            filter_fields: result.clone(),
+            fields: result,
+        }];
+        Ok(Fetched {
+            candidates,
+            applied,
+            diagnostics: Vec::new(),
+        })
     }
 
     fn unknown_result(&self, function: &str) -> Value {
         let ty = self.types.data_source_type(function);
-        let fields = ty.iter().flat_map(|ty| &ty.schema.fields).filter(|(_, field)| field.computed);
-        Value::map(fields.map(|(name, field)| (name.clone(), Value::unknown(Some(field.ty()), None))))
+        let fields = ty
+            .iter()
+            .flat_map(|ty| &ty.schema.fields)
+            .filter(|(_, field)| field.computed);
+        Value::map(
+            fields.map(|(name, field)| (name.clone(), Value::unknown(Some(field.ty()), None))),
+        )
     }
 }
 
 fn id_of<'a>(request: &ApplyRequest<'a>) -> Result<&'a str, ProviderError> {
-    let missing = || ProviderError::new(ErrorKind::Permanent, "the id of the resource is not known");
+    let missing =
+        || ProviderError::new(ErrorKind::Permanent, "the id of the resource is not known");
     request.id.filter(|id| !id.is_empty()).ok_or_else(missing)
 }
 
@@ -293,14 +454,25 @@ fn applied(
 ) -> Applied {
     let (fields, own) = complete_fields(facts, outputs, Value::Text(id.clone()));
     let secrets = Scrubber::of([&fields, &sent, settings]);
-    let inputs = answered.map(|inputs| facts.complete_inputs(&inputs)).or(Some(sent));
+    let inputs = answered
+        .map(|inputs| facts.complete_inputs(&inputs))
+        .or(Some(sent));
     Applied {
         id,
         fields,
-        private: Private { read_first: refresh_before_update, ..own }.value(),
+        private: Private {
+            read_first: refresh_before_update,
+            ..own
+        }
+        .value(),
         ready: match problems.is_empty() {
             true => Ready::Yes,
-            false => Ready::Broken(problems.iter().map(|why| secrets.clean(why).into()).collect()),
+            false => Ready::Broken(
+                problems
+                    .iter()
+                    .map(|why| secrets.clean(why).into())
+                    .collect(),
+            ),
         },
         inputs: inputs.filter(|inputs| inputs != request.desired),
         diagnostics: Vec::new(),
@@ -314,7 +486,10 @@ async fn run_cancellable<T>(
     work: impl Future<Output = Result<T, ProviderError>>,
 ) -> Result<T, ProviderError> {
     if call.cancel.is_cancelled() {
-        return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
+        return Err(ProviderError::new(
+            ErrorKind::Cancelled,
+            "the call was cancelled before it was made",
+        ));
     }
     let deadline_passed = async {
         match call.deadline {
@@ -331,7 +506,9 @@ async fn run_cancellable<T>(
     };
     match effect {
         CallEffect::Reads => Err(stopped),
-        CallEffect::Changes => tokio::time::timeout(GRACE, work).await.unwrap_or(Err(stopped)),
+        CallEffect::Changes => tokio::time::timeout(GRACE, work)
+            .await
+            .unwrap_or(Err(stopped)),
     }
 }
 
@@ -344,11 +521,19 @@ impl provider::Session for ManagedPackage {
         Box::pin(self.read_with(call, request))
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(self.plan_with(call, request))
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(self.apply_with(call, request))
     }
 
@@ -368,28 +553,46 @@ impl provider::Session for ManagedPackage {
                 token: None,
             };
             Ok(match self.read_with(call, read).await? {
-                ReadOutcome::Present(observed) => vec![Imported { type_name: request.type_name.into(), observed }],
+                ReadOutcome::Present(observed) => vec![Imported {
+                    type_name: request.type_name.into(),
+                    observed,
+                }],
                 ReadOutcome::Absent | ReadOutcome::Unknown => Vec::new(),
             })
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(self.fetch_with(call, request))
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let arguments = match request.arguments {
                 [] => Value::map::<Name>([]),
                 [arguments] if arguments.as_map().is_some() => arguments.clone(),
                 _ => {
                     let message = format!("`{}` takes its arguments as one map", request.function);
-                    return Err(ProviderError::new(ErrorKind::Document, message).at(FieldPath::default()));
+                    return Err(
+                        ProviderError::new(ErrorKind::Document, message).at(FieldPath::default())
+                    );
                 }
             };
-            let phase = if request.preview { Phase::Planning } else { Phase::Applying };
-            self.call_function(call, request.function, arguments, phase).await
+            let phase = if request.preview {
+                Phase::Planning
+            } else {
+                Phase::Applying
+            };
+            self.call_function(call, request.function, arguments, phase)
+                .await
         })
     }
 

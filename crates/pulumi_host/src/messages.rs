@@ -1,4 +1,5 @@
-//! The messages of the protocol, as far as they are used. Unknown fields of received messages are skipped.
+//! The messages of the protocol, as far as they are used. Unknown fields of received messages are
+//! skipped.
 //!
 //! Not here: the meaning of values in a `Struct` (`pulumi_wire`).
 

@@ -1,9 +1,9 @@
 //! The names of resources and providers as plugins see them.
 //!
-//! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so that two resources
-//! of an instance never share a URN. A provider is `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a
-//! configuration does not know its instance. The names stay the same from run to run. Plugins derive automatic names
-//! from them.
+//! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so
+//! that two resources of an instance never share a URN. A provider is
+//! `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a configuration does not know
+//! its instance. The names stay the same from run to run. Plugins derive automatic names from them.
 
 use blueprint::Address;
 use pulumi_wire::Urn;
@@ -14,13 +14,25 @@ pub(crate) const PROJECT: &str = "cyan";
 /// The URN of the resource that plugins take for the stack.
 pub(crate) fn root_urn() -> String {
     let name = format!("{PROJECT}-{PROJECT}");
-    Urn { stack: PROJECT, project: PROJECT, type_name: "pulumi:pulumi:Stack", name: &name }.to_string()
+    Urn {
+        stack: PROJECT,
+        project: PROJECT,
+        type_name: "pulumi:pulumi:Stack",
+        name: &name,
+    }
+    .to_string()
 }
 
 /// The URN of a configuration of a package.
 pub(crate) fn provider_urn(package: &str, name: &str) -> String {
     let type_name = format!("pulumi:providers:{package}");
-    Urn { stack: PROJECT, project: PROJECT, type_name: &type_name, name }.to_string()
+    Urn {
+        stack: PROJECT,
+        project: PROJECT,
+        type_name: &type_name,
+        name,
+    }
+    .to_string()
 }
 
 /// The name of a resource as plugins see it.
@@ -34,7 +46,13 @@ pub(crate) struct ResourceName {
 impl ResourceName {
     pub(crate) fn new(instance: &str, address: &Address, token: &str) -> ResourceName {
         let name = address.to_string().replace("::", "--");
-        let urn = Urn { stack: instance, project: PROJECT, type_name: token, name: &name }.to_string();
+        let urn = Urn {
+            stack: instance,
+            project: PROJECT,
+            type_name: token,
+            name: &name,
+        }
+        .to_string();
         ResourceName { urn, name }
     }
 }
@@ -46,7 +64,13 @@ mod tests {
     #[test]
     fn names_are_made_of_instance_and_address() {
         let name = ResourceName::new("dev", &Address::root("lamp"), "shop:index:Item");
-        assert_eq!((name.urn.as_str(), name.name.as_str()), ("urn:pulumi:dev::cyan::shop:index:Item::lamp", "lamp"));
-        assert_eq!(provider_urn("shop", "shop"), "urn:pulumi:cyan::cyan::pulumi:providers:shop::shop");
+        assert_eq!(
+            (name.urn.as_str(), name.name.as_str()),
+            ("urn:pulumi:dev::cyan::shop:index:Item::lamp", "lamp")
+        );
+        assert_eq!(
+            provider_urn("shop", "shop"),
+            "urn:pulumi:cyan::cyan::pulumi:providers:shop::shop"
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! A package of a plugin as a provider: its catalogue, from the schema of the plugin, and its configurations.
+//! A package of a plugin as a provider: its catalogue, from the schema of the plugin, and its
+//! configurations.
 //!
-//! The functions of a package are data sources of its catalogue. They are not in a function table: a token is not a
-//! valid function name in an expression, and the arguments are named. [`provider::Session::invoke`] takes a function by
-//! its name as a data source, with a map of arguments.
+//! The functions of a package are data sources of its catalogue. They are not in a function table:
+//! a token is not a valid function name in an expression, and the arguments are named.
+//! [`provider::Session::invoke`] takes a function by its name as a data source, with a map of
+//! arguments.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
@@ -13,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use blueprint::{Name, PackageFamily, Value};
 use plugins::Pool;
 use provider::{
-    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderDiagnostic,
-    ProviderError, Scrubber, SettingsChange,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
+    ProviderDiagnostic, ProviderError, Scrubber, SettingsChange,
 };
 use pulumi_wire::Phase;
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
@@ -45,26 +47,39 @@ struct Processes {
     spare: Option<Arc<PackageProcess>>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks for the schema. The process is kept
-/// for the first configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to, not started.
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks for the schema.
+/// The process is kept for the first configuration. A plugin that is listed in
+/// `PULUMI_DEBUG_PROVIDERS` is attached to, not started.
 ///
 /// # Errors
 /// If the plugin cannot be started, or if it has no schema that can be read.
-pub fn open(package: HostedPackage, pool: Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
-    Box::pin(async move { open_package(package, pool).await.map(|provider| provider as Arc<dyn Provider>) })
+pub fn open(
+    package: HostedPackage,
+    pool: Arc<Pool>,
+) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
+    Box::pin(async move {
+        open_package(package, pool)
+            .await
+            .map(|provider| provider as Arc<dyn Provider>)
+    })
 }
 
-async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<PulumiProvider>, ProviderError> {
+async fn open_package(
+    package: HostedPackage,
+    pool: Arc<Pool>,
+) -> Result<Arc<PulumiProvider>, ProviderError> {
     let listed = std::env::var(DEBUG_PROVIDERS).unwrap_or_default();
-    let attached =
-        attached(&package.name, &listed).map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
+    let attached = attached(&package.name, &listed)
+        .map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
     // A program that runs already may change at any time, so its schema is not cached.
     let caches = attached.is_none();
     let looked_up = {
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
             let identity = schema_cache::identity(&package);
-            let cached = caches.then(|| schema_cache::load(&package, &identity)).flatten();
+            let cached = caches
+                .then(|| schema_cache::load(&package, &identity))
+                .flatten();
             let schema = cached.and_then(|text| PackageSchema::parse(text).ok());
             (identity, schema)
         })
@@ -81,8 +96,9 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
                 .map_err(|error| ProviderError::new(ErrorKind::Permanent, error.to_string()))?;
             if caches {
                 let host = host.clone();
-                let stored =
-                    tokio::task::spawn_blocking(move || schema_cache::store(&host.package, &host.identity, &text));
+                let stored = tokio::task::spawn_blocking(move || {
+                    schema_cache::store(&host.package, &host.identity, &text)
+                });
                 // A schema that was not stored is read again in the next run.
                 let _ = stored.await;
             }
@@ -90,15 +106,29 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
             schema
         }
     };
-    let types = Arc::new(PackageTypes::new(Arc::new(schema), host.package.name.clone()));
+    let types = Arc::new(PackageTypes::new(
+        Arc::new(schema),
+        host.package.name.clone(),
+    ));
     let catalog = Arc::new(catalog(&types));
-    let processes = Mutex::new(Processes { spare, ..Processes::default() });
-    Ok(Arc::new(PulumiProvider { catalog, types, host, processes }))
+    let processes = Mutex::new(Processes {
+        spare,
+        ..Processes::default()
+    });
+    Ok(Arc::new(PulumiProvider {
+        catalog,
+        types,
+        host,
+        processes,
+    }))
 }
 
 async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<String, ProviderError> {
     let (_lease, client) = process.client().await?;
-    let schema = client.schema().await.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
+    let schema = client
+        .schema()
+        .await
+        .map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
     schema.filter(|text| !text.is_empty()).ok_or_else(|| {
         let message = format!("the plugin of `{}` has no schema", host.package.name);
         ProviderError::new(ErrorKind::Permanent, message)
@@ -106,14 +136,22 @@ async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<Stri
 }
 
 fn unconfigured() -> String {
-    format!("unconfigured {}", UNCONFIGURED.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "unconfigured {}",
+        UNCONFIGURED.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 fn catalog(types: &Arc<PackageTypes>) -> Catalog {
     let schema = types.schema();
     Catalog {
         namespaces: vec![types.tokens().namespace().clone()],
-        docs: schema.description().lines().next().unwrap_or_default().into(),
+        docs: schema
+            .description()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .into(),
         settings: types.settings(),
         hosted: Some(Hosted {
             family: PackageFamily::Pulumi,
@@ -127,30 +165,39 @@ fn catalog(types: &Arc<PackageTypes>) -> Catalog {
 
 impl PulumiProvider {
     fn processes(&self) -> MutexGuard<'_, Processes> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process for the settings with this digest: one for each digest. The first configuration takes the process
-    /// without settings.
+    /// The process for the settings with this digest: one for each digest. The first configuration
+    /// takes the process without settings.
     fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
             return known.clone();
         }
-        let process =
-            processes.spare.take().unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
-        processes.configured.insert(digest.to_owned(), process.clone());
+        let process = processes
+            .spare
+            .take()
+            .unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
+        processes
+            .configured
+            .insert(digest.to_owned(), process.clone());
         process
     }
 
-    /// A process that checks settings: the one that is configured with these settings, or else the one without
-    /// settings, which stays unconfigured.
+    /// A process that checks settings: the one that is configured with these settings, or else the
+    /// one without settings, which stays unconfigured.
     fn process_to_check(&self, digest: Option<&str>) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
             return known.clone();
         }
-        processes.spare.get_or_insert_with(|| PackageProcess::new(self.host.clone(), unconfigured())).clone()
+        processes
+            .spare
+            .get_or_insert_with(|| PackageProcess::new(self.host.clone(), unconfigured()))
+            .clone()
     }
 
     /// The digest of settings; `None` while they are unknown.
@@ -159,7 +206,10 @@ impl PulumiProvider {
             return Ok(None);
         }
         let text = serde_json::to_string(&settings.revealed()).map_err(|_| {
-            let message = format!("the settings of `{}` hold a function", self.host.package.name);
+            let message = format!(
+                "the settings of `{}` hold a function",
+                self.host.package.name
+            );
             ProviderError::new(ErrorKind::Document, message)
         })?;
         Ok(Some(schema_cache::digest(&text)))
@@ -167,51 +217,98 @@ impl PulumiProvider {
 
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
         self.host.log_to(with.log);
-        let values = if with.settings.is_null() { Value::map::<Name>([]) } else { with.settings };
+        let values = if with.settings.is_null() {
+            Value::map::<Name>([])
+        } else {
+            with.settings
+        };
         let digest = self.digest(&values)?;
-        let phase = if digest.is_none() { Phase::Planning } else { Phase::Applying };
+        let phase = if digest.is_none() {
+            Phase::Planning
+        } else {
+            Phase::Applying
+        };
         let package = match &**self.types.schema().name() {
             "" => self.host.package.name.clone(),
             name => name.into(),
         };
         let urn = provider_urn(&package, &with.name);
-        let settings = ConfiguredSettings { package, values, urn, name: with.name };
+        let settings = ConfiguredSettings {
+            package,
+            values,
+            urn,
+            name: with.name,
+        };
         let secrets = Scrubber::of([&settings.values, &with.former]);
         let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
-        let checked = client.check_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
+        let checked = client
+            .check_config(&settings.borrowed(), &with.former, phase)
+            .await
+            .map_err(reads)?;
         if !checked.failures.is_empty() {
-            return Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&checked.failures, &secrets)));
+            return Err(ProviderError::of_diagnostics(
+                ErrorKind::Document,
+                refusals(&checked.failures, &secrets),
+            ));
         }
-        let settings = ConfiguredSettings { values: checked.inputs, ..settings };
+        let settings = ConfiguredSettings {
+            values: checked.inputs,
+            ..settings
+        };
         let change = match with.former.is_null() {
             true => SettingsChange::Same,
             false => {
-                let diff = client.diff_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
+                let diff = client
+                    .diff_config(&settings.borrowed(), &with.former, phase)
+                    .await
+                    .map_err(reads)?;
                 match (diff.changed, diff.replaces) {
                     (false, _) => SettingsChange::Same,
                     (true, replaces) if replaces.is_empty() => SettingsChange::Update,
-                    (true, replaces) => SettingsChange::Replace(replaces.iter().map(field_path).collect()),
+                    (true, replaces) => {
+                        SettingsChange::Replace(replaces.iter().map(field_path).collect())
+                    }
                 }
             }
         };
         drop(lease);
         let (types, package) = (self.types.clone(), &self.host.package.name);
         let Some(digest) = digest else {
-            let note = format!("the settings of `{package}` are not known yet, so its plugin plans nothing");
+            let note = format!(
+                "the settings of `{package}` are not known yet, so its plugin plans nothing"
+            );
             let note = ProviderDiagnostic {
                 severity: provider::ProviderSeverity::Note,
                 ..ProviderDiagnostic::error("", note)
             };
-            let session = Arc::new(ManagedPackage::new(types, package.clone(), None, settings.values));
-            return Ok(Configured { session, change, diagnostics: vec![note] });
+            let session = Arc::new(ManagedPackage::new(
+                types,
+                package.clone(),
+                None,
+                settings.values,
+            ));
+            return Ok(Configured {
+                session,
+                change,
+                diagnostics: vec![note],
+            });
         };
         let process = self.process_of(&digest);
         let values = settings.values.clone();
         process.configure(settings).await?;
         process.begin_session();
-        let session = Arc::new(ManagedPackage::new(types, package.clone(), Some(process), values));
-        Ok(Configured { session, change, diagnostics: Vec::new() })
+        let session = Arc::new(ManagedPackage::new(
+            types,
+            package.clone(),
+            Some(process),
+            values,
+        ));
+        Ok(Configured {
+            session,
+            change,
+            diagnostics: Vec::new(),
+        })
     }
 }
 
@@ -220,7 +317,10 @@ impl Provider for PulumiProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move { self.configure_process(with).await })
     }
 }

@@ -1,9 +1,12 @@
-//! Planning with a plugin: Check, then Diff for an existing resource, then a preview of Create or Update.
+//! Planning with a plugin: Check, then Diff for an existing resource, then a preview of Create or
+//! Update.
 //!
 //! Directly before a call, Check and Diff are called again, without a preview.
 
 use blueprint::{Address, FieldPath, Name, Type, Value};
-use provider::{Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrubber, Verdict};
+use provider::{
+    Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrubber, Verdict,
+};
 use pulumi_wire::schema::ResourceFacts;
 use pulumi_wire::{NoLookups, Phase, PropertyPath};
 use sha2::{Digest as _, Sha256};
@@ -42,7 +45,9 @@ pub(crate) fn plan_with_unknown_settings(
     let outputs = facts.complete_planned(&Value::map::<Name>([]), Some(&call.address));
     let id = planned_id(request.id.map(Name::from), &call.address);
     Planned {
-        verdict: Verdict::Undecided { needs: format!("the settings of `{package}`") },
+        verdict: Verdict::Undecided {
+            needs: format!("the settings of `{package}`"),
+        },
         inputs: Some(facts.complete_inputs(request.desired)),
         outputs: Some(fields_of(outputs, id).0),
         ..Planned::default()
@@ -50,7 +55,10 @@ pub(crate) fn plan_with_unknown_settings(
 }
 
 fn planned_id(id: Option<Name>, address: &Address) -> Value {
-    id.map_or_else(|| Value::unknown(Some(Type::Text), Some(address.clone())), Value::Text)
+    id.map_or_else(
+        || Value::unknown(Some(Type::Text), Some(address.clone())),
+        Value::Text,
+    )
 }
 
 /// Asks a configured plugin about a create, update or replacement.
@@ -61,7 +69,15 @@ pub(crate) async fn plan_change(
     request: &PlanRequest<'_>,
     settings: &Value,
 ) -> Result<Planned, ProviderError> {
-    let secrets = || Scrubber::of([request.prior_inputs, request.prior, request.desired, request.private, settings]);
+    let secrets = || {
+        Scrubber::of([
+            request.prior_inputs,
+            request.prior,
+            request.desired,
+            request.private,
+            settings,
+        ])
+    };
     let reads = |failure: CallFailure| error_of(failure, CallEffect::Reads, &secrets());
     let phase = match request.phase {
         PlanPhase::Preview => Phase::Planning,
@@ -75,29 +91,57 @@ pub(crate) async fn plan_change(
 
     let seed = Sha256::digest(request.seed.as_bytes());
     let desired = facts.complete_inputs(request.desired);
-    let olds = if updates { recorded_inputs } else { &Value::Null };
+    let olds = if updates {
+        recorded_inputs
+    } else {
+        &Value::Null
+    };
     // The plugin generates names in its own way, because there is no configuration for it.
-    let checked = session.check(&target, olds, &desired, &seed, None).await.map_err(reads)?;
+    let checked = session
+        .check(&target, olds, &desired, &seed, None)
+        .await
+        .map_err(reads)?;
     if !checked.failures.is_empty() {
         let refused = refusals(&checked.failures, &secrets());
         return Err(ProviderError::of_diagnostics(ErrorKind::Document, refused));
     }
     let inputs = facts.complete_inputs(&checked.inputs);
 
-    let ignored: Vec<PropertyPath> = request.ignored.iter().map(|path| property_path(path)).collect();
-    let desired = Desired { inputs: &inputs, ignored: &ignored, timeout: call.deadline };
+    let ignored: Vec<PropertyPath> = request
+        .ignored
+        .iter()
+        .map(|path| property_path(path))
+        .collect();
+    let desired = Desired {
+        inputs: &inputs,
+        ignored: &ignored,
+        timeout: call.deadline,
+    };
     let previews = request.phase == PlanPhase::Preview;
     let (verdict, replaces, outputs) = match request.id.filter(|_| updates) {
         Some(id) => {
             let outputs = private.outputs(facts, request.prior);
-            let recorded = RecordedResource { id, inputs: recorded_inputs, outputs: &outputs };
+            let recorded = RecordedResource {
+                id,
+                inputs: recorded_inputs,
+                outputs: &outputs,
+            };
             let outputs = current(session, &target, &recorded, &private, call, settings).await?;
-            let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
-            let diff = session.diff(&target, &recorded, &desired).await.map_err(reads)?;
+            let recorded = RecordedResource {
+                outputs: outputs.as_ref().unwrap_or(recorded.outputs),
+                ..recorded
+            };
+            let diff = session
+                .diff(&target, &recorded, &desired)
+                .await
+                .map_err(reads)?;
             let (verdict, replaces) = verdict_of(&diff, facts, !request.unhealthy.is_empty());
             let outputs = match verdict {
                 Verdict::Update if previews => {
-                    let updated = session.update(&target, &recorded, &desired).await.map_err(reads)?;
+                    let updated = session
+                        .update(&target, &recorded, &desired)
+                        .await
+                        .map_err(reads)?;
                     Some((updated.outputs, Some(Name::from(id))))
                 }
                 _ => None,
@@ -114,10 +158,17 @@ pub(crate) async fn plan_change(
         let outputs = facts.complete_planned(&outputs, Some(&call.address));
         fields_of(outputs, planned_id(id, &call.address)).0
     });
-    Ok(Planned { verdict, inputs: Some(inputs), outputs, replaces, ..Planned::default() })
+    Ok(Planned {
+        verdict,
+        inputs: Some(inputs),
+        outputs,
+        replaces,
+        ..Planned::default()
+    })
 }
 
-/// The current outputs of a resource that must be read before each comparison; `None` if the recorded outputs count.
+/// The current outputs of a resource that must be read before each comparison; `None` if the
+/// recorded outputs count.
 pub(crate) async fn current(
     session: &PluginSession,
     target: &CallTarget<'_>,
@@ -144,13 +195,23 @@ pub(crate) async fn current(
 /// The verdict of a comparison, with the paths that cause a replacement.
 fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, Vec<FieldPath>) {
     if !diff.changed {
-        let verdict = if unhealthy { Verdict::Update } else { Verdict::Same };
+        let verdict = if unhealthy {
+            Verdict::Update
+        } else {
+            Verdict::Same
+        };
         return (verdict, Vec::new());
     }
     let mut replaces = diff.replaces.clone();
-    let demanded: Vec<PropertyPath> = facts.replace_on_changes.iter().cloned().map(PropertyPath::property).collect();
+    let demanded: Vec<PropertyPath> = facts
+        .replace_on_changes
+        .iter()
+        .cloned()
+        .map(PropertyPath::property)
+        .collect();
     for change in &diff.changes {
-        if demanded.iter().any(|path| path.covers(&change.path)) && !replaces.contains(&change.path) {
+        if demanded.iter().any(|path| path.covers(&change.path)) && !replaces.contains(&change.path)
+        {
             replaces.push(change.path.clone());
         }
     }
@@ -158,7 +219,10 @@ fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, 
         return (Verdict::Update, Vec::new());
     }
     let delete_first = diff.delete_before_replace.then_some(true);
-    (Verdict::Replace { delete_first }, replaces.iter().map(field_path).collect())
+    (
+        Verdict::Replace { delete_first },
+        replaces.iter().map(field_path).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -168,8 +232,12 @@ mod tests {
 
     fn diff(changed: bool, changes: &[&str], replaces: &[&str]) -> Diff {
         let path = |text: &&str| PropertyPath::parse_or_name(text);
-        let change =
-            |text: &&str| PropertyChange { path: path(text), kind: ChangeKind::Update, replaces: false, input: true };
+        let change = |text: &&str| PropertyChange {
+            path: path(text),
+            kind: ChangeKind::Update,
+            replaces: false,
+            input: true,
+        };
         Diff {
             changed,
             decided: DiffDecider::Plugin,
@@ -183,16 +251,31 @@ mod tests {
     #[test]
     fn an_unhealthy_resource_is_updated() {
         let facts = ResourceFacts::default();
-        assert_eq!(verdict_of(&diff(false, &[], &[]), &facts, false).0, Verdict::Same);
-        assert_eq!(verdict_of(&diff(false, &[], &[]), &facts, true).0, Verdict::Update);
+        assert_eq!(
+            verdict_of(&diff(false, &[], &[]), &facts, false).0,
+            Verdict::Same
+        );
+        assert_eq!(
+            verdict_of(&diff(false, &[], &[]), &facts, true).0,
+            Verdict::Update
+        );
         let replace = Verdict::Replace { delete_first: None };
-        assert_eq!(verdict_of(&diff(true, &["a"], &["a"]), &facts, true).0, replace);
+        assert_eq!(
+            verdict_of(&diff(true, &["a"], &["a"]), &facts, true).0,
+            replace
+        );
     }
 
     #[test]
     fn the_schema_may_demand_a_replacement() {
-        let facts = ResourceFacts { replace_on_changes: vec!["zone".into()], ..ResourceFacts::default() };
-        assert_eq!(verdict_of(&diff(true, &["a"], &[]), &facts, false).0, Verdict::Update);
+        let facts = ResourceFacts {
+            replace_on_changes: vec!["zone".into()],
+            ..ResourceFacts::default()
+        };
+        assert_eq!(
+            verdict_of(&diff(true, &["a"], &[]), &facts, false).0,
+            Verdict::Update
+        );
         let (verdict, replaces) = verdict_of(&diff(true, &["zone.name", "a"], &[]), &facts, false);
         assert_eq!(verdict, Verdict::Replace { delete_first: None });
         assert_eq!(replaces, [FieldPath::parse("zone.name")]);

@@ -1,4 +1,5 @@
-//! Failures of calls as errors of the provider contract, and property paths of plugins as paths of fields.
+//! Failures of calls as errors of the provider contract, and property paths of plugins as paths of
+//! fields.
 
 use blueprint::{FieldPath, PathStep};
 use plugins::grpc::GrpcCode;
@@ -21,24 +22,43 @@ pub(crate) enum CallEffect {
 }
 
 /// The error of a failed call. Secrets are removed from the messages of the plugin.
-pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrubber) -> ProviderError {
+pub(crate) fn error_of(
+    failure: CallFailure,
+    effect: CallEffect,
+    secrets: &Scrubber,
+) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
-        CallFailure::Refused { properties, message, .. } if !properties.is_empty() => {
-            let mut all: Vec<_> = properties.iter().map(|property| refusal(property, secrets)).collect();
+        CallFailure::Refused {
+            properties,
+            message,
+            ..
+        } if !properties.is_empty() => {
+            let mut all: Vec<_> = properties
+                .iter()
+                .map(|property| refusal(property, secrets))
+                .collect();
             if all.iter().all(|said| said.summary.is_empty()) {
                 all.push(message_of(message, secrets));
             }
             all
         }
-        CallFailure::Refused { missing, .. } if !missing.is_empty() => missing.iter().map(missing_setting).collect(),
-        CallFailure::Request(error) => vec![ProviderDiagnostic::error(field_path(&error.path), error.to_string())],
+        CallFailure::Refused { missing, .. } if !missing.is_empty() => {
+            missing.iter().map(missing_setting).collect()
+        }
+        CallFailure::Request(error) => vec![ProviderDiagnostic::error(
+            field_path(&error.path),
+            error.to_string(),
+        )],
         other => vec![message_of(&other.to_string(), secrets)],
     };
     if let (Some(first), Some(exit)) = (said.first_mut(), failure.exit()) {
         let output = secrets.clean(&last_lines(exit));
         if !output.is_empty() {
-            first.detail = [first.detail.as_str(), output.as_str()].join("\n").trim().to_owned();
+            first.detail = [first.detail.as_str(), output.as_str()]
+                .join("\n")
+                .trim()
+                .to_owned();
         }
     }
     ProviderError::of_diagnostics(kind, said)
@@ -50,9 +70,11 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
         CallFailure::Request(_) => ErrorKind::Document,
         CallFailure::NotAsked { .. } => ErrorKind::Transient,
         CallFailure::Unimplemented { .. } => ErrorKind::Permanent,
-        CallFailure::Refused { properties, missing, .. } if !properties.is_empty() || !missing.is_empty() => {
-            ErrorKind::Document
-        }
+        CallFailure::Refused {
+            properties,
+            missing,
+            ..
+        } if !properties.is_empty() || !missing.is_empty() => ErrorKind::Document,
         CallFailure::Refused { code, .. } => match code {
             GrpcCode::InvalidArgument | GrpcCode::OutOfRange => ErrorKind::Document,
             GrpcCode::NotFound => ErrorKind::NotFound,
@@ -77,11 +99,12 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
 /// The error for a plugin that cannot be used.
 pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let kind = match error {
-        PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
-            ErrorKind::Document
-        }
+        PluginError::NotFound { .. }
+        | PluginError::NotExecutable { .. }
+        | PluginError::NoFolder { .. } => ErrorKind::Document,
         PluginError::Closed { .. } => ErrorKind::Cancelled,
-        // The pool counts processes that exit at their start, and refuses to start more after a few.
+        // The pool counts processes that exit at their start, and refuses to start more after a
+        // few.
         PluginError::Exited { .. } => ErrorKind::Transient,
         _ => ErrorKind::Permanent,
     };
@@ -90,29 +113,48 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
 }
 
 /// The refused properties as diagnostics at their places.
-pub(crate) fn refusals(failures: &[PropertyFailure], secrets: &Scrubber) -> Vec<ProviderDiagnostic> {
-    failures.iter().map(|failure| refusal(failure, secrets)).collect()
+pub(crate) fn refusals(
+    failures: &[PropertyFailure],
+    secrets: &Scrubber,
+) -> Vec<ProviderDiagnostic> {
+    failures
+        .iter()
+        .map(|failure| refusal(failure, secrets))
+        .collect()
 }
 
 fn refusal(failure: &PropertyFailure, secrets: &Scrubber) -> ProviderDiagnostic {
-    ProviderDiagnostic { path: field_path(&failure.path), ..message_of(&failure.reason, secrets) }
+    ProviderDiagnostic {
+        path: field_path(&failure.path),
+        ..message_of(&failure.reason, secrets)
+    }
 }
 
-/// The diagnostic for a missing setting. The plugin puts the package before its name: `aws:region`, or
-/// `aws:config:region`.
+/// The diagnostic for a missing setting. The plugin puts the package before its name: `aws:region`,
+/// or `aws:config:region`.
 fn missing_setting(missing: &MissingSetting) -> ProviderDiagnostic {
     let name = missing.name.rsplit(':').next().unwrap_or(&missing.name);
-    ProviderDiagnostic::error(FieldPath::field(name), format!("the provider needs the setting `{name}`"))
-        .detailed(missing.description.trim())
+    ProviderDiagnostic::error(
+        FieldPath::field(name),
+        format!("the provider needs the setting `{name}`"),
+    )
+    .detailed(missing.description.trim())
 }
 
-/// The diagnostic for a message of a plugin. The first line is the summary. The others, such as a Python traceback, are
-/// the detail.
+/// The diagnostic for a message of a plugin. The first line is the summary. The others, such as a
+/// Python traceback, are the detail.
 pub(crate) fn message_of(message: &str, secrets: &Scrubber) -> ProviderDiagnostic {
     let message = secrets.clean(message);
-    let (first, rest) = message.trim().split_once('\n').unwrap_or((message.trim(), ""));
+    let (first, rest) = message
+        .trim()
+        .split_once('\n')
+        .unwrap_or((message.trim(), ""));
     // The Python framework writes a colon before the traceback.
-    let summary = if rest.is_empty() { first } else { first.trim_end().trim_end_matches(':') };
+    let summary = if rest.is_empty() {
+        first
+    } else {
+        first.trim_end().trim_end_matches(':')
+    };
     ProviderDiagnostic::error("", summary.trim_end()).detailed(rest.trim_end())
 }
 
@@ -127,17 +169,26 @@ fn last_of(output: &str) -> String {
 
 /// The path of a field. It ends before a step that means every element.
 pub(crate) fn field_path(path: &PropertyPath) -> FieldPath {
-    let steps = path.0.iter().enumerate().map_while(|(at, step)| match step {
-        PropertyStep::Property(name) if at == 0 || is_plain(name) => Some(PathStep::Field(name.clone())),
-        PropertyStep::Property(name) => Some(PathStep::Key(name.clone())),
-        PropertyStep::Index(index) => Some(PathStep::Index(*index)),
-        PropertyStep::Every => None,
-    });
+    let steps = path
+        .0
+        .iter()
+        .enumerate()
+        .map_while(|(at, step)| match step {
+            PropertyStep::Property(name) if at == 0 || is_plain(name) => {
+                Some(PathStep::Field(name.clone()))
+            }
+            PropertyStep::Property(name) => Some(PathStep::Key(name.clone())),
+            PropertyStep::Index(index) => Some(PathStep::Index(*index)),
+            PropertyStep::Every => None,
+        });
     FieldPath(steps.collect())
 }
 
 fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '$'))
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '$'))
 }
 
 /// The path of a property, from the text form of a field's path.
@@ -157,34 +208,74 @@ mod tests {
     use super::*;
 
     fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
-        error_of(failure, effect, &Scrubber::of([&Value::from("hunter2-hunter2").secret()]))
+        error_of(
+            failure,
+            effect,
+            &Scrubber::of([&Value::from("hunter2-hunter2").secret()]),
+        )
     }
 
     fn refused(code: GrpcCode) -> CallFailure {
-        CallFailure::Refused { code, message: "no".into(), properties: Vec::new(), missing: Vec::new() }
+        CallFailure::Refused {
+            code,
+            message: "no".into(),
+            properties: Vec::new(),
+            missing: Vec::new(),
+        }
     }
 
     #[test]
     fn the_class_depends_on_whether_something_may_have_changed() {
-        let failed = || CallFailure::Failed { code: GrpcCode::Unknown, message: "oh".into() };
-        let lost = || CallFailure::Lost { why: "gone".into(), exit: None };
-        let not_asked = || CallFailure::NotAsked { why: "gone".into(), exit: None };
+        let failed = || CallFailure::Failed {
+            code: GrpcCode::Unknown,
+            message: "oh".into(),
+        };
+        let lost = || CallFailure::Lost {
+            why: "gone".into(),
+            exit: None,
+        };
+        let not_asked = || CallFailure::NotAsked {
+            why: "gone".into(),
+            exit: None,
+        };
         for (failure, reads, changes) in [
             (failed(), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
             (lost(), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
             (not_asked(), ErrorKind::Transient, ErrorKind::Transient),
-            (refused(GrpcCode::AlreadyExists), ErrorKind::Conflict, ErrorKind::Conflict),
-            (refused(GrpcCode::FailedPrecondition), ErrorKind::Permanent, ErrorKind::Permanent),
+            (
+                refused(GrpcCode::AlreadyExists),
+                ErrorKind::Conflict,
+                ErrorKind::Conflict,
+            ),
+            (
+                refused(GrpcCode::FailedPrecondition),
+                ErrorKind::Permanent,
+                ErrorKind::Permanent,
+            ),
         ] {
-            assert_eq!(error(failure.clone(), CallEffect::Reads).kind, reads, "{failure:?}");
-            assert_eq!(error(failure.clone(), CallEffect::Changes).kind, changes, "{failure:?}");
+            assert_eq!(
+                error(failure.clone(), CallEffect::Reads).kind,
+                reads,
+                "{failure:?}"
+            );
+            assert_eq!(
+                error(failure.clone(), CallEffect::Changes).kind,
+                changes,
+                "{failure:?}"
+            );
         }
     }
 
     #[test]
     fn a_traceback_is_the_detail_and_secrets_are_removed() {
         let message = "it fails with hunter2-hunter2:\n  File \"shop.py\", line 3\n";
-        let error = error(CallFailure::Failed { code: GrpcCode::Unknown, message: message.into() }, CallEffect::Reads);
+        let error = error(
+            CallFailure::Failed {
+                code: GrpcCode::Unknown,
+                message: message.into(),
+            },
+            CallEffect::Reads,
+        );
         assert_eq!(error.diagnostics[0].summary, "it fails with (secret)");
         assert_eq!(error.diagnostics[0].detail, "  File \"shop.py\", line 3");
         assert!(!error.to_string().contains("hunter2"));
@@ -192,7 +283,10 @@ mod tests {
 
     #[test]
     fn missing_settings_are_at_their_keys() {
-        let missing = |name: &str| MissingSetting { name: name.into(), description: "what for".into() };
+        let missing = |name: &str| MissingSetting {
+            name: name.into(),
+            description: "what for".into(),
+        };
         let failure = CallFailure::Refused {
             code: GrpcCode::InvalidArgument,
             message: "settings are missing".into(),
@@ -200,8 +294,18 @@ mod tests {
             missing: vec![missing("shop:folder"), missing("shop:config:token")],
         };
         let error = error(failure, CallEffect::Reads);
-        let paths: Vec<String> = error.diagnostics.iter().map(|said| said.path.to_string()).collect();
-        assert_eq!((error.kind, paths), (ErrorKind::Document, vec!["folder".to_owned(), "token".to_owned()]));
+        let paths: Vec<String> = error
+            .diagnostics
+            .iter()
+            .map(|said| said.path.to_string())
+            .collect();
+        assert_eq!(
+            (error.kind, paths),
+            (
+                ErrorKind::Document,
+                vec!["folder".to_owned(), "token".to_owned()]
+            )
+        );
     }
 
     #[test]
@@ -213,8 +317,15 @@ mod tests {
             ("", ""),
             ("[\"x y\"]", "[\"x y\"]"),
         ] {
-            assert_eq!(field_path(&PropertyPath::parse_or_name(property)).to_string(), field, "{property}");
+            assert_eq!(
+                field_path(&PropertyPath::parse_or_name(property)).to_string(),
+                field,
+                "{property}"
+            );
         }
-        assert_eq!(property_path("a[\"b c\"][1]"), PropertyPath::parse("a[\"b c\"][1]").unwrap());
+        assert_eq!(
+            property_path("a[\"b c\"][1]"),
+            PropertyPath::parse("a[\"b c\"][1]").unwrap()
+        );
     }
 }

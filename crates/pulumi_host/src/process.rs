@@ -1,4 +1,5 @@
-//! The process of a configuration: the pool starts it, and it is connected and configured again after a crash.
+//! The process of a configuration: the pool starts it, and it is connected and configured again
+//! after a crash.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +28,8 @@ pub(crate) struct PackageHost {
     pub(crate) pool: Arc<Pool>,
     /// The server for plugins, started with the first process.
     engine: OnceCell<Engine>,
-    /// Receives the log lines that plugins send by calls. `None` before the first configuration: log lines are then
-    /// dropped.
+    /// Receives the log lines that plugins send by calls. `None` before the first configuration:
+    /// log lines are then dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 
@@ -39,7 +40,14 @@ impl PackageHost {
         attached: Option<Endpoint>,
         pool: Arc<Pool>,
     ) -> Arc<PackageHost> {
-        Arc::new(PackageHost { package, identity, attached, pool, engine: OnceCell::new(), log: Arc::default() })
+        Arc::new(PackageHost {
+            package,
+            identity,
+            attached,
+            pool,
+            engine: OnceCell::new(),
+            log: Arc::default(),
+        })
     }
 
     /// Sets the receiver of later log lines.
@@ -55,9 +63,15 @@ impl PackageHost {
                 receiver(logged.line.text.trim_end());
             }
         };
-        let engine = self.engine.get_or_try_init(|| Engine::start(root_urn(), Arc::new(sink))).await;
+        let engine = self
+            .engine
+            .get_or_try_init(|| Engine::start(root_urn(), Arc::new(sink)))
+            .await;
         engine.map(Engine::address).map_err(|error| {
-            let message = format!("no port can be opened for the plugin of `{}`: {error}", self.package.name);
+            let message = format!(
+                "no port can be opened for the plugin of `{}`: {error}",
+                self.package.name
+            );
             ProviderError::new(ErrorKind::Permanent, message)
         })
     }
@@ -68,7 +82,10 @@ impl PackageHost {
         if let Some(endpoint) = &self.attached {
             return Start::Attach(name, endpoint.clone());
         }
-        let environment = package.environment.iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = package
+            .environment
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
         let program = PluginProgram {
             name,
             program: package.program.clone(),
@@ -77,7 +94,11 @@ impl PackageHost {
             project: PROJECT.into(),
             environment: environment.collect(),
             inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
-            limits: ProcessLimits { memory: package.memory, start: package.start_within, ..ProcessLimits::default() },
+            limits: ProcessLimits {
+                memory: package.memory,
+                start: package.start_within,
+                ..ProcessLimits::default()
+            },
         };
         Start::Launch(program.launch(engine_address), Arc::new(PulumiProtocol))
     }
@@ -94,9 +115,21 @@ pub(crate) struct ConfiguredSettings {
 
 impl ConfiguredSettings {
     pub(crate) fn borrowed(&self) -> ProviderSettings<'_> {
-        let ConfiguredSettings { package, values, urn, name } = self;
+        let ConfiguredSettings {
+            package,
+            values,
+            urn,
+            name,
+        } = self;
         // The name is the identity of the configuration, so it is also its id.
-        ProviderSettings { package, values, urn, name, id: name, lookups: &NoLookups }
+        ProviderSettings {
+            package,
+            values,
+            urn,
+            name,
+            id: name,
+            lookups: &NoLookups,
+        }
     }
 }
 
@@ -124,8 +157,14 @@ impl PackageProcess {
     pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
         // Packages with the same program may differ in their environment.
-        let binary = format!("{}\0{}\0{:?}", package.name, host.identity, package.environment);
-        let key = PoolKey { binary: crate::schema_cache::digest(&binary), settings };
+        let binary = format!(
+            "{}\0{}\0{:?}",
+            package.name, host.identity, package.environment
+        );
+        let key = PoolKey {
+            binary: crate::schema_cache::digest(&binary),
+            settings,
+        };
         Arc::new(PackageProcess {
             host,
             key,
@@ -143,7 +182,10 @@ impl PackageProcess {
     }
 
     /// Configures the process, now and after each restart.
-    pub(crate) async fn configure(&self, settings: ConfiguredSettings) -> Result<(), ProviderError> {
+    pub(crate) async fn configure(
+        &self,
+        settings: ConfiguredSettings,
+    ) -> Result<(), ProviderError> {
         *self.settings() = Some(Arc::new(settings));
         self.session().await.map(|_| ())
     }
@@ -156,8 +198,13 @@ impl PackageProcess {
         if live.session.is_none() {
             let settings = settings.ok_or_else(not_configured_error)?;
             let session = live.client.configure(&settings.borrowed()).await;
-            let session =
-                session.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::of([&settings.values])))?;
+            let session = session.map_err(|failure| {
+                error_of(
+                    failure,
+                    CallEffect::Reads,
+                    &Scrubber::of([&settings.values]),
+                )
+            })?;
             live.session = Some(session);
         }
         let session = live.session.clone().ok_or_else(not_configured_error)?;
@@ -168,17 +215,46 @@ impl PackageProcess {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn live(&self) -> Result<(PluginLease, tokio::sync::MutexGuard<'_, Option<LiveProcess>>), ProviderError> {
+    async fn live(
+        &self,
+    ) -> Result<
+        (
+            PluginLease,
+            tokio::sync::MutexGuard<'_, Option<LiveProcess>>,
+        ),
+        ProviderError,
+    > {
         let engine_address = self.host.engine_address().await?;
         let wanted = self.host.start(&engine_address);
-        let lease = self.host.pool.get(&self.key, wanted).await.map_err(|error| not_started(&error))?;
+        let lease = self
+            .host
+            .pool
+            .get(&self.key, wanted)
+            .await
+            .map_err(|error| not_started(&error))?;
         let mut live = self.live.lock().await;
-        if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
-            let folder = self.host.package.program.parent().map(|folder| folder.display().to_string());
-            let connecting = ConnectOptions { engine_address, program_folder: folder };
+        if live
+            .as_ref()
+            .is_none_or(|live| live.plugin.id() != lease.id())
+        {
+            let folder = self
+                .host
+                .package
+                .program
+                .parent()
+                .map(|folder| folder.display().to_string());
+            let connecting = ConnectOptions {
+                engine_address,
+                program_folder: folder,
+            };
             let client = Client::connect(&lease, &connecting).await;
-            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
-            *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, session: None });
+            let client = client
+                .map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
+            *live = Some(LiveProcess {
+                plugin: Plugin::clone(&lease),
+                client,
+                session: None,
+            });
         }
         Ok((lease, live))
     }
@@ -188,10 +264,14 @@ impl PackageProcess {
         self.users.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends a session. The end of the last session stops the process: first with Cancel, then with an interrupt, then
-    /// by force.
+    /// Ends a session. The end of the last session stops the process: first with Cancel, then with
+    /// an interrupt, then by force.
     pub(crate) async fn end_session(&self) {
-        let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        let left = self
+            .users
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
+                users.checked_sub(1)
+            });
         if left == Ok(1) {
             let live = self.live.lock().await.take();
             if let Some(live) = live {
@@ -202,5 +282,8 @@ impl PackageProcess {
 }
 
 fn not_configured_error() -> ProviderError {
-    ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
+    ProviderError::new(
+        ErrorKind::Transient,
+        "the plugin is not configured any more",
+    )
 }

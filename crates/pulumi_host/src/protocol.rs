@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use plugins::grpc::{Connection, ConnectionOptions};
 use plugins::{
-    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, ProcessLimits, Protocol,
-    StopOutcome, StopSignal,
+    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine,
+    ProcessLimits, Protocol, StopOutcome, StopSignal,
 };
 
 use crate::messages::{Empty, method};
@@ -42,16 +42,24 @@ impl Protocol for PulumiProtocol {
         }
         match text.parse::<u16>() {
             Ok(port) if port > 0 => HandshakeLine::Endpoint(local(port)),
-            _ => HandshakeLine::Refused(format!("it announced the port {}, which does not exist", shortened(text))),
+            _ => HandshakeLine::Refused(format!(
+                "it announced the port {}, which does not exist",
+                shortened(text)
+            )),
         }
     }
 
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         Box::pin(async move {
-            let options = ConnectionOptions { connect_timeout: CONNECT, ..ConnectionOptions::default() };
+            let options = ConnectionOptions {
+                connect_timeout: CONNECT,
+                ..ConnectionOptions::default()
+            };
             if let Ok(connection) = Connection::connect(endpoint, &options).await {
                 // A plugin that does not know the call gets a signal, like any other plugin.
-                let _ = connection.unary::<Empty, Empty>(method::CANCEL, Empty {}).await;
+                let _ = connection
+                    .unary::<Empty, Empty>(method::CANCEL, Empty {})
+                    .await;
             }
             StopOutcome::Signal
         })
@@ -62,14 +70,19 @@ impl Protocol for PulumiProtocol {
     }
 
     fn parse_log_line(&self, line: &str) -> LogLine {
-        LogLine { level: glog_level(line), text: line.to_owned() }
+        LogLine {
+            level: glog_level(line),
+            text: line.to_owned(),
+        }
     }
 }
 
 /// The level of a line in the format of Go's `glog`: a letter and the date, `W1124 18:36:27.1 ..`.
 fn glog_level(line: &str) -> Level {
     let bytes = line.as_bytes();
-    let dated = bytes.get(1..6).is_some_and(|date| date[..4].iter().all(u8::is_ascii_digit) && date[4] == b' ');
+    let dated = bytes
+        .get(1..6)
+        .is_some_and(|date| date[..4].iter().all(u8::is_ascii_digit) && date[4] == b' ');
     match bytes.first() {
         Some(b'W') if dated => Level::Warn,
         Some(b'E' | b'F') if dated => Level::Error,
@@ -82,7 +95,10 @@ fn shortened(digits: &str) -> &str {
 }
 
 fn local(port: u16) -> Endpoint {
-    Endpoint::new(ListenAddress::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
+    Endpoint::new(ListenAddress::Tcp(SocketAddr::from((
+        Ipv4Addr::LOCALHOST,
+        port,
+    ))))
 }
 
 /// The program of a plugin, and how to start it.
@@ -111,7 +127,10 @@ impl PluginProgram {
     pub fn launch(&self, engine_address: &str) -> Launch {
         let mut arguments = self.arguments.clone();
         arguments.push(engine_address.into());
-        let mut environment = vec![(OsString::from("PULUMI_PROJECT"), OsString::from(&self.project))];
+        let mut environment = vec![(
+            OsString::from("PULUMI_PROJECT"),
+            OsString::from(&self.project),
+        )];
         environment.extend(self.environment.iter().cloned());
         Launch {
             name: self.name.clone(),
@@ -133,21 +152,32 @@ pub struct AttachError {
     pub entry: String,
 }
 
-/// The address of a running provider of a package, from the value of [`DEBUG_PROVIDERS`]. `None` if it is not listed.
+/// The address of a running provider of a package, from the value of [`DEBUG_PROVIDERS`]. `None` if
+/// it is not listed.
 ///
 /// # Errors
 /// If an entry cannot be read.
 pub fn attached(package: &str, variable: &str) -> Result<Option<Endpoint>, AttachError> {
     let mut found = None;
-    for entry in variable.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
-        let port = entry.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse::<u16>().ok()?)));
+    for entry in variable
+        .split(',')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+    {
+        let port = entry
+            .rsplit_once(':')
+            .and_then(|(name, port)| Some((name, port.parse::<u16>().ok()?)));
         match port {
             Some((name, port)) if port > 0 && !name.is_empty() => {
                 if name == package && found.is_none() {
                     found = Some(local(port));
                 }
             }
-            _ => return Err(AttachError { entry: entry.to_owned() }),
+            _ => {
+                return Err(AttachError {
+                    entry: entry.to_owned(),
+                });
+            }
         }
     }
     Ok(found)
@@ -159,16 +189,38 @@ mod tests {
 
     #[test]
     fn a_number_is_the_port_and_other_lines_are_noise() {
-        for line in
-            ["50123", " 50123\r", "\u{1b}]9;4;3;\u{1b}\\50123", "\u{1b}]9;4;3;\u{1b}\\\u{1b}]9;4;0;\u{1b}\\50123"]
-        {
-            assert_eq!(PulumiProtocol.line(line), HandshakeLine::Endpoint(local(50123)), "{line:?}");
+        for line in [
+            "50123",
+            " 50123\r",
+            "\u{1b}]9;4;3;\u{1b}\\50123",
+            "\u{1b}]9;4;3;\u{1b}\\\u{1b}]9;4;0;\u{1b}\\50123",
+        ] {
+            assert_eq!(
+                PulumiProtocol.line(line),
+                HandshakeLine::Endpoint(local(50123)),
+                "{line:?}"
+            );
         }
-        for line in ["", "\r", "port 50123", "-1", "0x10", "\u{1b}]9;4;3;\u{1b}\\", "１２"] {
-            assert_eq!(PulumiProtocol.line(line), HandshakeLine::NotHandshake, "{line:?}");
+        for line in [
+            "",
+            "\r",
+            "port 50123",
+            "-1",
+            "0x10",
+            "\u{1b}]9;4;3;\u{1b}\\",
+            "１２",
+        ] {
+            assert_eq!(
+                PulumiProtocol.line(line),
+                HandshakeLine::NotHandshake,
+                "{line:?}"
+            );
         }
         for line in ["0", "65536", "99999999999999999999999"] {
-            assert!(matches!(PulumiProtocol.line(line), HandshakeLine::Refused(_)), "{line}");
+            assert!(
+                matches!(PulumiProtocol.line(line), HandshakeLine::Refused(_)),
+                "{line}"
+            );
         }
     }
 
@@ -176,15 +228,30 @@ mod tests {
     fn a_provider_to_attach_to_is_found_by_its_package() {
         assert_eq!(attached("shop", "aws:1,shop:5000"), Ok(Some(local(5000))));
         assert_eq!(attached("other", "aws:1, shop:5000,"), Ok(None));
-        for variable in ["shop", "shop:", ":1", "shop:0", "aws:x,shop:1", "shop:70000"] {
+        for variable in [
+            "shop",
+            "shop:",
+            ":1",
+            "shop:0",
+            "aws:x,shop:1",
+            "shop:70000",
+        ] {
             assert!(attached("shop", variable).is_err(), "{variable}");
         }
     }
 
     #[test]
     fn log_levels_follow_the_form_of_glog() {
-        assert_eq!(PulumiProtocol.parse_log_line("W1124 18:36:27.1 1 x.go:1] m").level, Level::Warn);
-        assert_eq!(PulumiProtocol.parse_log_line("E1124 18:36").level, Level::Error);
+        assert_eq!(
+            PulumiProtocol
+                .parse_log_line("W1124 18:36:27.1 1 x.go:1] m")
+                .level,
+            Level::Warn
+        );
+        assert_eq!(
+            PulumiProtocol.parse_log_line("E1124 18:36").level,
+            Level::Error
+        );
         assert_eq!(PulumiProtocol.parse_log_line("Warning").level, Level::Info);
         assert_eq!(PulumiProtocol.parse_log_line("").level, Level::Info);
     }

@@ -1,7 +1,8 @@
 //! Caches schemas of plugins on disk, so that `cyan` knows their types without starting them.
 //!
-//! A cached schema belongs to one state of a program: its path, size, time of change and inode, and those of arguments
-//! that are files, such as a script. Changes of files that a script imports are not detected.
+//! A cached schema belongs to one state of a program: its path, size, time of change and inode, and
+//! those of arguments that are files, such as a script. Changes of files that a script imports are
+//! not detected.
 //!
 //! No function here fails: a file that cannot be read or written is not cached.
 
@@ -24,20 +25,34 @@ pub(crate) fn identity(package: &HostedPackage) -> String {
     for argument in &package.arguments {
         let path = package.folder.join(argument);
         // An argument that is not a file counts as it is written.
-        let known = if path.is_file() { file_fingerprint(&path) } else { argument.clone() };
+        let known = if path.is_file() {
+            file_fingerprint(&path)
+        } else {
+            argument.clone()
+        };
         let _ = write!(text, "\0{known}");
     }
     digest(&text)
 }
 
 fn file_fingerprint(path: &Path) -> String {
-    let Ok(known) = fs::metadata(path) else { return path.display().to_string() };
-    let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let Ok(known) = fs::metadata(path) else {
+        return path.display().to_string();
+    };
+    let changed = known
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     #[cfg(unix)]
     let inode = std::os::unix::fs::MetadataExt::ino(&known);
     #[cfg(not(unix))]
     let inode = 0;
-    format!("{}\0{}\0{}\0{inode}", path.display(), known.len(), changed.map_or(0, |time| time.as_nanos()))
+    format!(
+        "{}\0{}\0{}\0{inode}",
+        path.display(),
+        known.len(),
+        changed.map_or(0, |time| time.as_nanos())
+    )
 }
 
 /// The SHA-256 of a text in hexadecimal.
@@ -54,12 +69,17 @@ pub(crate) fn load(package: &HostedPackage, identity: &str) -> Option<String> {
 
 /// Caches a schema. It replaces the schema of an earlier program at the same path.
 pub(crate) fn store(package: &HostedPackage, identity: &str, schema: &str) {
-    let (Some(folder), Some(place)) = (&package.cache, place(package)) else { return };
+    let (Some(folder), Some(place)) = (&package.cache, place(package)) else {
+        return;
+    };
     if fs::create_dir_all(folder).is_err() {
         return;
     }
-    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else { return };
-    let written = writeln!(file, "{}", head_of(identity, schema)).and_then(|()| file.write_all(schema.as_bytes()));
+    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else {
+        return;
+    };
+    let written = writeln!(file, "{}", head_of(identity, schema))
+        .and_then(|()| file.write_all(schema.as_bytes()));
     if written.is_ok() {
         // The temporary file is removed if it cannot be renamed.
         let _ = file.persist(place);
@@ -75,7 +95,12 @@ fn place(package: &HostedPackage) -> Option<PathBuf> {
     package.arguments.iter().for_each(|argument| {
         let _ = write!(text, "\0{argument}");
     });
-    Some(package.cache.as_ref()?.join(format!("pulumi-{}.schema", digest(&text).get(..32)?)))
+    Some(
+        package
+            .cache
+            .as_ref()?
+            .join(format!("pulumi-{}.schema", digest(&text).get(..32)?)),
+    )
 }
 
 #[cfg(test)]
@@ -116,8 +141,17 @@ mod tests {
         }
         assert_eq!(load(&package, &identity(&package)), None);
         store(&package, &identity(&package), "{}");
-        assert_eq!(load(&package, &first), None, "the later schema replaces the earlier one");
-        assert_eq!(fs::read_dir(package.cache.as_ref().unwrap()).unwrap().count(), 1);
+        assert_eq!(
+            load(&package, &first),
+            None,
+            "the later schema replaces the earlier one"
+        );
+        assert_eq!(
+            fs::read_dir(package.cache.as_ref().unwrap())
+                .unwrap()
+                .count(),
+            1
+        );
     }
 
     #[test]
@@ -126,13 +160,21 @@ mod tests {
         let package = package(folder.path());
         store(&package, "i", "{}");
         let path = place(&package).unwrap();
-        for damaged in ["", "cyan pulumi schema 1 i 2\n{", "cyan pulumi schema 2 i 2\n{}", "cyan pulumi schema 1 i 2"] {
+        for damaged in [
+            "",
+            "cyan pulumi schema 1 i 2\n{",
+            "cyan pulumi schema 2 i 2\n{}",
+            "cyan pulumi schema 1 i 2",
+        ] {
             fs::write(&path, damaged).unwrap();
             assert_eq!(load(&package, "i"), None, "{damaged}");
         }
         fs::write(&path, [0xff, b'\n']).unwrap();
         assert_eq!(load(&package, "i"), None);
-        let nowhere = HostedPackage { cache: None, ..package };
+        let nowhere = HostedPackage {
+            cache: None,
+            ..package
+        };
         store(&nowhere, "i", "{}");
         assert_eq!(load(&nowhere, "i"), None);
     }

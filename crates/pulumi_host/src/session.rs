@@ -7,17 +7,19 @@ use plugins::grpc::CallError;
 use prost::Message;
 use prost_types::Struct;
 use pulumi_wire::{
-    Encoding, Lookups, Phase, PropertyPath, RequestPart, UNKNOWN_TEXT, encode, mark_every_entry, mark_like_inputs,
-    restore_content,
+    Encoding, Lookups, Phase, PropertyPath, RequestPart, UNKNOWN_TEXT, encode, mark_every_entry,
+    mark_like_inputs, restore_content,
 };
 
-use crate::answer::{CheckAnswer, Diff, DiffDecider, PluginCapabilities, decode_answer, diff_of, failures};
+use crate::answer::{
+    CheckAnswer, Diff, DiffDecider, PluginCapabilities, decode_answer, diff_of, failures,
+};
 use crate::caller::Caller;
 use crate::failure::{AnswerProblem, CallFailure, PropertyFailure};
 use crate::messages::{
-    AutonamingOptions, CheckRequest, CheckResponse, CreateRequest, CreateResponse, DeleteRequest, DiffRequest, Empty,
-    ErrorResourceInitFailed, InvokeRequest, InvokeResponse, ReadRequest, ReadResponse, UpdateRequest, UpdateResponse,
-    method,
+    AutonamingOptions, CheckRequest, CheckResponse, CreateRequest, CreateResponse, DeleteRequest,
+    DiffRequest, Empty, ErrorResourceInitFailed, InvokeRequest, InvokeResponse, ReadRequest,
+    ReadResponse, UpdateRequest, UpdateResponse, method,
 };
 
 /// The resource that a call is about, and the data for the conversion of its values.
@@ -64,7 +66,8 @@ pub struct RecordedResource<'a> {
 pub struct Desired<'a> {
     /// The inputs as the plugin checked them.
     pub inputs: &'a Value,
-    /// The properties whose changes are ignored. The plugin receives these paths; the caller has put in the old values.
+    /// The properties whose changes are ignored. The plugin receives these paths; the caller has
+    /// put in the old values.
     pub ignored: &'a [PropertyPath],
     /// The time limit, if there is one.
     pub timeout: Option<Duration>,
@@ -123,13 +126,15 @@ pub enum ReadResult {
 /// The answer of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invoked {
-    /// The result: a map, or an unknown value if the function was not called because arguments or settings are unknown.
+    /// The result: a map, or an unknown value if the function was not called because arguments or
+    /// settings are unknown.
     pub result: Value,
     /// The refused arguments.
     pub failures: Vec<PropertyFailure>,
 }
 
-/// A configured plugin, or one for a plan whose settings are unknown. Clones use the same connection.
+/// A configured plugin, or one for a plan whose settings are unknown. Clones use the same
+/// connection.
 #[derive(Clone)]
 pub struct PluginSession {
     caller: Caller,
@@ -138,8 +143,16 @@ pub struct PluginSession {
 }
 
 impl PluginSession {
-    pub(crate) fn new(caller: Caller, capabilities: PluginCapabilities, configured: bool) -> PluginSession {
-        PluginSession { caller, capabilities, configured }
+    pub(crate) fn new(
+        caller: Caller,
+        capabilities: PluginCapabilities,
+        configured: bool,
+    ) -> PluginSession {
+        PluginSession {
+            caller,
+            capabilities,
+            configured,
+        }
     }
 
     /// The capabilities of the plugin.
@@ -147,13 +160,14 @@ impl PluginSession {
         self.capabilities
     }
 
-    /// Whether the plugin has its settings. Without settings, the plugin is not called, and nothing may be changed.
+    /// Whether the plugin has its settings. Without settings, the plugin is not called, and nothing
+    /// may be changed.
     pub fn is_configured(&self) -> bool {
         self.configured
     }
 
-    /// Checks inputs and fills in defaults. `olds` are the previous inputs, or null for a resource that is created. The
-    /// same `seed` leads to the same generated names.
+    /// Checks inputs and fills in defaults. `olds` are the previous inputs, or null for a resource
+    /// that is created. The same `seed` leads to the same generated names.
     ///
     /// # Errors
     /// If the call fails. Refused properties are not an error.
@@ -177,7 +191,9 @@ impl PluginSession {
             random_seed: seed.to_vec(),
             name: target.name.to_owned(),
             r#type: target.type_name.to_owned(),
-            autonaming: autonaming.filter(|_| self.capabilities.autonaming).map(options),
+            autonaming: autonaming
+                .filter(|_| self.capabilities.autonaming)
+                .map(options),
         };
         let answer: CheckResponse = self.caller.call(method::CHECK, request).await?;
         let failures = failures(answer.failures);
@@ -200,7 +216,11 @@ impl PluginSession {
         desired: &Desired<'_>,
     ) -> Result<Diff, CallFailure> {
         if !self.configured {
-            return Ok(Diff { changed: true, decided: DiffDecider::Nothing, ..Diff::none() });
+            return Ok(Diff {
+                changed: true,
+                decided: DiffDecider::Nothing,
+                ..Diff::none()
+            });
         }
         let encoding = self.encoding(RequestPart::Diff, target);
         let request = DiffRequest {
@@ -214,17 +234,32 @@ impl PluginSession {
             r#type: target.type_name.to_owned(),
         };
         let answer = self.caller.call(method::DIFF, request).await?;
-        Ok(diff_of(answer, recorded.inputs, desired.inputs, desired.ignored))
+        Ok(diff_of(
+            answer,
+            recorded.inputs,
+            desired.inputs,
+            desired.ignored,
+        ))
     }
 
     /// Creates a resource, or previews the create while planning.
     ///
     /// # Errors
     /// If the call fails. A resource that exists but is not healthy is not an error.
-    pub async fn create(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Created, CallFailure> {
+    pub async fn create(
+        &self,
+        target: &CallTarget<'_>,
+        desired: &Desired<'_>,
+    ) -> Result<Created, CallFailure> {
         let preview = target.phase == Phase::Planning;
         if let Some(outputs) = self.without_preview(target, desired)? {
-            return Ok(Created { id: None, outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
+            return Ok(Created {
+                id: None,
+                outputs,
+                inputs: None,
+                problems: Vec::new(),
+                refresh_before_update: false,
+            });
         }
         let request = CreateRequest {
             urn: target.urn.to_owned(),
@@ -234,19 +269,37 @@ impl PluginSession {
             name: target.name.to_owned(),
             r#type: target.type_name.to_owned(),
         };
-        let sent = self.call::<_, CreateResponse>(method::CREATE, request).await?;
+        let sent = self
+            .call::<_, CreateResponse>(method::CREATE, request)
+            .await?;
         let (id, properties, inputs, problems, refresh_before_update) = match sent {
-            CallOutcome::Done(answer) => (answer.id, answer.properties, None, Vec::new(), answer.refresh_before_update),
-            CallOutcome::Unhealthy(failed) => {
-                (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
-            }
+            CallOutcome::Done(answer) => (
+                answer.id,
+                answer.properties,
+                None,
+                Vec::new(),
+                answer.refresh_before_update,
+            ),
+            CallOutcome::Unhealthy(failed) => (
+                failed.id,
+                failed.properties,
+                failed.inputs,
+                failed.reasons,
+                failed.refresh_before_update,
+            ),
         };
-        let id = Some(Name::from(id)).filter(|id| !id.is_empty() && (!preview || **id != *UNKNOWN_TEXT));
+        let id =
+            Some(Name::from(id)).filter(|id| !id.is_empty() && (!preview || **id != *UNKNOWN_TEXT));
         if id.is_none() && !preview {
-            return Err(CallFailure::Answer { problem: AnswerProblem::NoId, id: None });
+            return Err(CallFailure::Answer {
+                problem: AnswerProblem::NoId,
+                id: None,
+            });
         }
         let outputs = self.decoded(properties.unwrap_or_default(), target, id.clone())?;
-        let inputs = inputs.map(|inputs| self.decoded(inputs, target, id.clone())).transpose()?;
+        let inputs = inputs
+            .map(|inputs| self.decoded(inputs, target, id.clone()))
+            .transpose()?;
         Ok(Created {
             id,
             outputs: self.marked(outputs, desired.inputs),
@@ -267,7 +320,12 @@ impl PluginSession {
         desired: &Desired<'_>,
     ) -> Result<Updated, CallFailure> {
         if let Some(outputs) = self.without_preview(target, desired)? {
-            return Ok(Updated { outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
+            return Ok(Updated {
+                outputs,
+                inputs: None,
+                problems: Vec::new(),
+                refresh_before_update: false,
+            });
         }
         let old = self.recorded_encoding(target);
         let request = UpdateRequest {
@@ -282,15 +340,27 @@ impl PluginSession {
             name: target.name.to_owned(),
             r#type: target.type_name.to_owned(),
         };
-        let sent = self.call::<_, UpdateResponse>(method::UPDATE, request).await?;
+        let sent = self
+            .call::<_, UpdateResponse>(method::UPDATE, request)
+            .await?;
         let (properties, inputs, problems, refresh_before_update) = match sent {
-            CallOutcome::Done(answer) => (answer.properties, None, Vec::new(), answer.refresh_before_update),
-            CallOutcome::Unhealthy(failed) => {
-                (failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
-            }
+            CallOutcome::Done(answer) => (
+                answer.properties,
+                None,
+                Vec::new(),
+                answer.refresh_before_update,
+            ),
+            CallOutcome::Unhealthy(failed) => (
+                failed.properties,
+                failed.inputs,
+                failed.reasons,
+                failed.refresh_before_update,
+            ),
         };
         let outputs = self.decoded(properties.unwrap_or_default(), target, None)?;
-        let inputs = inputs.map(|inputs| self.decoded(inputs, target, None)).transpose()?;
+        let inputs = inputs
+            .map(|inputs| self.decoded(inputs, target, None))
+            .transpose()?;
         Ok(Updated {
             outputs: self.marked(outputs, desired.inputs),
             inputs: inputs.map(|inputs| self.marked(inputs, desired.inputs)),
@@ -324,27 +394,50 @@ impl PluginSession {
         };
         let sent = self.call::<_, ReadResponse>(method::READ, request).await?;
         let (id, properties, inputs, problems, refresh_before_update) = match sent {
-            CallOutcome::Done(answer) => {
-                (answer.id, answer.properties, answer.inputs, Vec::new(), answer.refresh_before_update)
-            }
-            CallOutcome::Unhealthy(failed) => {
-                (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
-            }
+            CallOutcome::Done(answer) => (
+                answer.id,
+                answer.properties,
+                answer.inputs,
+                Vec::new(),
+                answer.refresh_before_update,
+            ),
+            CallOutcome::Unhealthy(failed) => (
+                failed.id,
+                failed.properties,
+                failed.inputs,
+                failed.reasons,
+                failed.refresh_before_update,
+            ),
         };
         if id.is_empty() {
             return Ok(ReadResult::Absent);
         }
         // An existing resource is fully known, also while planning.
-        let target = &CallTarget { phase: Phase::Applying, ..*target };
+        let target = &CallTarget {
+            phase: Phase::Applying,
+            ..*target
+        };
         let id = Name::from(id);
         let known = [recorded.inputs, recorded.outputs];
         let whole = |answer: Struct| -> Result<Value, CallFailure> {
-            Ok(restore_content(self.decoded(answer, target, Some(id.clone()))?, &known))
+            Ok(restore_content(
+                self.decoded(answer, target, Some(id.clone()))?,
+                &known,
+            ))
         };
         let outputs = self.marked(whole(properties.unwrap_or_default())?, recorded.outputs);
-        let inputs = inputs.map(whole).transpose()?.map(|inputs| self.marked(inputs, recorded.inputs));
+        let inputs = inputs
+            .map(whole)
+            .transpose()?
+            .map(|inputs| self.marked(inputs, recorded.inputs));
         let outputs = self.marked(outputs, recorded.inputs);
-        Ok(ReadResult::Present { id, outputs, inputs, problems, refresh_before_update })
+        Ok(ReadResult::Present {
+            id,
+            outputs,
+            inputs,
+            problems,
+            refresh_before_update,
+        })
     }
 
     /// Deletes a resource. Most plugins treat the delete of a missing resource as successful.
@@ -368,10 +461,14 @@ impl PluginSession {
             name: target.name.to_owned(),
             r#type: target.type_name.to_owned(),
         };
-        self.caller.call::<_, Empty>(method::DELETE, request).await.map(|_| ())
+        self.caller
+            .call::<_, Empty>(method::DELETE, request)
+            .await
+            .map(|_| ())
     }
 
-    /// Calls a function. While planning, the function is not called if its arguments or the settings are unknown.
+    /// Calls a function. While planning, the function is not called if its arguments or the
+    /// settings are unknown.
     ///
     /// # Errors
     /// If the call fails. Refused arguments are not an error.
@@ -386,29 +483,65 @@ impl PluginSession {
         if planning && (!self.configured || arguments.has_unknown()) {
             let mut waits_for = Vec::new();
             arguments.waits_for(&mut waits_for);
-            let unknown = Value::Unknown(blueprint::Unknown { ty: None, waits_for }.into());
-            return Ok(Invoked { result: unknown.tainted(arguments.has_secret()), failures: Vec::new() });
+            let unknown = Value::Unknown(
+                blueprint::Unknown {
+                    ty: None,
+                    waits_for,
+                }
+                .into(),
+            );
+            return Ok(Invoked {
+                result: unknown.tainted(arguments.has_secret()),
+                failures: Vec::new(),
+            });
         }
         self.must_be_configured()?;
-        let encoding = Encoding::of(RequestPart::Arguments, phase, self.capabilities.accepts, lookups);
-        let request = InvokeRequest { tok: token.to_owned(), args: encode(arguments, &encoding)?, preview: planning };
+        let encoding = Encoding::of(
+            RequestPart::Arguments,
+            phase,
+            self.capabilities.accepts,
+            lookups,
+        );
+        let request = InvokeRequest {
+            tok: token.to_owned(),
+            args: encode(arguments, &encoding)?,
+            preview: planning,
+        };
         let answer: InvokeResponse = self.caller.call(method::INVOKE, request).await?;
-        let result = decode_answer(answer.r#return.unwrap_or_default(), phase, None, lookups, None)?;
-        let result = if arguments.has_secret() { mark_every_entry(result) } else { result };
-        Ok(Invoked { result, failures: failures(answer.failures) })
+        let result = decode_answer(
+            answer.r#return.unwrap_or_default(),
+            phase,
+            None,
+            lookups,
+            None,
+        )?;
+        let result = if arguments.has_secret() {
+            mark_every_entry(result)
+        } else {
+            result
+        };
+        Ok(Invoked {
+            result,
+            failures: failures(answer.failures),
+        })
     }
 
     fn must_be_configured(&self) -> Result<(), CallFailure> {
         match self.configured {
             true => Ok(()),
-            false => {
-                Err(CallFailure::NotAsked { why: "the settings of the provider are not known".into(), exit: None })
-            }
+            false => Err(CallFailure::NotAsked {
+                why: "the settings of the provider are not known".into(),
+                exit: None,
+            }),
         }
     }
 
     /// The outputs of a preview that does not call the plugin; `None` if the plugin must be called.
-    fn without_preview(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Option<Value>, CallFailure> {
+    fn without_preview(
+        &self,
+        target: &CallTarget<'_>,
+        desired: &Desired<'_>,
+    ) -> Result<Option<Value>, CallFailure> {
         if target.phase == Phase::Applying {
             return self.must_be_configured().map(|()| None);
         }
@@ -420,24 +553,42 @@ impl PluginSession {
     }
 
     fn encoding<'a>(&self, part: RequestPart, target: &CallTarget<'a>) -> Encoding<'a> {
-        Encoding::of(part, target.phase, self.capabilities.accepts, target.lookups)
+        Encoding::of(
+            part,
+            target.phase,
+            self.capabilities.accepts,
+            target.lookups,
+        )
     }
 
     fn recorded_encoding<'a>(&self, target: &CallTarget<'a>) -> Encoding<'a> {
         self.encoding(RequestPart::Recorded, target)
     }
 
-    fn decoded(&self, answer: Struct, target: &CallTarget<'_>, id: Option<Name>) -> Result<Value, CallFailure> {
+    fn decoded(
+        &self,
+        answer: Struct,
+        target: &CallTarget<'_>,
+        id: Option<Name>,
+    ) -> Result<Value, CallFailure> {
         decode_answer(answer, target.phase, target.address, target.lookups, id)
     }
 
     /// Restores the secret marks on an answer if the plugin does not accept marks.
     fn marked(&self, answer: Value, inputs: &Value) -> Value {
-        if self.capabilities.accepts.secrets { answer } else { mark_like_inputs(answer, inputs) }
+        if self.capabilities.accepts.secrets {
+            answer
+        } else {
+            mark_like_inputs(answer, inputs)
+        }
     }
 
     /// Makes a call whose error may say that the resource exists.
-    async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<CallOutcome<R>, CallFailure>
+    async fn call<Q, R>(
+        &self,
+        method: &'static str,
+        request: Q,
+    ) -> Result<CallOutcome<R>, CallFailure>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,
@@ -445,7 +596,8 @@ impl PluginSession {
         match self.caller.call_raw(method, request).await {
             Ok(answer) => Ok(CallOutcome::Done(answer)),
             Err(CallError::Status(status)) => {
-                let failed = status.detail::<ErrorResourceInitFailed>("pulumirpc.ErrorResourceInitFailed");
+                let failed =
+                    status.detail::<ErrorResourceInitFailed>("pulumirpc.ErrorResourceInitFailed");
                 let Some(mut failed) = failed else {
                     return Err(CallFailure::of_call(method, CallError::Status(status)));
                 };
@@ -475,7 +627,10 @@ fn options(autonaming: Autonaming<'_>) -> AutonamingOptions {
         Autonaming::Enforce(name) => (name.to_owned(), 1),
         Autonaming::Disable => (String::new(), 2),
     };
-    AutonamingOptions { proposed_name, mode }
+    AutonamingOptions {
+        proposed_name,
+        mode,
+    }
 }
 
 fn seconds(limit: Option<Duration>) -> f64 {

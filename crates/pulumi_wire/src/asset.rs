@@ -1,5 +1,5 @@
-//! Assets and archives. An asset that carries a recorded digest stays a map in its wire form, because
-//! [`blueprint::Asset`] has no place for the digest and the content may have changed since.
+//! Assets and archives. An asset that carries a recorded digest stays a map in its wire form,
+//! because [`blueprint::Asset`] has no place for the digest and the content may have changed since.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::signature::{KEY, Special};
 /// The maximum nesting depth of archives.
 const DEPTH: usize = 32;
 
-/// The hexadecimal SHA-256 digest of an asset: of its bytes, or for an archive of the names and digests of its entries.
-/// `None` if `lookups` does not know the bytes of a part.
+/// The hexadecimal SHA-256 digest of an asset: of its bytes, or for an archive of the names and
+/// digests of its entries. `None` if `lookups` does not know the bytes of a part.
 pub fn asset_hash(asset: &Asset, lookups: &dyn Lookups) -> Option<Name> {
     match asset {
         Asset::Text(text) => Some(HEXLOWER.encode(&Sha256::digest(text.as_bytes())).into()),
@@ -27,7 +27,8 @@ pub fn asset_hash(asset: &Asset, lookups: &dyn Lookups) -> Option<Name> {
             sorted.sort_by_key(|(name, _)| *name);
             let mut digest = Sha256::new();
             for (name, entry) in sorted {
-                // The length before the name makes the digests of two different lists of entries differ.
+                // The length before the name makes the digests of two different lists of entries
+                // differ.
                 digest.update((name.len() as u64).to_le_bytes());
                 digest.update(name.as_bytes());
                 digest.update(asset_hash(entry, lookups)?.as_bytes());
@@ -39,7 +40,11 @@ pub fn asset_hash(asset: &Asset, lookups: &dyn Lookups) -> Option<Name> {
 
 /// The wire form of an asset. With `hash_only` the content is left out if the digest is known.
 pub(crate) fn to_wire(asset: &Asset, hash_only: bool, lookups: &dyn Lookups) -> Wire {
-    let special = if matches!(asset, Asset::Archive(_)) { Special::Archive } else { Special::Asset };
+    let special = if matches!(asset, Asset::Archive(_)) {
+        Special::Archive
+    } else {
+        Special::Asset
+    };
     let mut fields = BTreeMap::from([(KEY.to_owned(), text(special.text()))]);
     let hash = asset_hash(asset, lookups);
     if !hash_only || hash.is_none() {
@@ -48,8 +53,17 @@ pub(crate) fn to_wire(asset: &Asset, hash_only: bool, lookups: &dyn Lookups) -> 
             Asset::File(path) => ("path", text(path)),
             Asset::Remote(url) => ("uri", text(url)),
             Asset::Archive(entries) => {
-                let entries = entries.iter().map(|(name, entry)| (name.to_string(), to_wire(entry, false, lookups)));
-                ("assets", Wire { kind: Some(Kind::StructValue(Struct { fields: entries.collect() })) })
+                let entries = entries
+                    .iter()
+                    .map(|(name, entry)| (name.to_string(), to_wire(entry, false, lookups)));
+                (
+                    "assets",
+                    Wire {
+                        kind: Some(Kind::StructValue(Struct {
+                            fields: entries.collect(),
+                        })),
+                    },
+                )
             }
         };
         fields.insert(key.to_owned(), content);
@@ -57,15 +71,19 @@ pub(crate) fn to_wire(asset: &Asset, hash_only: bool, lookups: &dyn Lookups) -> 
     if let Some(hash) = hash {
         fields.insert("hash".to_owned(), text(&hash));
     }
-    Wire { kind: Some(Kind::StructValue(Struct { fields })) }
+    Wire {
+        kind: Some(Kind::StructValue(Struct { fields })),
+    }
 }
 
 fn text(text: &str) -> Wire {
-    Wire { kind: Some(Kind::StringValue(text.to_owned())) }
+    Wire {
+        kind: Some(Kind::StringValue(text.to_owned())),
+    }
 }
 
-/// The asset of a map in wire form; `None` if the conversion would lose data. A digest is accepted only if it follows
-/// from the content.
+/// The asset of a map in wire form; `None` if the conversion would lose data. A digest is accepted
+/// only if it follows from the content.
 pub(crate) fn of_wire(entries: &Map) -> Option<Asset> {
     of_wire_at(entries, 0)
 }
@@ -79,7 +97,9 @@ fn of_wire_at(entries: &Map, depth: usize) -> Option<Asset> {
         Some(Value::Text(content)) if !content.is_empty() || key == "text" => Some(content.clone()),
         _ => None,
     };
-    let mut others = entries.keys().filter(|key| !matches!(&***key, KEY | "hash"));
+    let mut others = entries
+        .keys()
+        .filter(|key| !matches!(&***key, KEY | "hash"));
     let (only, more) = (others.next()?, others.next());
     let asset = match (special, &**only) {
         (Special::Asset, "text") => Asset::Text(content("text")?),
@@ -92,7 +112,12 @@ fn of_wire_at(entries: &Map, depth: usize) -> Option<Asset> {
                 Value::Map(entries) => of_wire_at(entries, depth + 1),
                 _ => None,
             };
-            Asset::Archive(inner.iter().map(|(name, value)| Some((name.clone(), part(value)?))).collect::<Option<_>>()?)
+            Asset::Archive(
+                inner
+                    .iter()
+                    .map(|(name, value)| Some((name.clone(), part(value)?)))
+                    .collect::<Option<_>>()?,
+            )
         }
         _ => return None,
     };
@@ -112,7 +137,8 @@ pub(crate) fn special_of(entries: &Map) -> Option<Special> {
     }
 }
 
-/// Restores the content of assets for which an answer has only a digest, from equal assets in `known`.
+/// Restores the content of assets for which an answer has only a digest, from equal assets in
+/// `known`.
 pub fn restore_content(answer: Value, known: &[&Value]) -> Value {
     if !lacks_content(&answer) {
         return answer;
@@ -126,7 +152,9 @@ pub fn restore_content(answer: Value, known: &[&Value]) -> Value {
 fn is_bare(entries: &Map) -> bool {
     matches!(special_of(entries), Some(Special::Asset | Special::Archive))
         && entries.contains_key("hash")
-        && !["text", "path", "uri", "assets"].into_iter().any(|key| entries.contains_key(key))
+        && !["text", "path", "uri", "assets"]
+            .into_iter()
+            .any(|key| entries.contains_key(key))
 }
 
 fn lacks_content(value: &Value) -> bool {
@@ -146,12 +174,16 @@ fn collect(value: &Value, found: &mut Vec<(Name, Value)>) {
         }
         Value::Map(entries) => {
             let is_asset = matches!(special_of(entries), Some(Special::Asset | Special::Archive));
-            if let (true, false, Some(Value::Text(hash))) = (is_asset, is_bare(entries), entries.get("hash")) {
+            if let (true, false, Some(Value::Text(hash))) =
+                (is_asset, is_bare(entries), entries.get("hash"))
+            {
                 found.push((hash.clone(), value.unmarked().clone()));
             }
             entries.values().for_each(|value| collect(value, found));
         }
-        Value::List(items) | Value::Set(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::List(items) | Value::Set(items) => {
+            items.iter().for_each(|item| collect(item, found))
+        }
         _ => {}
     }
 }
@@ -164,9 +196,12 @@ fn restored(value: &Value, found: &[(Name, Value)]) -> Value {
             let full = found.iter().find(|(known, _)| Some(&**known) == hash);
             full.map_or_else(|| value.clone(), |(_, full)| full.clone())
         }
-        Value::Map(entries) => {
-            Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), restored(value, found))).collect()))
-        }
+        Value::Map(entries) => Value::Map(Arc::new(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), restored(value, found)))
+                .collect(),
+        )),
         Value::List(items) => Value::list(items.iter().map(|item| restored(item, found))),
         other => other.clone(),
     }
@@ -180,10 +215,22 @@ mod tests {
     fn a_bare_asset_gets_its_content_back() {
         let asset = Value::Asset(Arc::new(Asset::Text("hello".into())));
         let hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-        let bare = Value::map([(KEY, Value::from(Special::Asset.text())), ("hash", Value::from(hash))]);
-        let answer = Value::map([("a", Value::list([bare.clone().secret()])), ("b", Value::from("x"))]);
+        let bare = Value::map([
+            (KEY, Value::from(Special::Asset.text())),
+            ("hash", Value::from(hash)),
+        ]);
+        let answer = Value::map([
+            ("a", Value::list([bare.clone().secret()])),
+            ("b", Value::from("x")),
+        ]);
         let whole = restore_content(answer.clone(), &[&Value::map([("source", asset.clone())])]);
-        assert_eq!(whole.get("a").and_then(Value::as_list).map(|items| items[0].clone()), Some(asset.secret()));
+        assert_eq!(
+            whole
+                .get("a")
+                .and_then(Value::as_list)
+                .map(|items| items[0].clone()),
+            Some(asset.secret())
+        );
         assert_eq!(restore_content(answer.clone(), &[&Value::Null]), answer);
     }
 }

@@ -12,17 +12,25 @@ pub fn same(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
         }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
         (a, b) => a == b,
     }
 }
 
-/// The places at which two maps of properties differ. A list is one place. An unknown value differs from every value.
-/// Places below one of `ignored` do not count.
+/// The places at which two maps of properties differ. A list is one place. An unknown value differs
+/// from every value. Places below one of `ignored` do not count.
 pub fn differences(old: &Value, new: &Value, ignored: &[PropertyPath]) -> Vec<PropertyPath> {
     let mut found = Vec::new();
-    compare(Some(old), Some(new), ignored, &mut PropertyPath::default(), &mut found);
+    compare(
+        Some(old),
+        Some(new),
+        ignored,
+        &mut PropertyPath::default(),
+        &mut found,
+    );
     found
 }
 
@@ -33,7 +41,10 @@ fn compare(
     at: &mut PropertyPath,
     found: &mut Vec<PropertyPath>,
 ) {
-    if ignored.iter().any(|path| !path.0.is_empty() && path.covers(at)) {
+    if ignored
+        .iter()
+        .any(|path| !path.0.is_empty() && path.covers(at))
+    {
         return;
     }
     match (old.map(Value::unmarked), new.map(Value::unmarked)) {
@@ -59,18 +70,27 @@ mod tests {
     fn differences_are_found_leaf_by_leaf() {
         let old = Value::map([
             ("a", Value::Int(1)),
-            ("b", Value::map([("c", Value::from("x").secret()), ("d", Value::from("y"))])),
+            (
+                "b",
+                Value::map([("c", Value::from("x").secret()), ("d", Value::from("y"))]),
+            ),
             ("gone", Value::Null),
             ("tags", Value::list([Value::from("t")])),
         ]);
         let new = Value::map([
             ("a", Value::Float(1.0)),
-            ("b", Value::map([("c", Value::from("x")), ("d", Value::unknown(None, None))])),
+            (
+                "b",
+                Value::map([("c", Value::from("x")), ("d", Value::unknown(None, None))]),
+            ),
             ("tags", Value::list([Value::from("u")])),
             ("new", Value::Bool(true)),
         ]);
         let found = |ignored: &[&str]| {
-            let ignored: Vec<PropertyPath> = ignored.iter().map(|path| PropertyPath::parse(path).unwrap()).collect();
+            let ignored: Vec<PropertyPath> = ignored
+                .iter()
+                .map(|path| PropertyPath::parse(path).unwrap())
+                .collect();
             let found = differences(&old, &new, &ignored);
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };

@@ -55,7 +55,10 @@ pub enum DecodeProblem {
 
 impl DecodeError {
     fn at(problem: DecodeProblem) -> DecodeError {
-        DecodeError { path: PropertyPath::default(), problem }
+        DecodeError {
+            path: PropertyPath::default(),
+            problem,
+        }
     }
 
     fn prepend_step(mut self, step: PropertyStep) -> DecodeError {
@@ -64,8 +67,9 @@ impl DecodeError {
     }
 }
 
-/// Decodes an answer, which is a map. Assets with a recorded digest, and references to resources that `lookups` does
-/// not know, stay maps in their wire form; [`encode`](crate::encode) sends such maps unchanged.
+/// Decodes an answer, which is a map. Assets with a recorded digest, and references to resources
+/// that `lookups` does not know, stay maps in their wire form; [`encode`](crate::encode) sends such
+/// maps unchanged.
 ///
 /// # Errors
 /// If the answer contains something that the protocol does not allow.
@@ -73,7 +77,11 @@ pub fn decode(answer: Struct, decoding: &Decoding<'_>) -> Result<Value, DecodeEr
     Ok(Value::Map(Arc::new(entries(answer.fields, decoding, 0)?)))
 }
 
-fn entries(fields: BTreeMap<String, Wire>, decoding: &Decoding<'_>, depth: usize) -> Result<Map, DecodeError> {
+fn entries(
+    fields: BTreeMap<String, Wire>,
+    decoding: &Decoding<'_>,
+    depth: usize,
+) -> Result<Map, DecodeError> {
     let mut all = Map::with_capacity(fields.len());
     for (key, wire) in fields {
         let key = Name::from(key);
@@ -100,10 +108,17 @@ fn value(wire: Wire, decoding: &Decoding<'_>, depth: usize) -> Result<Value, Dec
         },
         Some(Kind::ListValue(list)) => {
             let item = |(at, item)| {
-                value(item, decoding, depth + 1)
-                    .map_err(|error: DecodeError| error.prepend_step(PropertyStep::Index(at as u64)))
+                value(item, decoding, depth + 1).map_err(|error: DecodeError| {
+                    error.prepend_step(PropertyStep::Index(at as u64))
+                })
             };
-            Value::List(Arc::new(list.values.into_iter().enumerate().map(item).collect::<Result<_, _>>()?))
+            Value::List(Arc::new(
+                list.values
+                    .into_iter()
+                    .enumerate()
+                    .map(item)
+                    .collect::<Result<_, _>>()?,
+            ))
         }
         Some(Kind::StructValue(inner)) => match special_of(&inner.fields) {
             None => Value::Map(Arc::new(entries(inner.fields, decoding, depth)?)),
@@ -119,7 +134,8 @@ fn special_of(fields: &BTreeMap<String, Wire>) -> Option<Special> {
     }
 }
 
-/// A whole number becomes an integer, because the wire form does not distinguish integers and floats.
+/// A whole number becomes an integer, because the wire form does not distinguish integers and
+/// floats.
 fn number_value(number: f64) -> Value {
     // 2^63 itself is outside the range of integers.
     if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 {
@@ -137,7 +153,10 @@ fn unknown(
     if decoding.phase == Phase::Applying {
         return Err(DecodeError::at(DecodeProblem::Unknown));
     }
-    if let Some(address) = decoding.waits_for.filter(|address| !waits_for.contains(address)) {
+    if let Some(address) = decoding
+        .waits_for
+        .filter(|address| !waits_for.contains(address))
+    {
         waits_for.push(address.clone());
     }
     Ok(Value::Unknown(Arc::new(Unknown { ty, waits_for })))
@@ -156,11 +175,22 @@ fn special_value(
             Ok(value(inner, decoding, depth + 1)?.secret())
         }
         Special::Output => {
-            let flag = |wire: Option<&Wire>| matches!(wire, Some(Wire { kind: Some(Kind::BoolValue(true)) }));
+            let flag = |wire: Option<&Wire>| {
+                matches!(
+                    wire,
+                    Some(Wire {
+                        kind: Some(Kind::BoolValue(true))
+                    })
+                )
+            };
             let secret = flag(fields.get("secret"));
             let known = match fields.remove("value") {
                 Some(inner) => value(inner, decoding, depth + 1)?,
-                None => unknown(None, dependencies(fields.get("dependencies"), decoding), decoding)?,
+                None => unknown(
+                    None,
+                    dependencies(fields.get("dependencies"), decoding),
+                    decoding,
+                )?,
             };
             Ok(known.tainted(secret))
         }
@@ -173,11 +203,15 @@ fn special_value(
         },
         Special::Asset | Special::Archive => {
             let parts = entries(fields, decoding, depth)?;
-            Ok(asset::of_wire(&parts)
-                .map_or_else(|| Value::Map(Arc::new(parts)), |asset| Value::Asset(Arc::new(asset))))
+            Ok(asset::of_wire(&parts).map_or_else(
+                || Value::Map(Arc::new(parts)),
+                |asset| Value::Asset(Arc::new(asset)),
+            ))
         }
         Special::Reference => {
-            let Some(Kind::StringValue(urn)) = fields.get("urn").and_then(|wire| wire.kind.as_ref()) else {
+            let Some(Kind::StringValue(urn)) =
+                fields.get("urn").and_then(|wire| wire.kind.as_ref())
+            else {
                 return Err(missing());
             };
             match decoding.lookups.address(urn) {
@@ -197,7 +231,9 @@ fn special_value(
 }
 
 fn dependencies(wire: Option<&Wire>, decoding: &Decoding<'_>) -> Vec<Address> {
-    let Some(Kind::ListValue(list)) = wire.and_then(|wire| wire.kind.as_ref()) else { return Vec::new() };
+    let Some(Kind::ListValue(list)) = wire.and_then(|wire| wire.kind.as_ref()) else {
+        return Vec::new();
+    };
     let address = |wire: &Wire| match &wire.kind {
         Some(Kind::StringValue(urn)) => decoding.lookups.address(urn),
         _ => None,

@@ -12,14 +12,15 @@ use crate::lookups::{Lookups, Reference};
 use crate::path::{PropertyPath, PropertyStep};
 use crate::signature::{KEY, Special, UNKNOWN_TEXT, unknown_text};
 
-/// The maximum depth of values, so that no value exhausts the stack. Plugins refuse even less deep values.
+/// The maximum depth of values, so that no value exhausts the stack. Plugins refuse even less deep
+/// values.
 pub(crate) const DEPTH: usize = 100;
 
 /// The rules for encoding values. [`Encoding::of`] returns those of a call.
 #[derive(Clone, Copy)]
 pub struct Encoding<'a> {
-    /// Whether unknown values are sent. If not, an unknown entry is left out, and an unknown item of a list becomes
-    /// null.
+    /// Whether unknown values are sent. If not, an unknown entry is left out, and an unknown item
+    /// of a list becomes null.
     pub unknowns: bool,
     /// Whether secrets are sent with their mark.
     pub secrets: bool,
@@ -68,7 +69,10 @@ pub enum EncodeProblem {
 
 impl EncodeError {
     fn at(problem: EncodeProblem) -> EncodeError {
-        EncodeError { path: PropertyPath::default(), problem }
+        EncodeError {
+            path: PropertyPath::default(),
+            problem,
+        }
     }
 
     fn prepend_step(mut self, step: PropertyStep) -> EncodeError {
@@ -77,7 +81,8 @@ impl EncodeError {
     }
 }
 
-/// Encodes properties to a map, or to `None` for null. A secret mark around the map moves to each of its entries.
+/// Encodes properties to a map, or to `None` for null. A secret mark around the map moves to each
+/// of its entries.
 ///
 /// # Errors
 /// If a part of the properties has no wire form.
@@ -128,7 +133,10 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Kind::StringValue(text.to_owned()),
             Err(_) if encoding.bytes => {
-                return Ok(Some(special(Special::Bytes, [("value", text(BASE64.encode(bytes)))])));
+                return Ok(Some(special(
+                    Special::Bytes,
+                    [("value", text(BASE64.encode(bytes)))],
+                )));
             }
             Err(_) => return refused(EncodeProblem::Bytes),
         },
@@ -136,18 +144,36 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
             let item = |(at, item): (usize, &Value)| {
                 let sent = wire(item, encoding, depth + 1)
                     .map_err(|error| error.prepend_step(PropertyStep::Index(at as u64)))?;
-                Ok(sent.unwrap_or(Wire { kind: Some(Kind::NullValue(0)) }))
+                Ok(sent.unwrap_or(Wire {
+                    kind: Some(Kind::NullValue(0)),
+                }))
             };
-            Kind::ListValue(ListValue { values: items.iter().enumerate().map(item).collect::<Result<_, _>>()? })
+            Kind::ListValue(ListValue {
+                values: items
+                    .iter()
+                    .enumerate()
+                    .map(item)
+                    .collect::<Result<_, _>>()?,
+            })
         }
         Value::Map(entries) => return map(entries, encoding, depth),
-        Value::Asset(asset) => return Ok(Some(asset::to_wire(asset, encoding.hash_only, encoding.lookups))),
+        Value::Asset(asset) => {
+            return Ok(Some(asset::to_wire(
+                asset,
+                encoding.hash_only,
+                encoding.lookups,
+            )));
+        }
         Value::Resource(address) => return resource(address, encoding),
         Value::Function(_) => return refused(EncodeProblem::Function),
         Value::Unknown(unknown) => return Ok(unknown_wire(unknown, encoding)),
         Value::Secret(inner) => {
             let sent = wire(inner, encoding, depth)?;
-            return Ok(if encoding.secrets { sent.map(secret_wire) } else { sent });
+            return Ok(if encoding.secrets {
+                sent.map(secret_wire)
+            } else {
+                sent
+            });
         }
     };
     Ok(Some(Wire { kind: Some(kind) }))
@@ -155,26 +181,51 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
 
 /// The wire form of a map, which may itself be a special value in wire form.
 fn map(entries: &Map, encoding: &Encoding<'_>, depth: usize) -> Result<Option<Wire>, EncodeError> {
-    let known = if entries.contains_key(KEY) { asset::special_of(entries) } else { None };
+    let known = if entries.contains_key(KEY) {
+        asset::special_of(entries)
+    } else {
+        None
+    };
     if known == Some(Special::Reference) && !encoding.references {
         let part = |key: &str| entries.get(key).and_then(Value::as_text);
-        return Ok(downgraded(part("urn").unwrap_or_default(), part("id"), encoding));
+        return Ok(downgraded(
+            part("urn").unwrap_or_default(),
+            part("id"),
+            encoding,
+        ));
     }
     let is_asset = matches!(known, Some(Special::Asset | Special::Archive));
     if is_asset && encoding.hash_only && entries.contains_key("hash") {
-        let bare = entries.iter().filter(|(key, _)| matches!(&***key, KEY | "hash"));
-        let bare: Map = bare.map(|(key, value)| (key.clone(), value.clone())).collect();
-        return Ok(Some(Wire { kind: Some(Kind::StructValue(fields(&bare, encoding, depth)?)) }));
+        let bare = entries
+            .iter()
+            .filter(|(key, _)| matches!(&***key, KEY | "hash"));
+        let bare: Map = bare
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        return Ok(Some(Wire {
+            kind: Some(Kind::StructValue(fields(&bare, encoding, depth)?)),
+        }));
     }
-    Ok(Some(Wire { kind: Some(Kind::StructValue(fields(entries, encoding, depth)?)) }))
+    Ok(Some(Wire {
+        kind: Some(Kind::StructValue(fields(entries, encoding, depth)?)),
+    }))
 }
 
 fn unknown_wire(unknown: &Unknown, encoding: &Encoding<'_>) -> Option<Wire> {
-    encoding.unknowns.then(|| text(unknown_text(unknown.ty.as_ref()).to_owned()))
+    encoding
+        .unknowns
+        .then(|| text(unknown_text(unknown.ty.as_ref()).to_owned()))
 }
 
 fn resource(address: &Address, encoding: &Encoding<'_>) -> Result<Option<Wire>, EncodeError> {
-    let Some(Reference { urn, id, name, type_name, package_version }) = encoding.lookups.reference(address) else {
+    let Some(Reference {
+        urn,
+        id,
+        name,
+        type_name,
+        package_version,
+    }) = encoding.lookups.reference(address)
+    else {
         return Err(EncodeError::at(EncodeProblem::Resource));
     };
     if !encoding.references {
@@ -184,7 +235,11 @@ fn resource(address: &Address, encoding: &Encoding<'_>) -> Result<Option<Wire>, 
     if let Some(id) = id {
         parts.push(("id", text(id.to_string())));
     }
-    for (key, part) in [("name", name), ("type", type_name), ("packageVersion", package_version)] {
+    for (key, part) in [
+        ("name", name),
+        ("type", type_name),
+        ("packageVersion", package_version),
+    ] {
         if !part.is_empty() {
             parts.push((key, text(part.to_string())));
         }
@@ -206,11 +261,18 @@ fn secret_wire(inner: Wire) -> Wire {
 }
 
 fn special<'k>(kind: Special, parts: impl IntoIterator<Item = (&'k str, Wire)>) -> Wire {
-    let mut fields: BTreeMap<String, Wire> = parts.into_iter().map(|(key, part)| (key.to_owned(), part)).collect();
+    let mut fields: BTreeMap<String, Wire> = parts
+        .into_iter()
+        .map(|(key, part)| (key.to_owned(), part))
+        .collect();
     fields.insert(KEY.to_owned(), text(kind.text().to_owned()));
-    Wire { kind: Some(Kind::StructValue(Struct { fields })) }
+    Wire {
+        kind: Some(Kind::StructValue(Struct { fields })),
+    }
 }
 
 fn text(text: String) -> Wire {
-    Wire { kind: Some(Kind::StringValue(text)) }
+    Wire {
+        kind: Some(Kind::StringValue(text)),
+    }
 }

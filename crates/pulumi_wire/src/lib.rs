@@ -1,12 +1,13 @@
-//! The data side of Pulumi's provider protocol: values on the wire, the encoding rules of each call, property paths,
-//! resource names (URNs), and package schemas as types.
+//! The data side of Pulumi's provider protocol: values on the wire, the encoding rules of each
+//! call, property paths, resource names (URNs), and package schemas as types.
 //!
 //! ```text
 //! GetSchema ──PackageSchema──> PackageTypes        the types that documents are checked with
 //! Value ──encode(Encoding)──> Struct ──> plugin ──> Struct ──decode(Decoding)──> Value
 //! ```
 //!
-//! Not here: messages, processes and connections (`pulumi_host`). The crate uses no clock, file or network.
+//! Not here: messages, processes and connections (`pulumi_host`). The crate uses no clock, file or
+//! network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod asset;

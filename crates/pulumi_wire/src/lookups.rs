@@ -17,7 +17,8 @@ pub struct Reference {
     pub package_version: Name,
 }
 
-/// Facts about other resources and about files, which the values do not contain. The default methods return nothing.
+/// Facts about other resources and about files, which the values do not contain. The default
+/// methods return nothing.
 pub trait Lookups: Send + Sync {
     /// The resource at this address in this instance.
     fn reference(&self, _address: &Address) -> Option<Reference> {

@@ -38,7 +38,8 @@ impl PropertyPath {
 
     /// Parses a path in a plugin's answer. A text that is not a path is the name of one property.
     pub fn parse_or_name(text: &str) -> PropertyPath {
-        PropertyPath::parse(text).unwrap_or_else(|_| PropertyPath(vec![PropertyStep::Property(text.into())]))
+        PropertyPath::parse(text)
+            .unwrap_or_else(|_| PropertyPath(vec![PropertyStep::Property(text.into())]))
     }
 
     /// The path of one property.
@@ -49,11 +50,15 @@ impl PropertyPath {
     /// Whether `other` is at this path or below it. `*` matches any one step.
     pub fn covers(&self, other: &PropertyPath) -> bool {
         self.0.len() <= other.0.len()
-            && self.0.iter().zip(&other.0).all(|(own, other)| *own == PropertyStep::Every || own == other)
+            && self
+                .0
+                .iter()
+                .zip(&other.0)
+                .all(|(own, other)| *own == PropertyStep::Every || own == other)
     }
 
-    /// The part of a value at this path. `None` if there is no such part, or if the path has a `*`. Every part of an
-    /// unknown value is unknown.
+    /// The part of a value at this path. `None` if there is no such part, or if the path has a `*`.
+    /// Every part of an unknown value is unknown.
     pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
@@ -62,7 +67,9 @@ impl PropertyPath {
             }
             at = match (step, at.unmarked()) {
                 (PropertyStep::Property(name), Value::Map(entries)) => entries.get(name)?,
-                (PropertyStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
+                (PropertyStep::Index(index), Value::List(items)) => {
+                    items.get(usize::try_from(*index).ok()?)?
+                }
                 _ => return None,
             };
         }
@@ -111,7 +118,11 @@ impl PathParser<'_> {
             return Err(self.mistake());
         }
         self.at += end;
-        Ok(if name == "*" { PropertyStep::Every } else { PropertyStep::Property(name.into()) })
+        Ok(if name == "*" {
+            PropertyStep::Every
+        } else {
+            PropertyStep::Property(name.into())
+        })
     }
 
     fn bracket(&mut self) -> Result<PropertyStep, PathError> {
@@ -170,7 +181,11 @@ impl fmt::Display for PropertyPath {
                     write!(f, "{}{name}", if at == 0 { "" } else { "." })?;
                 }
                 PropertyStep::Property(name) => {
-                    write!(f, "[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\""))?;
+                    write!(
+                        f,
+                        "[\"{}\"]",
+                        name.replace('\\', "\\\\").replace('"', "\\\"")
+                    )?;
                 }
                 PropertyStep::Index(index) => write!(f, "[{index}]")?,
                 PropertyStep::Every => f.write_str("[*]")?,
@@ -182,8 +197,11 @@ impl fmt::Display for PropertyPath {
 
 fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
-    characters.next().is_some_and(|first| first.is_alphabetic() || matches!(first, '_' | '$' | '#'))
-        && characters.all(|character| character.is_alphanumeric() || matches!(character, '_' | '$' | '-'))
+    characters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || matches!(first, '_' | '$' | '#'))
+        && characters
+            .all(|character| character.is_alphanumeric() || matches!(character, '_' | '$' | '-'))
 }
 
 #[cfg(test)]
@@ -199,7 +217,10 @@ mod tests {
             ("a.b[\"c d\"][0]", "a.b[\"c d\"][0]"),
             ("a[*].b", "a[*].b"),
             ("a.*", "a[*]"),
-            ("[\"root key with \\\"quotes\\\"\"].x", "[\"root key with \\\"quotes\\\"\"].x"),
+            (
+                "[\"root key with \\\"quotes\\\"\"].x",
+                "[\"root key with \\\"quotes\\\"\"].x",
+            ),
             ("#initerror", "#initerror"),
             ("a[\"\"]", "a[\"\"]"),
         ] {
@@ -211,10 +232,24 @@ mod tests {
 
     #[test]
     fn a_mistake_in_a_path_is_found() {
-        for text in [".a", "a.", "a[", "a[0", "a[x]", "a[\"b]", "a]b", "a[\"b\"c", "a[99999999999999999999]", "a..b"] {
+        for text in [
+            ".a",
+            "a.",
+            "a[",
+            "a[0",
+            "a[x]",
+            "a[\"b]",
+            "a]b",
+            "a[\"b\"c",
+            "a[99999999999999999999]",
+            "a..b",
+        ] {
             assert!(PropertyPath::parse(text).is_err(), "{text}");
         }
-        assert_eq!(PropertyPath::parse_or_name("a["), PropertyPath::property("a["));
+        assert_eq!(
+            PropertyPath::parse_or_name("a["),
+            PropertyPath::property("a[")
+        );
     }
 
     #[test]
@@ -224,6 +259,8 @@ mod tests {
         assert_eq!(path.select(&value), Some(&Value::Int(1)));
         assert_eq!(PropertyPath::parse("a[1]").unwrap().select(&value), None);
         let covers = |text: &str| PropertyPath::parse(text).unwrap().covers(&path);
-        assert!(covers("a") && covers("a[*].b") && covers("") && !covers("b") && !covers("a[0].b.c"));
+        assert!(
+            covers("a") && covers("a[*].b") && covers("") && !covers("b") && !covers("a[0].b.c")
+        );
     }
 }

@@ -44,7 +44,12 @@ pub enum RequestPart {
 
 impl<'a> Encoding<'a> {
     /// The encoding of a part of a request.
-    pub fn of(part: RequestPart, phase: Phase, accepts: Accepts, lookups: &'a dyn Lookups) -> Encoding<'a> {
+    pub fn of(
+        part: RequestPart,
+        phase: Phase,
+        accepts: Accepts,
+        lookups: &'a dyn Lookups,
+    ) -> Encoding<'a> {
         let negotiated = Encoding {
             unknowns: phase == Phase::Planning,
             secrets: accepts.secrets,
@@ -54,11 +59,25 @@ impl<'a> Encoding<'a> {
             lookups,
         };
         match part {
-            RequestPart::Config => Encoding { secrets: false, references: false, ..negotiated },
+            RequestPart::Config => Encoding {
+                secrets: false,
+                references: false,
+                ..negotiated
+            },
             RequestPart::Check | RequestPart::Desired => negotiated,
-            RequestPart::Diff => Encoding { hash_only: true, ..negotiated },
-            RequestPart::Recorded => Encoding { unknowns: false, hash_only: true, ..negotiated },
-            RequestPart::Arguments => Encoding { unknowns: false, ..negotiated },
+            RequestPart::Diff => Encoding {
+                hash_only: true,
+                ..negotiated
+            },
+            RequestPart::Recorded => Encoding {
+                unknowns: false,
+                hash_only: true,
+                ..negotiated
+            },
+            RequestPart::Arguments => Encoding {
+                unknowns: false,
+                ..negotiated
+            },
         }
     }
 }

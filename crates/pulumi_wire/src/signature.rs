@@ -1,4 +1,5 @@
-//! The constants of the wire form: the key of special values, their kinds, and the texts of unknown values.
+//! The constants of the wire form: the key of special values, their kinds, and the texts of unknown
+//! values.
 
 use blueprint::Type;
 
@@ -28,16 +29,23 @@ const SPECIALS: [(Special, &str); 6] = [
 impl Special {
     /// The text under [`KEY`].
     pub(crate) fn text(self) -> &'static str {
-        SPECIALS.iter().find(|(special, _)| *special == self).map_or("", |(_, text)| text)
+        SPECIALS
+            .iter()
+            .find(|(special, _)| *special == self)
+            .map_or("", |(_, text)| text)
     }
 
     /// The kind with this text.
     pub(crate) fn of_text(text: &str) -> Option<Special> {
-        SPECIALS.iter().find(|(_, known)| *known == text).map(|(special, _)| *special)
+        SPECIALS
+            .iter()
+            .find(|(_, known)| *known == text)
+            .map(|(special, _)| *special)
     }
 }
 
-/// The text of an unknown value whose type is text or unknown. It is also the text of an unknown provider id.
+/// The text of an unknown value whose type is text or unknown. It is also the text of an unknown
+/// provider id.
 pub const UNKNOWN_TEXT: &str = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 const UNKNOWN_BOOL: &str = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7";
@@ -54,13 +62,17 @@ pub(crate) fn unknown_text(ty: Option<&Type>) -> &'static str {
         Some(Type::Int | Type::Float) => UNKNOWN_NUMBER,
         Some(Type::List(_)) => UNKNOWN_LIST,
         Some(Type::Map(_) | Type::Object(_)) => UNKNOWN_MAP,
-        Some(Type::Union(types)) if types.iter().all(|ty| matches!(ty, Type::Int | Type::Float)) => UNKNOWN_NUMBER,
+        Some(Type::Union(types))
+            if types.iter().all(|ty| matches!(ty, Type::Int | Type::Float)) =>
+        {
+            UNKNOWN_NUMBER
+        }
         _ => UNKNOWN_TEXT,
     }
 }
 
-/// The type of the unknown value with this text; `None` for any other text. The inner `None` is an unknown type,
-/// because the text for unknown texts also stands for values of any type.
+/// The type of the unknown value with this text; `None` for any other text. The inner `None` is an
+/// unknown type, because the text for unknown texts also stands for values of any type.
 pub(crate) fn unknown_of_text(text: &str) -> Option<Option<Type>> {
     Some(match text {
         UNKNOWN_TEXT | UNKNOWN_ASSET | UNKNOWN_ARCHIVE => None,
@@ -78,9 +90,15 @@ mod tests {
 
     #[test]
     fn all_seven_texts_are_unknown_values() {
-        for text in
-            [UNKNOWN_TEXT, UNKNOWN_BOOL, UNKNOWN_NUMBER, UNKNOWN_LIST, UNKNOWN_ASSET, UNKNOWN_ARCHIVE, UNKNOWN_MAP]
-        {
+        for text in [
+            UNKNOWN_TEXT,
+            UNKNOWN_BOOL,
+            UNKNOWN_NUMBER,
+            UNKNOWN_LIST,
+            UNKNOWN_ASSET,
+            UNKNOWN_ARCHIVE,
+            UNKNOWN_MAP,
+        ] {
             assert!(unknown_of_text(text).is_some(), "{text}");
         }
         assert!(unknown_of_text("").is_none());
@@ -88,7 +106,12 @@ mod tests {
 
     #[test]
     fn the_type_of_an_unknown_value_decides_its_text() {
-        for ty in [Type::Bool, Type::number(), Type::list(Type::Any), Type::map(Type::Any)] {
+        for ty in [
+            Type::Bool,
+            Type::number(),
+            Type::list(Type::Any),
+            Type::map(Type::Any),
+        ] {
             assert_eq!(unknown_of_text(unknown_text(Some(&ty))), Some(Some(ty)));
         }
         assert_eq!(unknown_text(Some(&Type::Int)), UNKNOWN_NUMBER);
@@ -99,7 +122,10 @@ mod tests {
     #[test]
     fn kinds_and_texts_match() {
         for (special, text) in SPECIALS {
-            assert_eq!((special.text(), Special::of_text(text)), (text, Some(special)));
+            assert_eq!(
+                (special.text(), Special::of_text(text)),
+                (text, Some(special))
+            );
         }
         assert_eq!(Special::of_text(KEY), None);
     }

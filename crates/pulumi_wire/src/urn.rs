@@ -11,7 +11,8 @@ pub struct Urn<'a> {
     pub project: &'a str,
     /// The token of the type.
     pub type_name: &'a str,
-    /// The name of the resource. `::` in it is written as `--`, because plugins split a URN at `::`.
+    /// The name of the resource. `::` in it is written as `--`, because plugins split a URN at
+    /// `::`.
     pub name: &'a str,
 }
 
@@ -19,7 +20,12 @@ impl fmt::Display for Urn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |text: &str| text.replace("::", "--");
         let (stack, project) = (part(self.stack), part(self.project));
-        write!(f, "urn:pulumi:{stack}::{project}::{}::{}", self.type_name, part(self.name))
+        write!(
+            f,
+            "urn:pulumi:{stack}::{project}::{}::{}",
+            self.type_name,
+            part(self.name)
+        )
     }
 }
 
@@ -29,7 +35,15 @@ mod tests {
 
     #[test]
     fn a_urn_has_four_parts() {
-        let urn = Urn { stack: "dev", project: "shop", type_name: "aws:s3/bucket:Bucket", name: "a::b/c" };
-        assert_eq!(urn.to_string(), "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::a--b/c");
+        let urn = Urn {
+            stack: "dev",
+            project: "shop",
+            type_name: "aws:s3/bucket:Bucket",
+            name: "a::b/c",
+        };
+        assert_eq!(
+            urn.to_string(),
+            "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::a--b/c"
+        );
     }
 }

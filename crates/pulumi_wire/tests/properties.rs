@@ -9,8 +9,8 @@ use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Value as Wire};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use pulumi_wire::{
-    Accepts, DecodeProblem, Decoding, EncodeProblem, Encoding, NoLookups, Phase, PropertyPath, PropertyStep,
-    RequestPart, decode, encode, mark_like_inputs, same,
+    Accepts, DecodeProblem, Decoding, EncodeProblem, Encoding, NoLookups, Phase, PropertyPath,
+    PropertyStep, RequestPart, decode, encode, mark_like_inputs, same,
 };
 
 const KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -31,10 +31,19 @@ const UNKNOWNS: [&str; 7] = [
     "e48ece36-62e2-4504-bad9-02848725956a",
     "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 ];
-const ALL: Accepts = Accepts { secrets: true, resources: true, outputs: true, bytes: true };
+const ALL: Accepts = Accepts {
+    secrets: true,
+    resources: true,
+    outputs: true,
+    bytes: true,
+};
 
 fn planning<'a>() -> Decoding<'a> {
-    Decoding { phase: Phase::Planning, waits_for: None, lookups: &NoLookups }
+    Decoding {
+        phase: Phase::Planning,
+        waits_for: None,
+        lookups: &NoLookups,
+    }
 }
 
 fn full<'a>() -> Encoding<'a> {
@@ -58,8 +67,13 @@ fn assets() -> impl Strategy<Value = Asset> {
 }
 
 fn values() -> impl Strategy<Value = Value> {
-    let types =
-        vec![None, Some(Type::Bool), Some(Type::number()), Some(Type::list(Type::Any)), Some(Type::map(Type::Any))];
+    let types = vec![
+        None,
+        Some(Type::Bool),
+        Some(Type::number()),
+        Some(Type::list(Type::Any)),
+        Some(Type::map(Type::Any)),
+    ];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
@@ -84,7 +98,12 @@ fn properties() -> impl Strategy<Value = Value> {
 }
 
 fn wires() -> impl Strategy<Value = Wire> {
-    let texts = [KINDS.as_slice(), &UNKNOWNS, &["", "x", "AA==", "urn:pulumi:a::b::c:d:e::f"]].concat();
+    let texts = [
+        KINDS.as_slice(),
+        &UNKNOWNS,
+        &["", "x", "AA==", "urn:pulumi:a::b::c:d:e::f"],
+    ]
+    .concat();
     let leaf = prop_oneof![
         Just(None),
         any::<i32>().prop_map(|number| Some(Kind::NullValue(number))),
@@ -94,15 +113,33 @@ fn wires() -> impl Strategy<Value = Wire> {
     ]
     .prop_map(|kind| Wire { kind });
     leaf.prop_recursive(5, 32, 4, |inner| {
-        let parts = vec!["value", "secret", "dependencies", "text", "path", "uri", "assets", "hash", "urn", "id"];
+        let parts = vec![
+            "value",
+            "secret",
+            "dependencies",
+            "text",
+            "path",
+            "uri",
+            "assets",
+            "hash",
+            "urn",
+            "id",
+        ];
         let parts = || prop::sample::select(parts.clone()).prop_map(str::to_owned);
-        let fields = |keys: BoxedStrategy<String>| prop::collection::btree_map(keys, inner.clone(), 0..4);
+        let fields =
+            |keys: BoxedStrategy<String>| prop::collection::btree_map(keys, inner.clone(), 0..4);
         let kind = prop::sample::select(KINDS.to_vec());
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(|values| Kind::ListValue(ListValue { values })),
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|values| Kind::ListValue(ListValue { values })),
             fields(keys().boxed()).prop_map(|fields| Kind::StructValue(Struct { fields })),
             (kind, fields(parts().boxed())).prop_map(|(kind, mut fields)| {
-                fields.insert(KEY.to_owned(), Wire { kind: Some(Kind::StringValue(kind.to_owned())) });
+                fields.insert(
+                    KEY.to_owned(),
+                    Wire {
+                        kind: Some(Kind::StringValue(kind.to_owned())),
+                    },
+                );
                 Kind::StructValue(Struct { fields })
             }),
         ]
@@ -114,14 +151,18 @@ fn structs() -> impl Strategy<Value = Struct> {
     prop::collection::btree_map(keys(), wires(), 0..4).prop_map(|fields| Struct { fields })
 }
 
-/// Whether two values are equal except for facts that the wire form loses: kinds of numbers, sets, and digests of
-/// assets.
+/// Whether two values are equal except for facts that the wire form loses: kinds of numbers, sets,
+/// and digests of assets.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Secret(a), Value::Secret(b)) => equal(a, b),
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b))
+        }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
         }
         (Value::Secret(_), _) | (_, Value::Secret(_)) => false,
         (a, b) => same(a, b),
@@ -203,7 +244,17 @@ proptest! {
 /// Entries of schemas, most of them valid.
 fn json() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::Value as Json;
-    let words = vec!["string", "integer", "number", "boolean", "array", "object", "#/types/x:index:T", "a", ""];
+    let words = vec![
+        "string",
+        "integer",
+        "number",
+        "boolean",
+        "array",
+        "object",
+        "#/types/x:index:T",
+        "a",
+        "",
+    ];
     let leaf = prop_oneof![
         Just(Json::Null),
         any::<bool>().prop_map(Json::from),
@@ -233,41 +284,89 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
         ]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
-            prop::collection::btree_map(keys, inner, 0..5)
-                .prop_map(|entries| entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
+            prop::collection::btree_map(keys, inner, 0..5).prop_map(|entries| entries
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
         ]
     })
 }
 
 #[test]
 fn a_deep_answer_is_refused() {
-    let mut wire = Wire { kind: Some(Kind::BoolValue(true)) };
+    let mut wire = Wire {
+        kind: Some(Kind::BoolValue(true)),
+    };
     for _ in 0..5_000 {
-        wire = Wire { kind: Some(Kind::ListValue(ListValue { values: vec![wire] })) };
+        wire = Wire {
+            kind: Some(Kind::ListValue(ListValue { values: vec![wire] })),
+        };
     }
-    let error = decode(Struct { fields: BTreeMap::from([("a".to_owned(), wire)]) }, &planning()).unwrap_err();
+    let error = decode(
+        Struct {
+            fields: BTreeMap::from([("a".to_owned(), wire)]),
+        },
+        &planning(),
+    )
+    .unwrap_err();
     assert_eq!(error.problem, DecodeProblem::Depth);
 }
 
 #[test]
 fn values_without_a_wire_form_are_refused_at_their_place() {
     let refused = |value: Value, encoding: &Encoding<'_>| {
-        let error = encode(&Value::map([("a", Value::list([Value::Null, value]))]), encoding).unwrap_err();
+        let error = encode(
+            &Value::map([("a", Value::list([Value::Null, value]))]),
+            encoding,
+        )
+        .unwrap_err();
         assert_eq!(error.path.to_string(), "a[1]");
         error.problem
     };
-    let bare = Encoding::of(RequestPart::Check, Phase::Applying, Accepts::default(), &NoLookups);
+    let bare = Encoding::of(
+        RequestPart::Check,
+        Phase::Applying,
+        Accepts::default(),
+        &NoLookups,
+    );
     assert_eq!(refused(Value::Int(i64::MAX), &bare), EncodeProblem::Number);
-    assert_eq!(refused(Value::Decimal("1e400".into()), &bare), EncodeProblem::Number);
-    assert_eq!(refused(Value::Float(f64::NAN), &full()), EncodeProblem::Number);
-    assert_eq!(refused(Value::Bytes(vec![0xff].into()), &bare), EncodeProblem::Bytes);
-    assert_eq!(encode(&Value::Int(1), &full()).unwrap_err().problem, EncodeProblem::NotAnObject);
+    assert_eq!(
+        refused(Value::Decimal("1e400".into()), &bare),
+        EncodeProblem::Number
+    );
+    assert_eq!(
+        refused(Value::Float(f64::NAN), &full()),
+        EncodeProblem::Number
+    );
+    assert_eq!(
+        refused(Value::Bytes(vec![0xff].into()), &bare),
+        EncodeProblem::Bytes
+    );
+    assert_eq!(
+        encode(&Value::Int(1), &full()).unwrap_err().problem,
+        EncodeProblem::NotAnObject
+    );
     assert_eq!(encode(&Value::Null, &full()), Ok(None));
 }
 
 #[test]
 fn an_unknown_answer_is_refused_at_its_place_while_applying() {
-    let wire = encode(&Value::map([("a", Value::map([("b", Value::unknown(None, None))]))]), &full()).unwrap().unwrap();
-    let error = decode(wire, &Decoding { phase: Phase::Applying, ..planning() }).unwrap_err();
-    assert_eq!((error.path.to_string().as_str(), error.problem), ("a.b", DecodeProblem::Unknown));
+    let wire = encode(
+        &Value::map([("a", Value::map([("b", Value::unknown(None, None))]))]),
+        &full(),
+    )
+    .unwrap()
+    .unwrap();
+    let error = decode(
+        wire,
+        &Decoding {
+            phase: Phase::Applying,
+            ..planning()
+        },
+    )
+    .unwrap_err();
+    assert_eq!(
+        (error.path.to_string().as_str(), error.problem),
+        ("a.b", DecodeProblem::Unknown)
+    );
 }

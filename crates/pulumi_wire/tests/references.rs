@@ -6,11 +6,17 @@ use std::sync::Arc;
 
 use blueprint::{Address, Asset, Name, Value};
 use pulumi_wire::{
-    Accepts, Decoding, Encoding, Lookups, NoLookups, Phase, Reference, RequestPart, decode, encode, restore_content,
+    Accepts, Decoding, Encoding, Lookups, NoLookups, Phase, Reference, RequestPart, decode, encode,
+    restore_content,
 };
 
 const KEY: &str = "4dabf18193072939515e22adb298388d";
-const ALL: Accepts = Accepts { secrets: true, resources: true, outputs: true, bytes: true };
+const ALL: Accepts = Accepts {
+    secrets: true,
+    resources: true,
+    outputs: true,
+    bytes: true,
+};
 
 /// Lookups that know one resource and the content of every file.
 struct One {
@@ -42,77 +48,175 @@ fn net() -> Address {
 }
 
 fn decoded(wire: pulumi_wire::Struct, lookups: &dyn Lookups) -> Value {
-    decode(wire, &Decoding { phase: Phase::Planning, waits_for: None, lookups }).unwrap()
+    decode(
+        wire,
+        &Decoding {
+            phase: Phase::Planning,
+            waits_for: None,
+            lookups,
+        },
+    )
+    .unwrap()
 }
 
 #[test]
 fn a_reference_is_sent_whole_or_as_an_id_or_urn() {
     let value = Value::map([("net", Value::Resource(Arc::new(net())))]);
     let sent = |id: Option<&'static str>, accepts: Accepts| {
-        let wire =
-            encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, accepts, &One { id })).unwrap().unwrap();
+        let wire = encode(
+            &value,
+            &Encoding::of(RequestPart::Check, Phase::Planning, accepts, &One { id }),
+        )
+        .unwrap()
+        .unwrap();
         decoded(wire, &NoLookups).get("net").cloned()
     };
     let whole = sent(Some("n-1"), ALL).unwrap();
     assert_eq!(whole.get("id"), Some(&Value::from("n-1")));
     assert_eq!(whole.get("packageVersion"), Some(&Value::from("1.0.0")));
-    assert_eq!(sent(Some("n-1"), Accepts::default()), Some(Value::from("n-1")));
+    assert_eq!(
+        sent(Some("n-1"), Accepts::default()),
+        Some(Value::from("n-1"))
+    );
     assert!(sent(Some(""), Accepts::default()).unwrap().is_unknown());
-    assert_eq!(sent(None, Accepts::default()), Some(Value::from("urn:pulumi:dev::shop::x:index:Net::net")));
-    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
+    assert_eq!(
+        sent(None, Accepts::default()),
+        Some(Value::from("urn:pulumi:dev::shop::x:index:Net::net"))
+    );
+    let wire = encode(
+        &value,
+        &Encoding::of(
+            RequestPart::Check,
+            Phase::Planning,
+            ALL,
+            &One { id: Some("n-1") },
+        ),
+    );
     assert_eq!(decoded(wire.unwrap().unwrap(), &One { id: None }), value);
-    assert!(encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)).is_err());
+    assert!(
+        encode(
+            &value,
+            &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn a_reference_to_something_else_stays_and_is_still_downgraded() {
     let value = Value::map([("net", Value::Resource(Arc::new(net())))]);
-    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
+    let wire = encode(
+        &value,
+        &Encoding::of(
+            RequestPart::Check,
+            Phase::Planning,
+            ALL,
+            &One { id: Some("n-1") },
+        ),
+    );
     let kept = decoded(wire.unwrap().unwrap(), &NoLookups);
-    let bare = encode(&kept, &Encoding::of(RequestPart::Recorded, Phase::Applying, Accepts::default(), &NoLookups));
-    assert_eq!(decoded(bare.unwrap().unwrap(), &NoLookups).to_string(), r#"{"net": "n-1"}"#);
+    let bare = encode(
+        &kept,
+        &Encoding::of(
+            RequestPart::Recorded,
+            Phase::Applying,
+            Accepts::default(),
+            &NoLookups,
+        ),
+    );
+    assert_eq!(
+        decoded(bare.unwrap().unwrap(), &NoLookups).to_string(),
+        r#"{"net": "n-1"}"#
+    );
 }
 
 #[test]
 fn the_digest_of_a_file_is_kept_from_the_time_it_was_sent() {
-    let value = Value::map([("code", Value::Asset(Arc::new(Asset::File("main.js".into()))))]);
+    let value = Value::map([(
+        "code",
+        Value::Asset(Arc::new(Asset::File("main.js".into()))),
+    )]);
     let encoding = Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: None });
     let recorded = decoded(encode(&value, &encoding).unwrap().unwrap(), &NoLookups);
-    assert_eq!(recorded.get("code").and_then(|code| code.get("hash")), Some(&Value::from("abc")));
+    assert_eq!(
+        recorded.get("code").and_then(|code| code.get("hash")),
+        Some(&Value::from("abc"))
+    );
     // The recorded digest is sent without the content, although `NoLookups` knows no file.
-    let diff = encode(&recorded, &Encoding::of(RequestPart::Diff, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
+    let diff = encode(
+        &recorded,
+        &Encoding::of(RequestPart::Diff, Phase::Planning, ALL, &NoLookups),
+    )
+    .unwrap()
+    .unwrap();
     let diff = decoded(diff, &NoLookups);
     let code = diff.get("code").unwrap();
-    assert_eq!((code.get("hash"), code.get("path"), code.get(KEY).is_some()), (Some(&"abc".into()), None, true));
+    assert_eq!(
+        (code.get("hash"), code.get("path"), code.get(KEY).is_some()),
+        (Some(&"abc".into()), None, true)
+    );
     assert_eq!(restore_content(diff, &[&recorded]), recorded);
 }
 
 #[test]
 fn a_text_asset_stays_an_asset() {
     let value = Value::map([("code", Value::Asset(Arc::new(Asset::Text("x".into()))))]);
-    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
+    let wire = encode(
+        &value,
+        &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups),
+    )
+    .unwrap()
+    .unwrap();
     assert_eq!(decoded(wire, &NoLookups), value);
 }
 
 #[test]
 fn unknown_answers_wait_for_their_resource_and_dependencies() {
     use prost_types::value::Kind;
-    let text = |text: &str| prost_types::Value { kind: Some(Kind::StringValue(text.to_owned())) };
-    let urns = prost_types::ListValue { values: vec![text("urn:pulumi:dev::shop::x:index:Net::net")] };
+    let text = |text: &str| prost_types::Value {
+        kind: Some(Kind::StringValue(text.to_owned())),
+    };
+    let urns = prost_types::ListValue {
+        values: vec![text("urn:pulumi:dev::shop::x:index:Net::net")],
+    };
     let output = pulumi_wire::Struct {
         fields: [
             (KEY.to_owned(), text("d0e6a833031e9bbcd3f4e8bde6ca49a4")),
-            ("secret".to_owned(), prost_types::Value { kind: Some(Kind::BoolValue(true)) }),
-            ("dependencies".to_owned(), prost_types::Value { kind: Some(Kind::ListValue(urns)) }),
+            (
+                "secret".to_owned(),
+                prost_types::Value {
+                    kind: Some(Kind::BoolValue(true)),
+                },
+            ),
+            (
+                "dependencies".to_owned(),
+                prost_types::Value {
+                    kind: Some(Kind::ListValue(urns)),
+                },
+            ),
         ]
         .into(),
     };
-    let answer = [("a".to_owned(), prost_types::Value { kind: Some(Kind::StructValue(output)) })].into();
+    let answer = [(
+        "a".to_owned(),
+        prost_types::Value {
+            kind: Some(Kind::StructValue(output)),
+        },
+    )]
+    .into();
     let own = Address::root("own");
-    let decoding = Decoding { phase: Phase::Planning, waits_for: Some(&own), lookups: &One { id: None } };
+    let decoding = Decoding {
+        phase: Phase::Planning,
+        waits_for: Some(&own),
+        lookups: &One { id: None },
+    };
     let value = decode(pulumi_wire::Struct { fields: answer }, &decoding).unwrap();
     let mut waits = Vec::new();
     value.waits_for(&mut waits);
     assert_eq!(waits, [net(), own]);
-    assert!(value.get("a").is_some_and(|value| matches!(value, Value::Secret(_))));
+    assert!(
+        value
+            .get("a")
+            .is_some_and(|value| matches!(value, Value::Secret(_)))
+    );
 }

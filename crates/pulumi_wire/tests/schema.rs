@@ -64,28 +64,62 @@ fn types() -> PackageTypes {
 #[test]
 fn names_are_listed_and_found_in_each_form() {
     let types = types();
-    assert_eq!(types.resource_type_names().collect::<Vec<_>>(), ["shop/index:Till", "shop/mod/door:Door"]);
-    assert_eq!(types.data_source_type_names().collect::<Vec<_>>(), ["shop/index:getTill"]);
-    for name in ["shop/index:Till", "shop/Till", "shop/till", "shop/shop:index:Till", "shop/old:Till"] {
-        assert_eq!(types.resource_type(name).unwrap().name.as_ref(), "shop/index:Till", "{name}");
+    assert_eq!(
+        types.resource_type_names().collect::<Vec<_>>(),
+        ["shop/index:Till", "shop/mod/door:Door"]
+    );
+    assert_eq!(
+        types.data_source_type_names().collect::<Vec<_>>(),
+        ["shop/index:getTill"]
+    );
+    for name in [
+        "shop/index:Till",
+        "shop/Till",
+        "shop/till",
+        "shop/shop:index:Till",
+        "shop/old:Till",
+    ] {
+        assert_eq!(
+            types.resource_type(name).unwrap().name.as_ref(),
+            "shop/index:Till",
+            "{name}"
+        );
     }
-    assert_eq!(types.resource_type("shop/mod:Door").unwrap().name.as_ref(), "shop/mod/door:Door");
-    assert!(types.resource_type("shop/Window").is_none() && types.resource_type("other/Till").is_none());
-    assert!(Arc::ptr_eq(&types.resource_type("shop/Till").unwrap(), &types.resource_type("shop/index:Till").unwrap()));
+    assert_eq!(
+        types.resource_type("shop/mod:Door").unwrap().name.as_ref(),
+        "shop/mod/door:Door"
+    );
+    assert!(
+        types.resource_type("shop/Window").is_none() && types.resource_type("other/Till").is_none()
+    );
+    assert!(Arc::ptr_eq(
+        &types.resource_type("shop/Till").unwrap(),
+        &types.resource_type("shop/index:Till").unwrap()
+    ));
 }
 
 #[test]
 fn a_type_keeps_its_properties() {
     let ty = types().resource_type("shop/Till").unwrap();
-    assert_eq!((ty.docs.as_ref(), ty.id_field.as_deref()), ("A till.", Some("id")));
+    assert_eq!(
+        (ty.docs.as_ref(), ty.id_field.as_deref()),
+        ("A till.", Some("id"))
+    );
     let field = |name: &str| ty.field(name).unwrap();
     assert!(field("count").required && !field("count").nullable && !field("count").computed);
-    assert!(field("name").computed && field("name").is_settable() && field("name").changes_on_update);
-    assert!(field("serial").computed && !field("serial").is_settable() && field("serial").sensitive);
+    assert!(
+        field("name").computed && field("name").is_settable() && field("name").changes_on_update
+    );
+    assert!(
+        field("serial").computed && !field("serial").is_settable() && field("serial").sensitive
+    );
     assert!(field("id").computed && !field("id").is_settable());
     assert_eq!(field("kind").default, Some(Value::from("till")));
     assert!(matches!(field("size").kind, Kind::Union(_)));
-    assert_eq!(field("exact").allowed, [Value::from("small"), Value::from("big")]);
+    assert_eq!(
+        field("exact").allowed,
+        [Value::from("small"), Value::from("big")]
+    );
     assert_eq!(field("ratio").ty(), Type::number());
     assert!(matches!(field("source").kind, Kind::Any));
     assert!(field("password").sensitive && field("password").must_recreate);
@@ -95,21 +129,37 @@ fn a_type_keeps_its_properties() {
 #[test]
 fn a_type_that_contains_itself_takes_anything_inside() {
     let ty = types().resource_type("shop/Till").unwrap();
-    let Kind::Object(tree) = &ty.field("tree").unwrap().kind else { panic!("an object") };
+    let Kind::Object(tree) = &ty.field("tree").unwrap().kind else {
+        panic!("an object")
+    };
     assert!(tree.fields["name"].required && matches!(tree.fields["child"].kind, Kind::Any));
 }
 
 #[test]
 fn documents_are_checked_by_the_type() {
     let ty = types().resource_type("shop/Till").unwrap();
-    let misfit = |value: Value| Fit::new().fields(&value, &ty.schema, Direction::Sent).map(|misfit| misfit.path);
-    let with = |name: &'static str, value: Value| Value::map([("count", Value::Int(1)), (name, value)]);
+    let misfit = |value: Value| {
+        Fit::new()
+            .fields(&value, &ty.schema, Direction::Sent)
+            .map(|misfit| misfit.path)
+    };
+    let with =
+        |name: &'static str, value: Value| Value::map([("count", Value::Int(1)), (name, value)]);
     assert_eq!(misfit(with("ratio", Value::Float(0.5))), None);
     assert_eq!(misfit(with("size", Value::from("any"))), None);
-    assert_eq!(misfit(with("exact", Value::from("any"))), Some("exact".into()));
-    assert_eq!(misfit(with("labels", Value::map([("a", Value::Int(1))]))), Some("labels.a".into()));
+    assert_eq!(
+        misfit(with("exact", Value::from("any"))),
+        Some("exact".into())
+    );
+    assert_eq!(
+        misfit(with("labels", Value::map([("a", Value::Int(1))]))),
+        Some("labels.a".into())
+    );
     assert_eq!(misfit(with("wrong", Value::Null)), Some("wrong".into()));
-    assert_eq!(misfit(Value::map([("name", Value::from("x"))])), Some("".into()));
+    assert_eq!(
+        misfit(Value::map([("name", Value::from("x"))])),
+        Some("".into())
+    );
 }
 
 #[test]
@@ -121,10 +171,23 @@ fn facts_for_calls_come_with_the_type() {
     assert_eq!(facts.secret_outputs, ["serial".into()]);
     assert_eq!(facts.constants, [("kind".into(), Value::from("till"))]);
     assert_eq!(facts.replace_on_changes, ["password".into()]);
-    assert_eq!(facts.outputs.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["name", "count", "serial"]);
+    assert_eq!(
+        facts
+            .outputs
+            .keys()
+            .map(AsRef::as_ref)
+            .collect::<Vec<&str>>(),
+        ["name", "count", "serial"]
+    );
     assert!(!facts.own_id && !facts.component);
     assert!(types.resource_facts("shop/mod:Door").unwrap().component);
-    assert!(types.resource_type("shop/mod:Door").unwrap().capabilities.described_only);
+    assert!(
+        types
+            .resource_type("shop/mod:Door")
+            .unwrap()
+            .capabilities
+            .described_only
+    );
 }
 
 #[test]
@@ -134,13 +197,19 @@ fn a_function_is_a_data_source() {
     assert!(matches!(ty.filters["tags"].ty, FilterType::List(_)));
     assert_eq!(ty.required, ["name".into()]);
     assert!(ty.schema.fields["serial"].computed && !ty.filters.contains_key("serial"));
-    assert_eq!(types.function_facts("shop/getTill").unwrap().token.as_ref(), "shop:index:getTill");
+    assert_eq!(
+        types.function_facts("shop/getTill").unwrap().token.as_ref(),
+        "shop:index:getTill"
+    );
 }
 
 #[test]
 fn settings_come_from_config_and_provider() {
     let settings = types().settings();
-    let names: Vec<&str> = settings.iter().map(|setting| setting.name.as_ref()).collect();
+    let names: Vec<&str> = settings
+        .iter()
+        .map(|setting| setting.name.as_ref())
+        .collect();
     assert_eq!(names, ["folder", "token", "zone"]);
     assert!(settings[0].field.required && settings[1].field.sensitive);
     // Settings that the plugin can take from its environment are optional.

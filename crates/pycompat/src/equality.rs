@@ -1,7 +1,7 @@
 //! Equality and truth of values.
 //!
-//! Numbers and booleans are one kind: `1 == 1.0 == true`. The order of lists counts, the order of maps does not. A text
-//! equals texts only.
+//! Numbers and booleans are one kind: `1 == 1.0 == true`. The order of lists counts, the order of
+//! maps does not. A text equals texts only.
 
 use blueprint::Value;
 use num_bigint::BigInt;
@@ -17,15 +17,23 @@ pub fn equal(left: &Value, right: &Value) -> bool {
         (Value::Int(left), Value::Int(right)) => left == right,
         (Value::Float(left), Value::Float(right)) => left == right,
         (Value::List(left), Value::List(right)) => {
-            left.len() == right.len() && left.iter().zip(right.iter()).all(|(left, right)| equal(left, right))
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|(left, right)| equal(left, right))
         }
         (Value::Map(left), Value::Map(right)) => {
             left.len() == right.len()
-                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| equal(left, right)))
+                && left
+                    .iter()
+                    .all(|(key, left)| right.get(key).is_some_and(|right| equal(left, right)))
         }
         (Value::Set(_), Value::Set(_)) => EqualityKey::of(left) == EqualityKey::of(right),
         (left, right) => match (Number::of(left), Number::of(right)) {
-            (Some(left), Some(right)) => left == right && !matches!(left, Number::Float(value) if value.is_nan()),
+            (Some(left), Some(right)) => {
+                left == right && !matches!(left, Number::Float(value) if value.is_nan())
+            }
             (None, None) => left == right,
             _ => false,
         },
@@ -78,10 +86,11 @@ impl Number {
     }
 }
 
-/// A key that is the same for equal values. It can be hashed and ordered, so that finding equal values takes linear
-/// time.
+/// A key that is the same for equal values. It can be hashed and ordered, so that finding equal
+/// values takes linear time.
 ///
-/// Two values have the same key exactly if they are [`equal`]; in addition all NaN have the same key.
+/// Two values have the same key exactly if they are [`equal`]; in addition all NaN have the same
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EqualityKey(Box<[u8]>);
 
@@ -167,28 +176,57 @@ mod tests {
         assert!(equal(&Value::from(0), &Value::from(-0.0)));
         assert!(equal(&big("100000000000000000000"), &Value::from(1e20)));
         assert!(!equal(&big("100000000000000000001"), &Value::from(1e20)));
-        assert!(!equal(&Value::from(9_007_199_254_740_993), &Value::from(9_007_199_254_740_992.0)));
+        assert!(!equal(
+            &Value::from(9_007_199_254_740_993),
+            &Value::from(9_007_199_254_740_992.0)
+        ));
         assert!(!equal(&Value::from(f64::NAN), &Value::from(f64::NAN)));
-        assert!(equal(&Value::from(f64::INFINITY), &Value::from(f64::INFINITY)));
+        assert!(equal(
+            &Value::from(f64::INFINITY),
+            &Value::from(f64::INFINITY)
+        ));
     }
 
     #[test]
     fn order_counts_in_lists_and_not_in_maps() {
-        let one = Value::map([("a", Value::from(1)), ("b", Value::list([Value::from(true)]))]);
-        let other = Value::map([("b", Value::list([Value::from(1.0)])), ("a", Value::from(1.0))]);
+        let one = Value::map([
+            ("a", Value::from(1)),
+            ("b", Value::list([Value::from(true)])),
+        ]);
+        let other = Value::map([
+            ("b", Value::list([Value::from(1.0)])),
+            ("a", Value::from(1.0)),
+        ]);
         assert!(equal(&one, &other));
         assert_eq!(EqualityKey::of(&one), EqualityKey::of(&other));
-        let (ab, ba) = (Value::list(["a".into(), "b".into()]), Value::list(["b".into(), "a".into()]));
+        let (ab, ba) = (
+            Value::list(["a".into(), "b".into()]),
+            Value::list(["b".into(), "a".into()]),
+        );
         assert!(!equal(&ab, &ba));
         assert_ne!(EqualityKey::of(&ab), EqualityKey::of(&ba));
     }
 
     #[test]
     fn empty_values_are_false() {
-        for value in [Value::Null, false.into(), 0.into(), 0.0.into(), "".into(), Value::list([]), big("-0")] {
+        for value in [
+            Value::Null,
+            false.into(),
+            0.into(),
+            0.0.into(),
+            "".into(),
+            Value::list([]),
+            big("-0"),
+        ] {
             assert!(!truth(&value), "{value}");
         }
-        for value in [Value::from(true), "false".into(), f64::NAN.into(), Value::list([Value::Null]), big("10")] {
+        for value in [
+            Value::from(true),
+            "false".into(),
+            f64::NAN.into(),
+            Value::list([Value::Null]),
+            big("10"),
+        ] {
             assert!(truth(&value), "{value}");
         }
     }

@@ -1,7 +1,8 @@
 //! JSON as Python writes and reads it.
 //!
-//! Output has the separators `", "` and `": "`, escapes non-ASCII characters, and contains `NaN` and `Infinity`; input
-//! may contain these too. Secret marks are ignored: the caller marks or hides the result.
+//! Output has the separators `", "` and `": "`, escapes non-ASCII characters, and contains `NaN`
+//! and `Infinity`; input may contain these too. Secret marks are ignored: the caller marks or hides
+//! the result.
 
 use blueprint::{Map, Value};
 
@@ -28,7 +29,11 @@ fn write(value: &Value, sorted: bool, out: &mut String) {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Int(value) => out.push_str(&value.to_string()),
         Value::Float(value) if value.is_nan() => out.push_str("NaN"),
-        Value::Float(value) if value.is_infinite() => out.push_str(if *value > 0.0 { "Infinity" } else { "-Infinity" }),
+        Value::Float(value) if value.is_infinite() => out.push_str(if *value > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }),
         Value::Float(value) => out.push_str(&float_text(*value)),
         Value::Decimal(digits) => out.push_str(digits),
         Value::Text(text) => write_text(text, out),
@@ -59,7 +64,11 @@ fn write(value: &Value, sorted: bool, out: &mut String) {
             out.push('}');
         }
         Value::Secret(inner) => write(inner, sorted, out),
-        Value::Bytes(_) | Value::Asset(_) | Value::Resource(_) | Value::Function(_) | Value::Unknown(_) => {
+        Value::Bytes(_)
+        | Value::Asset(_)
+        | Value::Resource(_)
+        | Value::Function(_)
+        | Value::Unknown(_) => {
             write_text(&value.to_string(), out);
         }
     }
@@ -102,7 +111,11 @@ pub struct JsonError {
 impl std::fmt::Display for JsonError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (line, column, character) = self.place;
-        write!(f, "{}: line {line} column {column} (char {character})", self.message)
+        write!(
+            f,
+            "{}: line {line} column {column} (char {character})",
+            self.message
+        )
     }
 }
 
@@ -111,15 +124,30 @@ impl std::error::Error for JsonError {}
 /// The deepest nesting of values; Python fails at about a thousand.
 const DEEPEST: usize = 500;
 
-/// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size. If keys are equal, the last one
-/// counts. Half of a surrogate pair becomes the replacement character, because text is UTF-8.
+/// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size. If keys are
+/// equal, the last one counts. Half of a surrogate pair becomes the replacement character, because
+/// text is UTF-8.
 pub fn parse_json(text: &str) -> Result<Value, JsonError> {
     let mut reader = PythonJsonReader { text, at: 0 };
     let read = reader.whole();
     read.map_err(|(message, at)| {
         let before = &text[..at];
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        JsonError { message, at, place: (before.matches('\n').count() + 1, column, before.chars().count()) }
+        let column = before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count()
+            + 1;
+        JsonError {
+            message,
+            at,
+            place: (
+                before.matches('\n').count() + 1,
+                column,
+                before.chars().count(),
+            ),
+        }
     })
 }
 
@@ -135,7 +163,11 @@ impl PythonJsonReader<'_> {
         self.space();
         let value = self.value(0)?;
         self.space();
-        if self.at < self.text.len() { Err(("Extra data", self.at)) } else { Ok(value) }
+        if self.at < self.text.len() {
+            Err(("Extra data", self.at))
+        } else {
+            Ok(value)
+        }
     }
 
     fn rest(&self) -> &str {
@@ -143,7 +175,11 @@ impl PythonJsonReader<'_> {
     }
 
     fn space(&mut self) {
-        self.at += self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at += self
+            .rest()
+            .bytes()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            .count();
     }
 
     fn eat(&mut self, text: &str) -> bool {
@@ -172,15 +208,21 @@ impl PythonJsonReader<'_> {
             Some(b'{') => self.map(depth),
             _ => {
                 let word = words.into_iter().find(|(word, _)| self.eat(word));
-                word.map(|(_, value)| value).or_else(|| self.number()).ok_or(("Expecting value", self.at))
+                word.map(|(_, value)| value)
+                    .or_else(|| self.number())
+                    .ok_or(("Expecting value", self.at))
             }
         }
     }
 
     fn number(&mut self) -> Option<Value> {
         let bytes = self.rest().as_bytes();
-        let digits =
-            |from: usize| bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = |from: usize| {
+            bytes[from.min(bytes.len())..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count()
+        };
         let mut end = usize::from(bytes.first() == Some(&b'-'));
         match bytes.get(end)? {
             b'0' => end += 1,
@@ -198,7 +240,11 @@ impl PythonJsonReader<'_> {
             }
         }
         let text = &self.rest()[..end];
-        let value = if end == integral { integer_of_text(text) } else { number_of_text(text) };
+        let value = if end == integral {
+            integer_of_text(text)
+        } else {
+            number_of_text(text)
+        };
         self.at += if value.is_some() { end } else { 0 };
         value
     }
@@ -259,8 +305,12 @@ impl PythonJsonReader<'_> {
         self.at += 1;
         let mut out = String::new();
         loop {
-            let plain = self.rest().find(|next: char| matches!(next, '"' | '\\') || next < ' ');
-            let Some(plain) = plain else { return Err(("Unterminated string starting at", begin)) };
+            let plain = self
+                .rest()
+                .find(|next: char| matches!(next, '"' | '\\') || next < ' ');
+            let Some(plain) = plain else {
+                return Err(("Unterminated string starting at", begin));
+            };
             out.push_str(&self.text[self.at..self.at + plain]);
             self.at += plain;
             if self.eat("\"") {
@@ -290,7 +340,8 @@ impl PythonJsonReader<'_> {
         }
     }
 
-    /// Reads the character of an escape, after its `\u`; also reads the second escape of a surrogate pair.
+    /// Reads the character of an escape, after its `\u`; also reads the second escape of a
+    /// surrogate pair.
     fn escaped_unit(&mut self) -> JsonResult<char> {
         let high = self.unit()?;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {
@@ -307,7 +358,10 @@ impl PythonJsonReader<'_> {
     }
 
     fn unit(&mut self) -> JsonResult<u32> {
-        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let digits = self
+            .rest()
+            .get(..4)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let code = code.ok_or(("Invalid \\uXXXX escape", self.at - 1))?;
         self.at += 4;
@@ -322,24 +376,42 @@ mod tests {
     #[test]
     fn json_is_written_as_in_python() {
         let value = Value::map([
-            ("b", Value::list([Value::from(1), Value::from(2.0), Value::Null, Value::from(f64::NAN)])),
+            (
+                "b",
+                Value::list([
+                    Value::from(1),
+                    Value::from(2.0),
+                    Value::Null,
+                    Value::from(f64::NAN),
+                ]),
+            ),
             ("a", Value::from("é\u{1f600}\"\\\n\u{7f}")),
         ]);
-        assert_eq!(json(&value), r#"{"a": "\u00e9\ud83d\ude00\"\\\n\u007f", "b": [1, 2.0, null, NaN]}"#);
+        assert_eq!(
+            json(&value),
+            r#"{"a": "\u00e9\ud83d\ude00\"\\\n\u007f", "b": [1, 2.0, null, NaN]}"#
+        );
         assert!(json_in_order(&value).starts_with(r#"{"b": [1"#));
     }
 
     #[test]
     fn json_is_read_as_in_python() {
         for (text, expected) in [
-            (r#" {"a": [1, 2.0, -0, 1e3, true, null]} "#, r#"{"a": [1, 2.0, 0, 1000.0, true, null]}"#),
+            (
+                r#" {"a": [1, 2.0, -0, 1e3, true, null]} "#,
+                r#"{"a": [1, 2.0, 0, 1000.0, true, null]}"#,
+            ),
             (r#"{"a": 1, "b": 2, "a": 3}"#, r#"{"a": 3, "b": 2}"#),
             ("99999999999999999999", "99999999999999999999"),
             ("[NaN, -Infinity]", "[NaN, -Infinity]"),
             (r#""\u00e9\ud83d\ude00\/""#, r#""\u00e9\ud83d\ude00/""#),
             ("[]", "[]"),
         ] {
-            assert_eq!(parse_json(text).map(|value| json_in_order(&value)), Ok(expected.into()), "{text}");
+            assert_eq!(
+                parse_json(text).map(|value| json_in_order(&value)),
+                Ok(expected.into()),
+                "{text}"
+            );
         }
     }
 
@@ -347,19 +419,38 @@ mod tests {
     fn invalid_json_fails_with_pythons_message() {
         for (text, expected) in [
             ("", "Expecting value: line 1 column 1 (char 0)"),
-            ("{a: 1}", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+            (
+                "{a: 1}",
+                "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+            ),
             ("[1,\n é]", "Expecting value: line 2 column 2 (char 5)"),
             ("[1 2]", "Expecting ',' delimiter: line 1 column 4 (char 3)"),
-            (r#"{"a" 1}"#, "Expecting ':' delimiter: line 1 column 6 (char 5)"),
+            (
+                r#"{"a" 1}"#,
+                "Expecting ':' delimiter: line 1 column 6 (char 5)",
+            ),
             ("1 x", "Extra data: line 1 column 3 (char 2)"),
             ("01", "Extra data: line 1 column 2 (char 1)"),
-            ("\"a", "Unterminated string starting at: line 1 column 1 (char 0)"),
-            ("\"a\n\"", "Invalid control character at: line 1 column 3 (char 2)"),
+            (
+                "\"a",
+                "Unterminated string starting at: line 1 column 1 (char 0)",
+            ),
+            (
+                "\"a\n\"",
+                "Invalid control character at: line 1 column 3 (char 2)",
+            ),
             (r#""\x""#, "Invalid \\escape: line 1 column 2 (char 1)"),
-            (r#""\u12""#, "Invalid \\uXXXX escape: line 1 column 3 (char 2)"),
+            (
+                r#""\u12""#,
+                "Invalid \\uXXXX escape: line 1 column 3 (char 2)",
+            ),
             ("-", "Expecting value: line 1 column 1 (char 0)"),
         ] {
-            assert_eq!(parse_json(text).map_err(|error| error.to_string()), Err(expected.into()), "{text}");
+            assert_eq!(
+                parse_json(text).map_err(|error| error.to_string()),
+                Err(expected.into()),
+                "{text}"
+            );
         }
         assert!(parse_json(&"[".repeat(100_000)).is_err());
     }

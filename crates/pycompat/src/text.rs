@@ -18,8 +18,8 @@ pub fn repr(value: &Value) -> String {
     out
 }
 
-/// Python's `repr(text)`: in single quotes, or in double quotes if the text contains single quotes and no double
-/// quotes.
+/// Python's `repr(text)`: in single quotes, or in double quotes if the text contains single quotes
+/// and no double quotes.
 pub fn repr_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_text(text, &mut out);
@@ -115,27 +115,43 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
 /// Whether `repr` writes a character without an escape.
 fn is_printable(character: char) -> bool {
     use GeneralCategory::{
-        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate,
+        Unassigned,
     };
     !matches!(
         get_general_category(character),
-        Control | Format | Surrogate | PrivateUse | Unassigned | LineSeparator | ParagraphSeparator | SpaceSeparator
+        Control
+            | Format
+            | Surrogate
+            | PrivateUse
+            | Unassigned
+            | LineSeparator
+            | ParagraphSeparator
+            | SpaceSeparator
     )
 }
 
-/// Python's `str(float)`: the fewest digits that read back as the same number, `.0` if integral, an exponent from
-/// `1e+16` on and below `1e-04`.
+/// Python's `str(float)`: the fewest digits that read back as the same number, `.0` if integral, an
+/// exponent from `1e+16` on and below `1e-04`.
 pub fn float_text(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+        return if value > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
     }
     let abs = value.abs();
     if abs == 0.0 || (1e-4..1e16).contains(&abs) {
         let text = format!("{value}");
-        return if text.contains('.') { text } else { text + ".0" };
+        return if text.contains('.') {
+            text
+        } else {
+            text + ".0"
+        };
     }
     let text = format!("{value:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -213,7 +229,10 @@ mod tests {
             ("it's", "\"it's\""),
             ("\"it's\"", "'\"it\\'s\"'"),
             ("a\nb\\", "'a\\nb\\\\'"),
-            ("é\u{a0}\u{200b}\u{1f600}\u{e000}\u{10ffff}\x7f", "'é\\xa0\\u200b\u{1f600}\\ue000\\U0010ffff\\x7f'"),
+            (
+                "é\u{a0}\u{200b}\u{1f600}\u{e000}\u{10ffff}\x7f",
+                "'é\\xa0\\u200b\u{1f600}\\ue000\\U0010ffff\\x7f'",
+            ),
         ] {
             assert_eq!(repr_text(text), expected);
         }
@@ -221,8 +240,15 @@ mod tests {
 
     #[test]
     fn containers_print_their_items_as_repr() {
-        let value =
-            Value::map([("a", Value::list([Value::from("x"), Value::from(true), Value::Null, Value::from(1.0)]))]);
+        let value = Value::map([(
+            "a",
+            Value::list([
+                Value::from("x"),
+                Value::from(true),
+                Value::Null,
+                Value::from(1.0),
+            ]),
+        )]);
         assert_eq!(text(&value), "{'a': ['x', True, None, 1.0]}");
         assert_eq!(text(&Value::from("x")), "x");
         assert_eq!(text(&Value::Set(Default::default())), "set()");
@@ -230,8 +256,14 @@ mod tests {
 
     #[test]
     fn white_space_is_that_of_python() {
-        assert_eq!(split_at_spaces(" a\t b\x1cc\u{2003}d ").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
-        assert_eq!(split("a,,b", ",").map(Iterator::collect::<Vec<_>>), Some(vec!["a", "", "b"]));
+        assert_eq!(
+            split_at_spaces(" a\t b\x1cc\u{2003}d ").collect::<Vec<_>>(),
+            ["a", "b", "c", "d"]
+        );
+        assert_eq!(
+            split("a,,b", ",").map(Iterator::collect::<Vec<_>>),
+            Some(vec!["a", "", "b"])
+        );
         assert!(split("a", "").is_none());
     }
 }

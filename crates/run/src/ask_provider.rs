@@ -9,33 +9,61 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use futures::FutureExt as _;
 use provider::{
-    BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest, Imported,
-    InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, Progress, ProviderError, ReadOutcome,
-    ReadRequest, SettingsChange, UpgradeRequest, Upgraded,
+    BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest,
+    Imported, InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, Progress,
+    ProviderError, ReadOutcome, ReadRequest, SettingsChange, UpgradeRequest, Upgraded,
 };
 
 use crate::scrub::CallSecrets;
 use crate::shell::{PlanningEvent, Shell};
-use evaluate::question::{ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Reply, Subject};
+use evaluate::question::{
+    ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Reply, Subject,
+};
 
-/// The time limit for a provider's answer to a question, such as a read, a plan, a data source or a function.
+/// The time limit for a provider's answer to a question, such as a read, a plan, a data source or a
+/// function.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
 impl Shell {
     /// Passes a question to its provider.
-    pub(crate) fn ask_provider<'a>(&'a self, question: ProviderQuestion<'a>) -> BoxFuture<'a, Reply> {
-        let ProviderQuestion { namespace, instance, subject, folder, request } = question;
-        let target = ProviderTarget { shell: self, namespace, instance, subject, folder };
+    pub(crate) fn ask_provider<'a>(
+        &'a self,
+        question: ProviderQuestion<'a>,
+    ) -> BoxFuture<'a, Reply> {
+        let ProviderQuestion {
+            namespace,
+            instance,
+            subject,
+            folder,
+            request,
+        } = question;
+        let target = ProviderTarget {
+            shell: self,
+            namespace,
+            instance,
+            subject,
+            folder,
+        };
         match request {
             ProviderRequest::Check(request) => boxed(target.check(request), ProviderReply::Checked),
             ProviderRequest::Read(request) => boxed(target.read(request), ProviderReply::Read),
             ProviderRequest::Plan(request) => boxed(target.plan(request), ProviderReply::Planned),
-            ProviderRequest::Preflight(request) => boxed(target.preflight(request), ProviderReply::Preflight),
+            ProviderRequest::Preflight(request) => {
+                boxed(target.preflight(request), ProviderReply::Preflight)
+            }
             ProviderRequest::Fetch(request) => boxed(target.fetch(request), ProviderReply::Fetched),
-            ProviderRequest::Invoke(request) => boxed(target.invoke(request), ProviderReply::Returned),
-            ProviderRequest::Import(request) => boxed(target.import(request), ProviderReply::Imported),
-            ProviderRequest::Upgrade(request) => boxed(target.upgrade(request), ProviderReply::Upgraded),
-            ProviderRequest::Configure => boxed(target.settings_change(), ProviderReply::Configured),
+            ProviderRequest::Invoke(request) => {
+                boxed(target.invoke(request), ProviderReply::Returned)
+            }
+            ProviderRequest::Import(request) => {
+                boxed(target.import(request), ProviderReply::Imported)
+            }
+            ProviderRequest::Upgrade(request) => {
+                boxed(target.upgrade(request), ProviderReply::Upgraded)
+            }
+            ProviderRequest::Configure => {
+                boxed(target.settings_change(), ProviderReply::Configured)
+            }
         }
     }
 }
@@ -73,14 +101,23 @@ impl<'a> ProviderTarget<'a> {
     fn call(&self) -> Call {
         static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
         let (token, progress) = (Name::default(), NO_PROGRESS.clone());
-        let mut call = self.shell.call_of(self.address(), self.namespace, self.instance, token, progress, self.folder);
+        let mut call = self.shell.call_of(
+            self.address(),
+            self.namespace,
+            self.instance,
+            token,
+            progress,
+            self.folder,
+        );
         call.deadline = Some(ANSWERED_WITHIN);
         call
     }
 
     /// Returns the session. An error names `what`.
     async fn session(&self, what: &str) -> Result<Arc<Configured>, ProviderError> {
-        self.shell.session_for(self.namespace, self.instance, what).await
+        self.shell
+            .session_for(self.namespace, self.instance, what)
+            .await
     }
 
     /// Returns the secrets of a call with these values.
@@ -91,8 +128,15 @@ impl<'a> ProviderTarget<'a> {
     async fn check(self, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
-        let checked = self.session(request.type_name).await?.session.check(&call, request).await;
-        checked.map(|checked| secrets.scrub_check(checked)).map_err(|error| secrets.scrub_error(error))
+        let checked = self
+            .session(request.type_name)
+            .await?
+            .session
+            .check(&call, request)
+            .await;
+        checked
+            .map(|checked| secrets.scrub_check(checked))
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     async fn read(self, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
@@ -100,56 +144,119 @@ impl<'a> ProviderTarget<'a> {
             planning(PlanningEvent::Reading(self.address().clone()));
         }
         let call = self.call();
-        let read = self.session(request.type_name).await?.session.read(&call, request).await;
-        let sent = [request.inputs, request.outputs, request.private, &call.settings];
+        let read = self
+            .session(request.type_name)
+            .await?
+            .session
+            .read(&call, request)
+            .await;
+        let sent = [
+            request.inputs,
+            request.outputs,
+            request.private,
+            &call.settings,
+        ];
         CallSecrets::read(&self.shell.secrets, sent, read)
     }
 
     async fn plan(self, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
         let call = self.call();
-        let secrets = self.secrets([request.prior_inputs, request.prior, request.desired, &call.settings]);
-        let planned = self.session(request.type_name).await?.session.plan(&call, request).await;
-        planned.map(|planned| secrets.scrub_plan(planned)).map_err(|error| secrets.scrub_error(error))
+        let secrets = self.secrets([
+            request.prior_inputs,
+            request.prior,
+            request.desired,
+            &call.settings,
+        ]);
+        let planned = self
+            .session(request.type_name)
+            .await?
+            .session
+            .plan(&call, request)
+            .await;
+        planned
+            .map(|planned| secrets.scrub_plan(planned))
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     async fn preflight(self, request: PreflightRequest<'_>) -> Result<Preflight, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.prior_inputs, request.desired, &call.settings]);
-        let answer = self.session(request.type_name).await?.session.preflight(&call, request).await;
-        answer.map(|answer| secrets.scrub_preflight(answer)).map_err(|error| secrets.scrub_error(error))
+        let answer = self
+            .session(request.type_name)
+            .await?
+            .session
+            .preflight(&call, request)
+            .await;
+        answer
+            .map(|answer| secrets.scrub_preflight(answer))
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     async fn fetch(self, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
         let call = self.call();
         let searched = request.filters.iter().map(|filter| &filter.2);
         let secrets = self.secrets(searched.chain([request.annotations, &call.settings]));
-        let fetched = self.session(request.type_name).await?.session.fetch(&call, request).await;
-        fetched.map(|fetched| secrets.scrub_fetched(fetched)).map_err(|error| secrets.scrub_error(error))
+        let fetched = self
+            .session(request.type_name)
+            .await?
+            .session
+            .fetch(&call, request)
+            .await;
+        fetched
+            .map(|fetched| secrets.scrub_fetched(fetched))
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     async fn invoke(self, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
         let call = self.call();
         let secrets = self.secrets(request.arguments.iter().chain([&call.settings]));
-        let answer = self.session(self.namespace).await?.session.invoke(&call, request).await;
+        let answer = self
+            .session(self.namespace)
+            .await?
+            .session
+            .invoke(&call, request)
+            .await;
         answer.map_err(|error| secrets.scrub_error(error))
     }
 
     async fn import(self, request: ImportRequest<'_>) -> Result<Vec<Imported>, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.desired, &call.settings]);
-        let found = self.session(request.type_name).await?.session.import(&call, request).await;
-        let clean = |found: Imported| Imported { observed: secrets.scrub_observed(found.observed), ..found };
-        found.map(|found| found.into_iter().map(clean).collect()).map_err(|error| secrets.scrub_error(error))
+        let found = self
+            .session(request.type_name)
+            .await?
+            .session
+            .import(&call, request)
+            .await;
+        let clean = |found: Imported| Imported {
+            observed: secrets.scrub_observed(found.observed),
+            ..found
+        };
+        found
+            .map(|found| found.into_iter().map(clean).collect())
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     async fn upgrade(self, request: UpgradeRequest<'_>) -> Result<Upgraded, ProviderError> {
         let call = self.call();
-        let secrets = self.secrets([request.inputs, request.fields, request.private, &call.settings]);
-        let upgraded = self.session(request.type_name).await?.session.upgrade(&call, request).await;
+        let secrets = self.secrets([
+            request.inputs,
+            request.fields,
+            request.private,
+            &call.settings,
+        ]);
+        let upgraded = self
+            .session(request.type_name)
+            .await?
+            .session
+            .upgrade(&call, request)
+            .await;
         upgraded.map_err(|error| secrets.scrub_error(error))
     }
 
     async fn settings_change(self) -> Result<SettingsChange, ProviderError> {
-        self.session(self.namespace).await.map(|configured| configured.change.clone())
+        self.session(self.namespace)
+            .await
+            .map(|configured| configured.change.clone())
     }
 }

@@ -1,4 +1,5 @@
-//! The runtime: answers the core's questions, carries out effects, and holds the lease of an operation.
+//! The runtime: answers the core's questions, carries out effects, and holds the lease of an
+//! operation.
 //!
 //! Not here: planning (`plan`), the order of steps (`apply`).
 

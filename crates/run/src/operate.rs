@@ -4,7 +4,8 @@ use blueprint::Name;
 use diag::Diagnostics;
 use provider::BoxFuture;
 use state::{
-    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
+    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store,
+    StoreError,
 };
 use tokio::sync::mpsc;
 
@@ -38,16 +39,20 @@ pub enum Operated {
     Store(StoreError),
 }
 
-/// Makes the plan of a rollback. The implementation knows facts that this crate does not: the sources of documents and
-/// the providers.
+/// Makes the plan of a rollback. The implementation knows facts that this crate does not: the
+/// sources of documents and the providers.
 pub trait RollbackPlanner: Send + Sync {
     /// Makes the plan that returns from the current state to a target, with
-    /// [`Options::rollback`](plan::options::Options). Returns `None` if there is no plan; the errors are added to
-    /// `found`.
-    fn stage<'a>(&'a self, target: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
+    /// [`Options::rollback`](plan::options::Options). Returns `None` if there is no plan; the
+    /// errors are added to `found`.
+    fn stage<'a>(
+        &'a self,
+        target: RollbackTarget,
+        found: &'a mut Diagnostics,
+    ) -> BoxFuture<'a, Option<Staged>>;
 
-    /// Prepares diagnostics for a report that can show only the documents of the failed operation. Places in the
-    /// documents of the target become text.
+    /// Prepares diagnostics for a report that can show only the documents of the failed operation.
+    /// Places in the documents of the target become text.
     fn flatten_places(&self, found: Diagnostics) -> Diagnostics;
 }
 
@@ -55,7 +60,8 @@ pub trait RollbackPlanner: Send + Sync {
 pub struct OperateRequest<'a> {
     /// The plan.
     pub staged: Staged,
-    /// Whether to compare the inputs of the plan with the current ones first, because the plan may be out of date.
+    /// Whether to compare the inputs of the plan with the current ones first, because the plan may
+    /// be out of date.
     pub recheck_inputs: bool,
     /// The environment of the run.
     pub shell: &'a Shell,
@@ -75,7 +81,8 @@ pub struct OperateRequest<'a> {
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
 
-/// The shared context of the runs under one lease: the run of the plan, and the rollback after its failure.
+/// The shared context of the runs under one lease: the run of the plan, and the rollback after its
+/// failure.
 struct Leased<'a> {
     shell: &'a Shell,
     store: &'a dyn Store,
@@ -86,12 +93,16 @@ struct Leased<'a> {
 
 /// Applies a plan under a new lease.
 ///
-/// With [`OnFailure::Rollback`] and a `rollback_planner`, a failure is followed by a rollback under the same lease. The
-/// outcome is that of the failed run and contains that of the rollback.
+/// With [`OnFailure::Rollback`] and a `rollback_planner`, a failure is followed by a rollback under
+/// the same lease. The outcome is that of the failed run and contains that of the rollback.
 ///
-/// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources have changed
-/// (`input-changed`, `observation-changed`: compared if `recheck_inputs`), or if secrets cannot be sealed.
-pub async fn operate(request: OperateRequest<'_>, mut report: impl FnMut(Event) + Send) -> Operated {
+/// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources
+/// have changed (`input-changed`, `observation-changed`: compared if `recheck_inputs`), or if
+/// secrets cannot be sealed.
+pub async fn operate(
+    request: OperateRequest<'_>,
+    mut report: impl FnMut(Event) + Send,
+) -> Operated {
     let OperateRequest {
         staged,
         recheck_inputs: must_recheck,
@@ -115,7 +126,9 @@ pub async fn operate(request: OperateRequest<'_>, mut report: impl FnMut(Event) 
     }
     if let Some(address) = staged.plan.unread_but_needed().first() {
         let diagnostic = codes::PROVIDER_FAILED
-            .new(format!("`{address}` could not be read when the plan was made, and would be changed"))
+            .new(format!(
+                "`{address}` could not be read when the plan was made, and would be changed"
+            ))
             .help("stage again once the cause is fixed");
         found.push(diagnostic);
         return Operated::Refused(found);
@@ -142,11 +155,21 @@ pub async fn operate(request: OperateRequest<'_>, mut report: impl FnMut(Event) 
         Err(error) => return Operated::Store(error),
     };
     // Boxed so that the future does not contain two operations.
-    let leased = Leased { shell, store, lease: &lease, settings, who };
-    let mut operated = Box::pin(leased.run(staged, lease.revision, id, &mut interrupts, &mut report)).await;
-    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, planner, settings.on_failure)
+    let leased = Leased {
+        shell,
+        store,
+        lease: &lease,
+        settings,
+        who,
+    };
+    let mut operated =
+        Box::pin(leased.run(staged, lease.revision, id, &mut interrupts, &mut report)).await;
+    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) =
+        (&mut operated, planner, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
-        && let Some(lost) = leased.roll_back(outcome, back, &mut interrupts, report).await
+        && let Some(lost) = leased
+            .roll_back(outcome, back, &mut interrupts, report)
+            .await
     {
         operated = lost;
     }
@@ -177,7 +200,13 @@ impl Leased<'_> {
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
         report: impl FnMut(Event) + Send,
     ) -> Operated {
-        let Leased { shell, store, lease, settings, who } = *self;
+        let Leased {
+            shell,
+            store,
+            lease,
+            settings,
+            who,
+        } = *self;
         if head != staged.plan.revision {
             return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
         }
@@ -189,20 +218,27 @@ impl Leased<'_> {
             }
         }
         let operation = operation_of(&staged.plan, id, shell.clock.now(), who);
-        let documents = staged.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
+        let documents = staged
+            .evaluation
+            .as_ref()
+            .map(|evaluation| evaluation.documents.clone());
         let apply = Apply::new(staged, settings, operation);
         match run(apply, shell, store, lease, interrupts, report).await {
             Ok(mut outcome) => {
                 // Report remarks on settings that became known during the run.
-                report_settings(shell.settings_remarks(), documents.as_deref(), &mut outcome.diagnostics);
+                report_settings(
+                    shell.settings_remarks(),
+                    documents.as_deref(),
+                    &mut outcome.diagnostics,
+                );
                 Operated::Done(outcome)
             }
             Err(lost) => Operated::Aborted(lost),
         }
     }
 
-    /// Rolls back to the last successful generation after a failure. Adds the result to `outcome`. Returns `Some` if
-    /// the rollback was cut off or could not be recorded.
+    /// Rolls back to the last successful generation after a failure. Adds the result to `outcome`.
+    /// Returns `Some` if the rollback was cut off or could not be recorded.
     async fn roll_back(
         &self,
         outcome: &mut Outcome,
@@ -210,11 +246,20 @@ impl Leased<'_> {
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
         mut report: impl FnMut(Event) + Send,
     ) -> Option<Operated> {
-        let Leased { shell, store, lease, settings, .. } = *self;
+        let Leased {
+            shell,
+            store,
+            lease,
+            settings,
+            ..
+        } = *self;
         let mut found = Diagnostics::new();
         if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
             // Calls that may still be running cannot be undone yet.
-            outcome.diagnostics.append(generation::report_incomplete(&outcome.left_in_flight, found));
+            outcome.diagnostics.append(generation::report_incomplete(
+                &outcome.left_in_flight,
+                found,
+            ));
             return None;
         }
         let target = match rollback_target(store, &lease.instance, None).await {
@@ -238,54 +283,82 @@ impl Leased<'_> {
         };
         let found = rollback_planner.flatten_places(found);
         let Some(staged) = staged.filter(|_| !found.has_errors()) else {
-            outcome.diagnostics.append(generation::report_incomplete(&[], found));
+            outcome
+                .diagnostics
+                .append(generation::report_incomplete(&[], found));
             return None;
         };
         outcome.diagnostics.append(found);
-        let settings = ApplySettings { on_failure: OnFailure::KeepGoing, ..settings };
+        let settings = ApplySettings {
+            on_failure: OnFailure::KeepGoing,
+            ..settings
+        };
         let head = match store.head(&lease.instance).await {
             Ok(head) => head,
             Err(error) => return Some(Operated::Aborted(aborted_by_store(outcome, error))),
         };
         let second = Leased { settings, ..*self };
-        match Box::pin(second.run(staged, head, operation_id(&shell.rng), interrupts, report)).await {
+        match Box::pin(second.run(staged, head, operation_id(&shell.rng), interrupts, report)).await
+        {
             Operated::Done(mut second) => {
-                let diagnostics = rollback_planner.flatten_places(std::mem::take(&mut second.diagnostics));
+                let diagnostics =
+                    rollback_planner.flatten_places(std::mem::take(&mut second.diagnostics));
                 match second.outcome {
-                    Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(diagnostics),
-                    _ => outcome.diagnostics.append(generation::report_incomplete(&second.undone, diagnostics)),
+                    Some(OperationOutcome::Ready | OperationOutcome::Gone) => {
+                        outcome.diagnostics.append(diagnostics)
+                    }
+                    _ => outcome
+                        .diagnostics
+                        .append(generation::report_incomplete(&second.undone, diagnostics)),
                 }
                 outcome.rolled_back = Some(Box::new(second));
                 None
             }
             Operated::Nothing => None,
             Operated::Refused(diagnostics) | Operated::Busy(diagnostics) => {
-                outcome
-                    .diagnostics
-                    .append(generation::report_incomplete(&[], rollback_planner.flatten_places(diagnostics)));
+                outcome.diagnostics.append(generation::report_incomplete(
+                    &[],
+                    rollback_planner.flatten_places(diagnostics),
+                ));
                 None
             }
             Operated::Store(error) => Some(Operated::Aborted(aborted_by_store(outcome, error))),
-            Operated::Aborted(second) => Some(Operated::Aborted(Aborted { counts: outcome.counts, ..second })),
+            Operated::Aborted(second) => Some(Operated::Aborted(Aborted {
+                counts: outcome.counts,
+                ..second
+            })),
         }
     }
 }
 
-/// Whether an end must be recorded although no step remains: for a run that was cut off after its last step, or for a
-/// destroyed instance.
-async fn must_record_end(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
-    let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
+/// Whether an end must be recorded although no step remains: for a run that was cut off after its
+/// last step, or for a destroyed instance.
+async fn must_record_end(
+    plan: &Plan,
+    store: &dyn Store,
+    instance: &InstanceName,
+) -> Result<bool, StoreError> {
+    let last = store
+        .info(instance)
+        .await?
+        .and_then(|info| info.last)
+        .map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
         Purpose::Reconcile => false,
         Purpose::Destroy => {
-            plan.options.targets.is_empty() && last.is_some_and(|last| last != Some(OperationOutcome::Gone))
+            plan.options.targets.is_empty()
+                && last.is_some_and(|last| last != Some(OperationOutcome::Gone))
         }
         Purpose::Deploy => last == Some(None),
     })
 }
 
 /// Awaits `work`, and renews the lease meanwhile. The next commit detects a lost lease.
-async fn renewing_lease_while<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
+async fn renewing_lease_while<T>(
+    work: impl Future<Output = T>,
+    store: &dyn Store,
+    lease: &state::Lease,
+) -> T {
     let mut work = std::pin::pin!(work);
     let mut renewals = tokio::time::interval(LEASE / 3);
     loop {
@@ -299,15 +372,21 @@ async fn renewing_lease_while<T>(work: impl Future<Output = T>, store: &dyn Stor
     }
 }
 
-/// Returns the result of an operation that ended, but whose rollback failed because of the store. It contains the
-/// counts of the operation.
+/// Returns the result of an operation that ended, but whose rollback failed because of the store.
+/// It contains the counts of the operation.
 fn aborted_by_store(outcome: &Outcome, store: StoreError) -> Aborted {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
-    Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
+    Aborted {
+        store: Some(store),
+        counts: outcome.counts,
+        left_in_flight,
+        undone,
+    }
 }
 
-/// Returns the target of a rollback, see [`generation::rollback_operation`]. It is [`RollbackTarget::Nothing`] if no
-/// generation succeeded. The outer error is that of the store; the inner one is the reason why there is no target.
+/// Returns the target of a rollback, see [`generation::rollback_operation`]. It is
+/// [`RollbackTarget::Nothing`] if no generation succeeded. The outer error is that of the store;
+/// the inner one is the reason why there is no target.
 pub async fn rollback_target(
     store: &dyn Store,
     instance: &InstanceName,
@@ -326,7 +405,10 @@ pub async fn rollback_target(
 fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
     Some(
         codes::PLAN_STALE
-            .new(format!("the plan was made at revision {}, the state is at {}", made.0, found.0))
+            .new(format!(
+                "the plan was made at revision {}, the state is at {}",
+                made.0, found.0
+            ))
             .help("stage again"),
     )
 }
@@ -343,11 +425,23 @@ pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> 
 }
 
 /// Returns the diagnostic for an operation whose lease was ended or taken over during its run.
-pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
-    let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
+pub fn taken_over(
+    instance: &InstanceName,
+    holder: Option<&LeaseHolder>,
+    now: i64,
+) -> diag::Diagnostic {
+    let diagnostic = codes::LEASE_LOST.new(format!(
+        "`{instance}` has been taken over from this operation"
+    ));
     let (by_whom, help) = match holder {
-        Some(holder) => (held_by(holder, now), "run the same command again once that operation has ended"),
-        None => ("its lease was ended; no operation holds it now".to_owned(), "run the same command again"),
+        Some(holder) => (
+            held_by(holder, now),
+            "run the same command again once that operation has ended",
+        ),
+        None => (
+            "its lease was ended; no operation holds it now".to_owned(),
+            "run the same command again",
+        ),
     };
     diagnostic
         .note(by_whom)
@@ -362,7 +456,9 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
         _ => "less than a second".to_owned(),
     };
     let sign = match (holder.liveness, holder.expired) {
-        (Liveness::Alive, true) => "; the process runs, but has given no sign of life for a minute: it may be stopped",
+        (Liveness::Alive, true) => {
+            "; the process runs, but has given no sign of life for a minute: it may be stopped"
+        }
         (Liveness::Alive, false) => "; the process runs",
         (Liveness::Dead, _) => "; the process has ended",
         (Liveness::Unknown, _) => "",
@@ -377,10 +473,17 @@ pub fn operation_id(rng: &Rng) -> Name {
 
 /// Returns the operation of this plan for the history.
 fn operation_of(plan: &Plan, id: Name, began: i64, who: &str) -> Operation {
-    let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
+    let document: Name = plan
+        .document
+        .as_ref()
+        .map_or("".into(), |document| document.path.clone());
     let memoised = plan.answers.memoised.clone();
     Operation {
-        memoised: if plan.document.is_some() { memoised } else { Default::default() },
+        memoised: if plan.document.is_some() {
+            memoised
+        } else {
+            Default::default()
+        },
         id,
         kind: plan.kind,
         who: who.into(),

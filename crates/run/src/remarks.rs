@@ -1,7 +1,7 @@
 //! Remarks of providers on their settings, reported when their sessions were opened.
 //!
-//! A session is shared, and all its users get the same diagnostics, so each remark is kept once. Not here: reporting
-//! them (`plan::provider_diagnostics`).
+//! A session is shared, and all its users get the same diagnostics, so each remark is kept once.
+//! Not here: reporting them (`plan::provider_diagnostics`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 

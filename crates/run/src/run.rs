@@ -8,7 +8,8 @@ use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, ErrorKind, PlanPhase, Progress, ProviderError, ReadRequest, Readiness,
+    Applied, ApplyRequest, BoxFuture, Call, ErrorKind, PlanPhase, Progress, ProviderError,
+    ReadRequest, Readiness,
 };
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
@@ -42,7 +43,8 @@ pub enum Interrupt {
 pub struct Aborted {
     /// The store's error, if there was one.
     pub store: Option<StoreError>,
-    /// The numbers of resources created, updated, deleted and replaced, in this order, as far as recorded.
+    /// The numbers of resources created, updated, deleted and replaced, in this order, as far as
+    /// recorded.
     pub counts: [u64; 4],
     /// The resources whose calls were running at the end.
     pub left_in_flight: Vec<Address>,
@@ -52,7 +54,12 @@ pub struct Aborted {
 
 impl Aborted {
     fn now(apply: &Apply, store: Option<StoreError>) -> Aborted {
-        Aborted { store, counts: apply.counts(), left_in_flight: apply.left_in_flight(), undone: apply.undone() }
+        Aborted {
+            store,
+            counts: apply.counts(),
+            left_in_flight: apply.left_in_flight(),
+            undone: apply.undone(),
+        }
     }
 }
 
@@ -68,8 +75,8 @@ enum EffectResult {
 
 /// Applies a plan to its end. Passes every event to `report`.
 ///
-/// Renews the lease; the caller takes and releases it. Returns `Err` if [`Interrupt::Immediate`] cut the run off, or if
-/// its end could not be recorded. The state can be resumed in both cases.
+/// Renews the lease; the caller takes and releases it. Returns `Err` if [`Interrupt::Immediate`]
+/// cut the run off, or if its end could not be recorded. The state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
@@ -85,13 +92,18 @@ pub async fn run(
     lease_renewals.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut effects = Vec::new();
     let mut may_interrupt = true;
-    apply.values().for_each(|value| shell.secrets.add_secrets_of(value));
+    apply
+        .values()
+        .for_each(|value| shell.secrets.add_secrets_of(value));
     state.inputs.push(ApplyInput::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
     loop {
         let at = ApplyInput::At(begun.elapsed());
-        apply.step(std::iter::once(at).chain(state.inputs.drain(..)), &mut effects);
+        apply.step(
+            std::iter::once(at).chain(state.inputs.drain(..)),
+            &mut effects,
+        );
         // First report the progress that providers sent before their answers.
         while let Ok(event) = progress_events.try_recv() {
             report(event);
@@ -107,16 +119,21 @@ pub async fn run(
                     let cancel = shell.cancel.child_token();
                     state.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
-                        // If this process was suspended since its last commit, another operation may have taken over
-                        // the instance.
+                        // If this process was suspended since its last commit, another operation
+                        // may have taken over the instance.
                         match store.check_lease(lease).await {
-                            Ok(()) => EffectResult::Applied(task, call(shell, request, cancel, progress).await),
+                            Ok(()) => EffectResult::Applied(
+                                task,
+                                call(shell, request, cancel, progress).await,
+                            ),
                             Err(error) => EffectResult::NotCalled(task, error),
                         }
                     }));
                 }
                 Effect::Poll(task, request) => {
-                    under_way.push(Box::pin(async move { EffectResult::Polled(task, poll(shell, request).await) }));
+                    under_way.push(Box::pin(async move {
+                        EffectResult::Polled(task, poll(shell, request).await)
+                    }));
                 }
                 Effect::Ask(asking) => under_way.push(Box::pin(ask(shell, asking))),
                 Effect::Wake(number, after) => under_way.push(Box::pin(async move {
@@ -190,7 +207,12 @@ struct LoopState {
 
 impl LoopState {
     fn of(revision: Revision) -> LoopState {
-        LoopState { revision, store_error: None, cancels: HashMap::new(), inputs: Vec::new() }
+        LoopState {
+            revision,
+            store_error: None,
+            cancels: HashMap::new(),
+            inputs: Vec::new(),
+        }
     }
 
     /// Turns an answer into an input of the machine.
@@ -211,9 +233,11 @@ impl LoopState {
             }
             EffectResult::NotCalled(task, error) => {
                 self.cancels.remove(&task);
-                self.inputs.push(ApplyInput::CommitFailed(error_chain(&error)));
+                self.inputs
+                    .push(ApplyInput::CommitFailed(error_chain(&error)));
                 self.store_error.get_or_insert(error);
-                let why = "it was not called, because the instance is no longer held by this operation";
+                let why =
+                    "it was not called, because the instance is no longer held by this operation";
                 ApplyInput::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
             }
             EffectResult::Polled(task, answer) => ApplyInput::Polled(task, answer),
@@ -223,11 +247,12 @@ impl LoopState {
         self.inputs.push(happened);
     }
 
-    /// Renews the lease. A lost lease ends all commits. Any other error is ignored, because the next renewal may
-    /// succeed.
+    /// Renews the lease. A lost lease ends all commits. Any other error is ignored, because the
+    /// next renewal may succeed.
     async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
         if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
-            self.inputs.push(ApplyInput::CommitFailed(error_chain(&error)));
+            self.inputs
+                .push(ApplyInput::CommitFailed(error_chain(&error)));
             self.store_error = Some(error);
         }
     }
@@ -256,19 +281,30 @@ async fn call(
         Some(instance) => instance.settings.clone(),
         None => shell.settings_of(request.type_name.package_name()),
     };
-    let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
+    let values = [
+        &request.desired,
+        &request.prior_inputs,
+        &request.prior,
+        &request.private,
+        &settings,
+    ];
     let secrets = CallSecrets::of(&shell.secrets, values);
     let report_progress = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
             // Sending fails only after the run is over.
-            let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.scrub_text(text).into() });
+            let _ = progress.send(Event::Progress {
+                address: address.clone(),
+                text: secrets.scrub_text(text).into(),
+            });
         })
     };
     let mut call = call_of(shell, &request, report_progress);
     call.cancel = cancel;
     call.deadline = request.limit;
-    let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
+    let configured = shell
+        .session_of(&request.type_name, request.provider.as_ref())
+        .await?;
     let asked = ApplyRequest {
         operation: request.operation,
         type_name: &request.type_name,
@@ -281,18 +317,43 @@ async fn call(
         private: &request.private,
         sources: &request.sources,
     };
-    secrets.scrub_apply(configured.session.apply(&call, asked).await, &request.type_name, &shell.catalogs)
+    secrets.scrub_apply(
+        configured.session.apply(&call, asked).await,
+        &request.type_name,
+        &shell.catalogs,
+    )
 }
 
 fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
-    let CallRequest { address, type_name, provider, token, folder, .. } = request;
-    shell.call_of(address, type_name.package_name(), provider.as_ref(), token.clone(), progress, folder)
+    let CallRequest {
+        address,
+        type_name,
+        provider,
+        token,
+        folder,
+        ..
+    } = request;
+    shell.call_of(
+        address,
+        type_name.package_name(),
+        provider.as_ref(),
+        token.clone(),
+        progress,
+        folder,
+    )
 }
 
 async fn ask(shell: &Shell, asking: Asking) -> EffectResult {
-    let Asking { task, questions, now, functions } = asking;
-    let requests: Vec<_> =
-        questions.iter().map(|question| ask_world(question, now, PlanPhase::Apply, &functions, shell)).collect();
+    let Asking {
+        task,
+        questions,
+        now,
+        functions,
+    } = asking;
+    let requests: Vec<_> = questions
+        .iter()
+        .map(|question| ask_world(question, now, PlanPhase::Apply, &functions, shell))
+        .collect();
     let replies = futures::future::join_all(requests).await;
     EffectResult::Answered(task, questions.into_iter().zip(replies).collect())
 }
@@ -301,7 +362,9 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
     let quiet = Arc::new(|_: &str| {});
     let mut call = call_of(shell, &request, quiet);
     call.deadline = request.limit;
-    let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
+    let configured = shell
+        .session_of(&request.type_name, request.provider.as_ref())
+        .await?;
     let asked = ReadRequest {
         type_name: &request.type_name,
         id: request.id.as_deref(),
@@ -311,14 +374,23 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
         private: &request.private,
         token: None,
     };
-    let secrets =
-        CallSecrets::of(&shell.secrets, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+    let secrets = CallSecrets::of(
+        &shell.secrets,
+        [
+            &request.prior_inputs,
+            &request.prior,
+            &request.private,
+            &call.settings,
+        ],
+    );
     match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.mark_secrets(fields))),
         Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
-        Ok(Readiness::Broken(why)) => {
-            Ok(Readiness::Broken(why.iter().map(|why| secrets.scrub_text(why).into()).collect()))
-        }
+        Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(
+            why.iter()
+                .map(|why| secrets.scrub_text(why).into())
+                .collect(),
+        )),
         Err(error) => Err(secrets.scrub_error(error)),
     }
 }

@@ -1,17 +1,18 @@
-//! Removes secrets from the reports of providers. Errors, warnings and progress of a provider contain no secret of its
-//! call. Values that repeat a secret are marked as secret.
+//! Removes secrets from the reports of providers. Errors, warnings and progress of a provider
+//! contain no secret of its call. Values that repeat a secret are marked as secret.
 //!
-//! Secrets of the call are removed even if only parts of them occur. Secrets of the rest of the run are removed only if
-//! they occur as a whole.
+//! Secrets of the call are removed even if only parts of them occur. Secrets of the rest of the run
+//! are removed only if they occur as a whole.
 //!
-//! Values are searched only if there is a text or a secret. Not here: the search itself (`provider::Scrub`).
+//! Values are searched only if there is a text or a secret. Not here: the search itself
+//! (`provider::Scrub`).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::{Name, TypeId, Value};
 use provider::{
-    Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic, ProviderError,
-    ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
+    Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic,
+    ProviderError, ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
 };
 
 use understand::compare::{has_sensitive, mark_fields};
@@ -82,10 +83,17 @@ pub(crate) struct CallSecrets {
 
 impl CallSecrets {
     /// Returns the secrets of a call with these values.
-    pub(crate) fn of<'a>(known: &RunSecrets, values: impl IntoIterator<Item = &'a Value>) -> Arc<CallSecrets> {
+    pub(crate) fn of<'a>(
+        known: &RunSecrets,
+        values: impl IntoIterator<Item = &'a Value>,
+    ) -> Arc<CallSecrets> {
         let values: Vec<Value> = values.into_iter().cloned().collect();
         values.iter().for_each(|value| known.add_secrets_of(value));
-        Arc::new(CallSecrets { values, scrub: OnceLock::new(), known: known.clone() })
+        Arc::new(CallSecrets {
+            values,
+            scrub: OnceLock::new(),
+            known: known.clone(),
+        })
     }
 
     fn scrub(&self) -> &Scrubber {
@@ -97,22 +105,31 @@ impl CallSecrets {
         self.known.scrub_text(&self.scrub().clean(text))
     }
 
-    /// Marks each field of an answer that repeats a secret, regardless of the catalogue. For example, an address that
-    /// is made from a secret name is secret.
+    /// Marks each field of an answer that repeats a secret, regardless of the catalogue. For
+    /// example, an address that is made from a secret name is secret.
     pub(crate) fn mark_secrets(&self, fields: Value) -> Value {
         let own = self.values.iter().any(Value::has_secret);
-        self.known.mark_secrets(if own { self.scrub().marked(&fields) } else { fields })
+        self.known.mark_secrets(if own {
+            self.scrub().marked(&fields)
+        } else {
+            fields
+        })
     }
 
     fn scrub_names(&self, texts: &mut [Name]) {
-        texts.iter_mut().for_each(|text| *text = self.scrub_text(text).into());
+        texts
+            .iter_mut()
+            .for_each(|text| *text = self.scrub_text(text).into());
     }
 
     /// Removes secrets from an error.
     pub(crate) fn scrub_error(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.scrub_text(&error.message);
-        // Cleaning may make the path invalid. An invalid path is treated like a wrong one: it leads nowhere.
-        error.field = error.field.map(|field| self.scrub_text(&field.to_string()).into());
+        // Cleaning may make the path invalid. An invalid path is treated like a wrong one: it leads
+        // nowhere.
+        error.field = error
+            .field
+            .map(|field| self.scrub_text(&field.to_string()).into());
         self.scrub_diagnostics(&mut error.diagnostics);
         if let Some(partial) = &mut error.partial {
             self.scrub_diagnostics(&mut partial.diagnostics);
@@ -174,15 +191,17 @@ impl CallSecrets {
         }
     }
 
-    /// Removes secrets from the result of a read with these values. In the usual case, without a text or a secret,
-    /// nothing is copied.
+    /// Removes secrets from the result of a read with these values. In the usual case, without a
+    /// text or a secret, nothing is copied.
     pub(crate) fn read<'a>(
         known: &RunSecrets,
         values: impl IntoIterator<Item = &'a Value> + Clone,
         read: Result<ReadOutcome, ProviderError>,
     ) -> Result<ReadOutcome, ProviderError> {
         let has_no_text = match &read {
-            Ok(ReadOutcome::Present(observed)) => observed.expired.is_none() && observed.diagnostics.is_empty(),
+            Ok(ReadOutcome::Present(observed)) => {
+                observed.expired.is_none() && observed.diagnostics.is_empty()
+            }
             Ok(_) => true,
             Err(_) => false,
         };
@@ -197,7 +216,8 @@ impl CallSecrets {
             });
         }
         let secrets = CallSecrets::of(known, values);
-        read.map(|seen| secrets.scrub_read(seen)).map_err(|error| secrets.scrub_error(error))
+        read.map(|seen| secrets.scrub_read(seen))
+            .map_err(|error| secrets.scrub_error(error))
     }
 
     fn scrub_read(&self, seen: ReadOutcome) -> ReadOutcome {
@@ -207,7 +227,8 @@ impl CallSecrets {
         }
     }
 
-    /// Removes secrets from the warnings of a data source and marks candidates that repeat a secret.
+    /// Removes secrets from the warnings of a data source and marks candidates that repeat a
+    /// secret.
     pub(super) fn scrub_fetched(&self, mut fetched: Fetched) -> Fetched {
         self.scrub_diagnostics(&mut fetched.diagnostics);
         for candidate in &mut fetched.candidates {
@@ -216,7 +237,8 @@ impl CallSecrets {
         fetched
     }
 
-    /// Removes secrets from the answer to a call, including secrets that the answer itself contains.
+    /// Removes secrets from the answer to a call, including secrets that the answer itself
+    /// contains.
     pub(crate) fn scrub_apply(
         &self,
         answer: Result<Applied, ProviderError>,
@@ -224,15 +246,26 @@ impl CallSecrets {
         catalogs: &Catalogs,
     ) -> Result<Applied, ProviderError> {
         let made = |fields: &Value| match catalogs.resource_type(type_name) {
-            TypeRef::Known(ty) => CallSecrets::of(&self.known, [&mark_fields(&ty.schema, fields, &Value::Null)]),
+            TypeRef::Known(ty) => CallSecrets::of(
+                &self.known,
+                [&mark_fields(&ty.schema, fields, &Value::Null)],
+            ),
             _ => CallSecrets::of(&self.known, []),
         };
         match answer {
             Ok(mut applied) => {
                 if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
-                    && ty.schema.fields.values().any(|field| field.computed && has_sensitive(Some(field)))
+                    && ty
+                        .schema
+                        .fields
+                        .values()
+                        .any(|field| field.computed && has_sensitive(Some(field)))
                 {
-                    self.known.add_secrets_of(&mark_fields(&ty.schema, &applied.fields, &Value::Null));
+                    self.known.add_secrets_of(&mark_fields(
+                        &ty.schema,
+                        &applied.fields,
+                        &Value::Null,
+                    ));
                 }
                 if !applied.diagnostics.is_empty() {
                     made(&applied.fields).scrub_diagnostics(&mut applied.diagnostics);

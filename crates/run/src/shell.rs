@@ -1,8 +1,8 @@
-//! The shell answers the core's questions with providers and files. It reads the clock, random bytes and files for the
-//! core.
+//! The shell answers the core's questions with providers and files. It reads the clock, random
+//! bytes and files for the core.
 //!
-//! Not here: decisions; the selection of providers and stores; questions to providers (`ask_provider`); effects
-//! (`run`).
+//! Not here: decisions; the selection of providers and stores; questions to providers
+//! (`ask_provider`); effects (`run`).
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -12,8 +12,8 @@ use std::time::Duration;
 use blueprint::wire::WireDocument;
 use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic, ProviderError,
-    Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
+    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic,
+    ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -27,8 +27,8 @@ use evaluate::world::{Environment, World};
 /// The maximum number of bytes that `file` and `http_resource` read.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. The front end supplies it,
-/// so that the core needs no HTTP client.
+/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. The
+/// front end supplies it, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
 /// An event during planning.
@@ -50,11 +50,13 @@ pub enum PlanningEvent {
 /// Receives the events of planning.
 pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
-/// Receives log lines of providers' processes: the name of the provider and the line, without secrets.
+/// Receives log lines of providers' processes: the name of the provider and the line, without
+/// secrets.
 pub type ProviderLog = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-/// Returns the place of a setting of a provider in the configuration, or the place where the setting is missing, as
-/// `FILE:LINE:COLUMN`. The arguments are the provider's namespace and the path of the setting.
+/// Returns the place of a setting of a provider in the configuration, or the place where the
+/// setting is missing, as `FILE:LINE:COLUMN`. The arguments are the provider's namespace and the
+/// path of the setting.
 pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> + Send + Sync>;
 
 /// The source of the current time.
@@ -62,8 +64,8 @@ pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> +
 pub enum Clock {
     /// The system clock.
     System,
-    /// A clock that showed this time (in seconds since 1970 UTC) at this instant. It advances with the runtime's time,
-    /// which is virtual in tests.
+    /// A clock that showed this time (in seconds since 1970 UTC) at this instant. It advances with
+    /// the runtime's time, which is virtual in tests.
     Since(i64, tokio::time::Instant),
 }
 
@@ -79,16 +81,24 @@ impl Clock {
     }
 
     /// The current time in milliseconds since 1970 UTC.
-    #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the shell is where the clock is read"
+    )]
     pub fn now_ms(&self) -> i64 {
         let ms = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         match self {
-            Clock::System => std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, ms),
-            Clock::Since(seconds, then) => seconds.saturating_mul(1000).saturating_add(ms(then.elapsed())),
+            Clock::System => std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, ms),
+            Clock::Since(seconds, then) => seconds
+                .saturating_mul(1000)
+                .saturating_add(ms(then.elapsed())),
         }
     }
 
-    /// The time since the clock was made; for the system clock, since the first call of this function.
+    /// The time since the clock was made; for the system clock, since the first call of this
+    /// function.
     pub fn elapsed(&self) -> Duration {
         static FIRST: LazyLock<tokio::time::Instant> = LazyLock::new(tokio::time::Instant::now);
         match self {
@@ -114,7 +124,10 @@ impl Rng {
     }
 
     /// Returns the next 16 random bytes.
-    #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the shell is where chance comes from"
+    )]
     pub fn bytes(&self) -> [u8; 16] {
         match self {
             Rng::System => uuid::Uuid::new_v4().into_bytes(),
@@ -170,8 +183,8 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Returns the context of a call to a resource's provider. `folder` is the folder of the declaring document,
-    /// relative to that of the root document.
+    /// Returns the context of a call to a resource's provider. `folder` is the folder of the
+    /// declaring document, relative to that of the root document.
     pub(crate) fn call_of(
         &self,
         address: &Address,
@@ -188,8 +201,15 @@ impl Shell {
             deadline: None,
             cancel: self.cancel.clone(),
             root: self.root.clone(),
-            folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder).into() },
-            settings: instance.map_or_else(|| self.settings_of(package), |instance| instance.settings.clone()),
+            folder: if folder.is_empty() {
+                self.root.clone()
+            } else {
+                self.root.join(folder).into()
+            },
+            settings: instance.map_or_else(
+                || self.settings_of(package),
+                |instance| instance.settings.clone(),
+            ),
             now: self.clock.now(),
             progress,
         }
@@ -203,17 +223,20 @@ impl Shell {
         self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    /// Returns the session for a type, with the configuration that `instance` declares or else with that of the
-    /// configuration file. Fails if there is no provider, or if the provider refuses its settings.
+    /// Returns the session for a type, with the configuration that `instance` declares or else with
+    /// that of the configuration file. Fails if there is no provider, or if the provider refuses
+    /// its settings.
     pub(crate) async fn session_of(
         &self,
         type_name: &TypeId,
         instance: Option<&ProviderInstance>,
     ) -> Result<Arc<Configured>, ProviderError> {
-        self.session_for(type_name.package_name(), instance, type_name).await
+        self.session_for(type_name.package_name(), instance, type_name)
+            .await
     }
 
-    /// Returns the session of a package, for a type or for the package itself. An error names `what`.
+    /// Returns the session of a package, for a type or for the package itself. An error names
+    /// `what`.
     pub(crate) async fn session_for(
         &self,
         package: &str,
@@ -221,14 +244,20 @@ impl Shell {
         what: &str,
     ) -> Result<Arc<Configured>, ProviderError> {
         let (source, settings) = match instance {
-            Some(it) => (SettingsSource::Resource(it.address.clone()), it.settings.clone()),
+            Some(it) => (
+                SettingsSource::Resource(it.address.clone()),
+                it.settings.clone(),
+            ),
             // A shell with settings must not share this session.
             None if self.offline => (SettingsSource::Offline, Value::Null),
             None => (SettingsSource::File, self.settings_of(package)),
         };
         let configured = match self.providers.open_session(package, &source, &settings) {
             Some(configured) => configured,
-            None => Box::pin(self.open_session(package, source, settings.clone(), instance, what)).await?,
+            None => {
+                Box::pin(self.open_session(package, source, settings.clone(), instance, what))
+                    .await?
+            }
         };
         if !configured.diagnostics.is_empty() {
             self.note_remarks(package, instance, &settings, &configured.diagnostics);
@@ -258,14 +287,24 @@ impl Shell {
             root: self.root.clone(),
             log: self.log_of(&name),
         };
-        match self.providers.session(package, &source, &settings, configure).await {
+        match self
+            .providers
+            .session(package, &source, &settings, configure)
+            .await
+        {
             Some(Ok(configured)) => Ok(configured),
             Some(Err(error)) => {
                 // Settings that a resource declares are not in the configuration file.
                 let places = self.places.as_ref().filter(|_| instance.is_none());
                 let written = places.and_then(|places| places(package, error.field.as_ref()));
-                let failure = SessionFailure { provider: name, settings: written };
-                let error = ProviderError { session: Some(Box::new(failure)), ..error };
+                let failure = SessionFailure {
+                    provider: name,
+                    settings: written,
+                };
+                let error = ProviderError {
+                    session: Some(Box::new(failure)),
+                    ..error
+                };
                 Err(CallSecrets::of(&self.secrets, [&settings]).scrub_error(error))
             }
             None => Err(ProviderError::new(
@@ -286,17 +325,27 @@ impl Shell {
         let mut diagnostics = diagnostics.to_vec();
         CallSecrets::of(&self.secrets, [settings]).scrub_diagnostics(&mut diagnostics);
         let places = self.places.as_ref().filter(|_| instance.is_none());
-        self.remarks.note(diagnostics.into_iter().map(|diagnostic| SettingsRemark {
-            provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
-            instance: instance.map(|it| it.address.clone()),
-            written: places.and_then(|places| places(package, Some(&diagnostic.path).filter(|path| !path.is_empty()))),
-            diagnostic,
-        }));
+        self.remarks
+            .note(diagnostics.into_iter().map(|diagnostic| SettingsRemark {
+                provider:
+                    instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
+                instance: instance.map(|it| it.address.clone()),
+                written: places.and_then(|places| {
+                    places(
+                        package,
+                        Some(&diagnostic.path).filter(|path| !path.is_empty()),
+                    )
+                }),
+                diagnostic,
+            }));
     }
 
-    /// Returns the receiver for the log lines of a provider's process, which removes secrets from them.
+    /// Returns the receiver for the log lines of a provider's process, which removes secrets from
+    /// them.
     fn log_of(&self, package: &str) -> Progress {
-        let Some(log) = self.log.clone() else { return Arc::new(|_| {}) };
+        let Some(log) = self.log.clone() else {
+            return Arc::new(|_| {});
+        };
         let (known, package) = (self.secrets.clone(), Name::from(package));
         Arc::new(move |line| log(&package, &known.scrub_text(line)))
     }
@@ -306,15 +355,17 @@ impl World for Shell {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         match question {
             Question::Provider(question) => self.ask_provider(question),
-            Question::File { folder, path } => Box::pin(async move { Reply::Bytes(self.file(folder, path).await) }),
+            Question::File { folder, path } => {
+                Box::pin(async move { Reply::Bytes(self.file(folder, path).await) })
+            }
             Question::Http { url } => Box::pin(async move { Reply::Bytes(self.http(url).await) }),
             Question::Document(request) => Box::pin(async move {
                 let limits = source::ReadLimits::document(self.cancel.clone());
                 Reply::Document(self.sources.read(request, &limits).await)
             }),
-            Question::Transform { name, document } => {
-                Box::pin(async move { Reply::Transformed(self.transform(name, *document).await.map(Box::new)) })
-            }
+            Question::Transform { name, document } => Box::pin(async move {
+                Reply::Transformed(self.transform(name, *document).await.map(Box::new))
+            }),
             Question::Recall(snapshot) => Box::pin(async move {
                 self.recall(snapshot);
                 Reply::Done
@@ -322,7 +373,11 @@ impl World for Shell {
             Question::Pause { duration, retry } => Box::pin(async move {
                 if let (Some(planning), Some(Retry { what, why })) = (&self.planning, retry) {
                     let (what, why) = (what.to_owned(), why.to_owned());
-                    planning(PlanningEvent::AskedAgain { what, pause: duration, why });
+                    planning(PlanningEvent::AskedAgain {
+                        what,
+                        pause: duration,
+                        why,
+                    });
                 }
                 tokio::time::sleep(duration).await;
                 Reply::Done
@@ -380,8 +435,13 @@ impl Shell {
         let is_web = path.starts_with("https://") || path.starts_with("http://");
         if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
             let limits = source::ReadLimits::file(self.cancel.clone());
-            let read = self.sources.read(&source::Request::path(from, path), &limits).await;
-            return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
+            let read = self
+                .sources
+                .read(&source::Request::path(from, path), &limits)
+                .await;
+            return read.map(|read| read.bytes).map_err(|error| SourceError {
+                message: error.to_string(),
+            });
         }
         if is_web {
             return self.http(path).await;
@@ -390,31 +450,50 @@ impl Shell {
             return Err(SourceError { message });
         }
         if let Some((scheme, _)) = path.split_once("://") {
-            return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
+            return Err(SourceError {
+                message: format!("`{scheme}://` is no source that is known here"),
+            });
         }
         let whole = Path::new(folder).join(path);
         let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
         match read {
             Ok(Ok(bytes)) => Ok(bytes.into()),
             Ok(Err(message)) => Err(SourceError { message }),
-            Err(error) => Err(SourceError { message: error.to_string() }),
+            Err(error) => Err(SourceError {
+                message: error.to_string(),
+            }),
         }
     }
 
     async fn http(&self, url: &str) -> Result<Arc<[u8]>, SourceError> {
         let Some(get) = &self.http else {
-            return Err(SourceError { message: "requests are not allowed here".to_owned() });
+            return Err(SourceError {
+                message: "requests are not allowed here".to_owned(),
+            });
         };
-        get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
+        get(url.to_owned())
+            .await
+            .map(Into::into)
+            .map_err(|message| SourceError { message })
     }
 
-    async fn transform(&self, name: &str, document: WireDocument) -> Result<WireDocument, TransformError> {
-        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
-        let mut providers =
-            namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
+    async fn transform(
+        &self,
+        name: &str,
+        document: WireDocument,
+    ) -> Result<WireDocument, TransformError> {
+        let namespaces = self
+            .catalogs
+            .opened()
+            .filter(|catalog| catalog.transforms.contains_key(name));
+        let mut providers = namespaces
+            .flat_map(|catalog| &catalog.namespaces)
+            .filter_map(|own| self.providers.get(own));
         match providers.find_map(|provider| provider.transform(name)) {
             Some(transform) => transform.transform(document).await,
-            None => Err(TransformError::whole(format!("no provider implements `{name}`"))),
+            None => Err(TransformError::whole(format!(
+                "no provider implements `{name}`"
+            ))),
         }
     }
 
@@ -425,22 +504,36 @@ impl Shell {
             old.chain(record.attempt.as_deref())
         }
         let mut objects: IndexMap<&str, Vec<RecordedObject<'_>>> = IndexMap::default();
-        for record in snapshot.records.values().flat_map(|record| recorded_objects(record)) {
-            objects.entry(record.type_name.package_name()).or_default().push(RecordedObject {
-                type_name: &record.type_name,
-                id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
-                inputs: &record.inputs,
-                private: &record.private,
-            });
+        for record in snapshot
+            .records
+            .values()
+            .flat_map(|record| recorded_objects(record))
+        {
+            objects
+                .entry(record.type_name.package_name())
+                .or_default()
+                .push(RecordedObject {
+                    type_name: &record.type_name,
+                    id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
+                    inputs: &record.inputs,
+                    private: &record.private,
+                });
         }
-        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
+        let creates = snapshot
+            .open
+            .values()
+            .map(|open| &open.intent)
+            .filter(|intent| intent.op == StatusOp::Create);
         for intent in creates {
-            objects.entry(intent.type_name.package_name()).or_default().push(RecordedObject {
-                type_name: &intent.type_name,
-                id: None,
-                inputs: &intent.inputs,
-                private: &intent.private,
-            });
+            objects
+                .entry(intent.type_name.package_name())
+                .or_default()
+                .push(RecordedObject {
+                    type_name: &intent.type_name,
+                    id: None,
+                    inputs: &intent.inputs,
+                    private: &intent.private,
+                });
         }
         for (namespace, objects) in objects {
             if let Some(provider) = self.providers.get(namespace) {
@@ -451,14 +544,21 @@ impl Shell {
 }
 
 /// Reads a whole file. The error is a phrase.
-#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the shell is where files are read")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the shell is where files are read"
+)]
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if about.is_dir() {
         return Err("it is a folder".to_owned());
     }
     if about.len() > MOST_BYTES {
-        return Err(format!("it has {} bytes; at most {MOST_BYTES} are read", about.len()));
+        return Err(format!(
+            "it has {} bytes; at most {MOST_BYTES} are read",
+            about.len()
+        ));
     }
     // A pipe has no length, and a file may grow.
     let read = std::fs::File::open(path).and_then(|file| read_at_most(file, MOST_BYTES));
@@ -495,7 +595,8 @@ mod tests {
 
         let (reader, mut writer) = io::pipe().expect("a pipe");
         // The writer fails when the pipe is closed.
-        let write = std::thread::spawn(move || writer.write_all(&vec![0; 2 * MOST_BYTES as usize]).is_ok());
+        let write =
+            std::thread::spawn(move || writer.write_all(&vec![0; 2 * MOST_BYTES as usize]).is_ok());
         let read = read_file(Path::new(&format!("/proc/self/fd/{}", reader.as_raw_fd())));
         drop(reader);
         assert_eq!(read, Err(format!("it has more than {MOST_BYTES} bytes")));

@@ -1,7 +1,7 @@
 //! The conformance suite for sources.
 //!
-//! [`source`] runs all cases on places that the caller creates, and returns the failures. Time limits are fixed and
-//! nothing is random, so failures are reproducible.
+//! [`source`] runs all cases on places that the caller creates, and returns the failures. Time
+//! limits are fixed and nothing is random, so failures are reproducible.
 //!
 //! Not here: behaviour of a single kind (cyclic links, redirects, wrong credentials).
 
@@ -12,7 +12,10 @@ use blueprint::Name;
 use futures::future::{LocalBoxFuture, join_all};
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind, Sources};
+use crate::{
+    BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind,
+    Sources,
+};
 
 /// An empty place of one kind that can be filled.
 pub trait SourcePlace {
@@ -25,28 +28,58 @@ pub trait SourcePlace {
     /// Stores a document at a path below the top, and replaces an existing one.
     fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()>;
 
-    /// Makes requests for a path hang longer than any time limit. Returns whether the place supports this.
+    /// Makes requests for a path hang longer than any time limit. Returns whether the place
+    /// supports this.
     fn stall(&self, path: &str) -> bool;
 }
 
 type ConformanceCase = for<'p> fn(&'p SourceHarness) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
 const CASES: &[(&str, ConformanceCase)] = &[
-    ("the kind describes itself", |harness| Box::pin(check_description(harness))),
-    ("a document comes back as it is", |harness| Box::pin(check_content(harness))),
-    ("names may have any letters", |harness| Box::pin(names(harness))),
-    ("a location has one spelling", |harness| Box::pin(check_canonical_locations(harness))),
-    ("a relative path begins at the including document", |harness| Box::pin(relative(harness))),
-    ("a missing document is reported", |harness| Box::pin(absent(harness))),
-    ("the size limit is kept", |harness| Box::pin(limits(harness))),
+    ("the kind describes itself", |harness| {
+        Box::pin(check_description(harness))
+    }),
+    ("a document comes back as it is", |harness| {
+        Box::pin(check_content(harness))
+    }),
+    ("names may have any letters", |harness| {
+        Box::pin(names(harness))
+    }),
+    ("a location has one spelling", |harness| {
+        Box::pin(check_canonical_locations(harness))
+    }),
+    (
+        "a relative path begins at the including document",
+        |harness| Box::pin(relative(harness)),
+    ),
+    ("a missing document is reported", |harness| {
+        Box::pin(absent(harness))
+    }),
+    ("the size limit is kept", |harness| {
+        Box::pin(limits(harness))
+    }),
     ("keys are checked", |harness| Box::pin(keys(harness))),
-    ("a checksum pins the content", |harness| Box::pin(checksum(harness))),
-    ("a changed document is read", |harness| Box::pin(changed(harness))),
-    ("a web page is no document", |harness| Box::pin(page(harness))),
-    ("many documents are read concurrently", |harness| Box::pin(check_concurrent_reads(harness))),
-    ("no path leads out of the place", |harness| Box::pin(check_no_escape(harness))),
-    ("unusual paths are handled", |harness| Box::pin(check_unusual_paths(harness))),
-    ("time limits and cancellation are kept", |harness| Box::pin(time_limits(harness))),
+    ("a checksum pins the content", |harness| {
+        Box::pin(checksum(harness))
+    }),
+    ("a changed document is read", |harness| {
+        Box::pin(changed(harness))
+    }),
+    ("a web page is no document", |harness| {
+        Box::pin(page(harness))
+    }),
+    ("many documents are read concurrently", |harness| {
+        Box::pin(check_concurrent_reads(harness))
+    }),
+    ("no path leads out of the place", |harness| {
+        Box::pin(check_no_escape(harness))
+    }),
+    ("unusual paths are handled", |harness| {
+        Box::pin(check_unusual_paths(harness))
+    }),
+    ("time limits and cancellation are kept", |harness| {
+        Box::pin(time_limits(harness))
+    }),
 ];
 
 /// Runs every case, each on a new place from `make`. Returns one message for each failure.
@@ -80,7 +113,13 @@ macro_rules! check {
 macro_rules! check_eq {
     ($found:expr, $wanted:expr, $what:expr) => {
         match (&$found, &$wanted) {
-            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
+            (found, wanted) => check!(
+                *found == *wanted,
+                "{}: {:?} instead of {:?}",
+                $what,
+                found,
+                wanted
+            ),
         }
     };
 }
@@ -106,7 +145,11 @@ impl SourceHarness {
     fn of(place: Box<dyn SourcePlace>) -> SourceHarness {
         let source = place.source();
         let kind = source.kind();
-        SourceHarness { place, sources: Sources::new([source]), kind }
+        SourceHarness {
+            place,
+            sources: Sources::new([source]),
+            kind,
+        }
     }
 
     async fn locate(&self, request: &Request) -> Result<Location, SourceError> {
@@ -118,7 +161,11 @@ impl SourceHarness {
     }
 
     async fn bytes(&self, path: &str) -> Result<Arc<[u8]>, SourceError> {
-        Ok(self.sources.read(&self.place.request(path), &default_limits()).await?.bytes)
+        Ok(self
+            .sources
+            .read(&self.place.request(path), &default_limits())
+            .await?
+            .bytes)
     }
 }
 
@@ -128,11 +175,27 @@ fn default_limits() -> ReadLimits {
 
 async fn check_description(harness: &SourceHarness) -> Result<(), Failed> {
     let kind = harness.kind;
-    check!(!kind.name.is_empty() && kind.about.ends_with('.'), "the kind `{}` says nothing of itself", kind.name);
+    check!(
+        !kind.name.is_empty() && kind.about.ends_with('.'),
+        "the kind `{}` says nothing of itself",
+        kind.name
+    );
     for (at, key) in kind.keys.iter().enumerate() {
-        check!(!key.name.is_empty() && key.about.ends_with('.'), "the key `{}` says nothing of itself", key.name);
-        check!(!matches!(key.name, "sourceType" | "checksum"), "`{}` is a key of every kind", key.name);
-        check!(kind.keys[..at].iter().all(|other| other.name != key.name), "the key `{}` is there twice", key.name);
+        check!(
+            !key.name.is_empty() && key.about.ends_with('.'),
+            "the key `{}` says nothing of itself",
+            key.name
+        );
+        check!(
+            !matches!(key.name, "sourceType" | "checksum"),
+            "`{}` is a key of every kind",
+            key.name
+        );
+        check!(
+            kind.keys[..at].iter().all(|other| other.name != key.name),
+            "the key `{}` is there twice",
+            key.name
+        );
     }
     let listed = harness.sources.kinds().any(|one| one == kind);
     check_eq!(listed, kind.name != DISK, "whether a document can name it");
@@ -141,20 +204,45 @@ async fn check_description(harness: &SourceHarness) -> Result<(), Failed> {
 
 async fn check_content(harness: &SourceHarness) -> Result<(), Failed> {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-    for (path, bytes) in [("a.yaml", &all[..]), ("folder/of/b.yaml", b"version: 2023-04-20\n"), ("empty.yaml", b"")] {
+    for (path, bytes) in [
+        ("a.yaml", &all[..]),
+        ("folder/of/b.yaml", b"version: 2023-04-20\n"),
+        ("empty.yaml", b""),
+    ] {
         harness.place.put(path, bytes).await;
-        let document = harness.sources.read(&harness.place.request(path), &default_limits()).await?;
-        check!(&*document.bytes == bytes, "{path} came back with {} bytes, or others", document.bytes.len());
+        let document = harness
+            .sources
+            .read(&harness.place.request(path), &default_limits())
+            .await?;
+        check!(
+            &*document.bytes == bytes,
+            "{path} came back with {} bytes, or others",
+            document.bytes.len()
+        );
         check_eq!(document.digest, Digest::of(bytes), "the digest");
-        check_eq!(document.location, harness.location(path).await?, "the location of what was read");
+        check_eq!(
+            document.location,
+            harness.location(path).await?,
+            "the location of what was read"
+        );
     }
     Ok(())
 }
 
 async fn names(harness: &SourceHarness) -> Result<(), Failed> {
-    for path in ["with space.yaml", "größe/日本.yaml", "a+b=c&d@e,f.yaml", "(x)'[y]~.yaml", "per%cent.yaml", "c:d.yaml"]
-    {
-        let written = if harness.kind.name == "https" { path.replace('%', "%25") } else { path.to_owned() };
+    for path in [
+        "with space.yaml",
+        "größe/日本.yaml",
+        "a+b=c&d@e,f.yaml",
+        "(x)'[y]~.yaml",
+        "per%cent.yaml",
+        "c:d.yaml",
+    ] {
+        let written = if harness.kind.name == "https" {
+            path.replace('%', "%25")
+        } else {
+            path.to_owned()
+        };
         harness.place.put(path, path.as_bytes()).await;
         match harness.bytes(&written).await {
             Ok(bytes) => check_eq!(&*bytes, path.as_bytes(), path),
@@ -169,15 +257,31 @@ async fn check_canonical_locations(harness: &SourceHarness) -> Result<(), Failed
         harness.place.put(path, b"x: 1").await;
     }
     let location = harness.location("a/c.yaml").await?;
-    check_eq!(&**location.kind(), harness.kind.name, "the kind of a location");
-    for path in ["./a/c.yaml", "a/./c.yaml", "a/b/../c.yaml", "a/b/c/../../c.yaml"] {
+    check_eq!(
+        &**location.kind(),
+        harness.kind.name,
+        "the kind of a location"
+    );
+    for path in [
+        "./a/c.yaml",
+        "a/./c.yaml",
+        "a/b/../c.yaml",
+        "a/b/c/../../c.yaml",
+    ] {
         check_eq!(harness.location(path).await?, location, path);
     }
-    check!(harness.location("a/b/d.yaml").await? != location, "two documents have one location");
+    check!(
+        harness.location("a/b/d.yaml").await? != location,
+        "two documents have one location"
+    );
     // A location can be stored and read back.
     let again = Location::new(location.kind().clone(), location.identity().clone());
     check_eq!(
-        &*harness.sources.fetch(again, None, &default_limits()).await?.bytes,
+        &*harness
+            .sources
+            .fetch(again, None, &default_limits())
+            .await?
+            .bytes,
         b"x: 1",
         "what is at a location that was kept"
     );
@@ -185,21 +289,37 @@ async fn check_canonical_locations(harness: &SourceHarness) -> Result<(), Failed
 }
 
 async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
-    for path in ["a/b/main.yaml", "a/b/c.yaml", "a/d.yaml", "e.yaml", "a/b/f/g.yaml"] {
+    for path in [
+        "a/b/main.yaml",
+        "a/b/c.yaml",
+        "a/d.yaml",
+        "e.yaml",
+        "a/b/f/g.yaml",
+    ] {
         harness.place.put(path, path.as_bytes()).await;
     }
     let main = harness.location("a/b/main.yaml").await?;
-    for (path, wanted) in
-        [("c.yaml", "a/b/c.yaml"), ("../d.yaml", "a/d.yaml"), ("../../e.yaml", "e.yaml"), ("f/g.yaml", "a/b/f/g.yaml")]
-    {
+    for (path, wanted) in [
+        ("c.yaml", "a/b/c.yaml"),
+        ("../d.yaml", "a/d.yaml"),
+        ("../../e.yaml", "e.yaml"),
+        ("f/g.yaml", "a/b/f/g.yaml"),
+    ] {
         let request = Request::path(Some(main.clone()), path);
         let document = harness.sources.read(&request, &default_limits()).await?;
         check_eq!(&*document.bytes, wanted.as_bytes(), path);
         check_eq!(document.location, harness.location(wanted).await?, path);
         // With keys, the path begins at the top of the place.
         if !harness.kind.keys.is_empty() {
-            let request = Request { from: Some(main.clone()), ..harness.place.request(wanted) };
-            check_eq!(harness.locate(&request).await?, document.location, "a path with keys");
+            let request = Request {
+                from: Some(main.clone()),
+                ..harness.place.request(wanted)
+            };
+            check_eq!(
+                harness.locate(&request).await?,
+                document.location,
+                "a path with keys"
+            );
         }
     }
     Ok(())
@@ -208,7 +328,11 @@ async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
 async fn absent(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     for path in ["b.yaml", "no/folder/c.yaml", "a.yaml.bak", "A.yaml"] {
-        check_err!(harness.bytes(path).await, SourceError::NotFound { .. }, path);
+        check_err!(
+            harness.bytes(path).await,
+            SourceError::NotFound { .. },
+            path
+        );
     }
     Ok(())
 }
@@ -216,12 +340,22 @@ async fn absent(harness: &SourceHarness) -> Result<(), Failed> {
 async fn limits(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", &[b'#'; 5000]).await;
     for bytes in [5000, 4999, 1, 0] {
-        let limits = ReadLimits { bytes, ..default_limits() };
-        let read = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
+        let limits = ReadLimits {
+            bytes,
+            ..default_limits()
+        };
+        let read = harness
+            .sources
+            .read(&harness.place.request("a.yaml"), &limits)
+            .await;
         if bytes == 5000 {
             check_eq!(read?.bytes.len(), 5000, "what is as long as allowed");
         } else {
-            check_err!(read, SourceError::TooLarge { .. }, format!("{bytes} bytes are allowed"));
+            check_err!(
+                read,
+                SourceError::TooLarge { .. },
+                format!("{bytes} bytes are allowed")
+            );
         }
     }
     Ok(())
@@ -234,40 +368,112 @@ async fn keys(harness: &SourceHarness) -> Result<(), Failed> {
         Err(SourceError::Settings { key, .. }) => key,
         other => format!("{other:?}"),
     };
-    check_eq!(at(harness.locate(&Request { path: "".into(), ..request.clone() }).await), "path", "an empty path");
+    check_eq!(
+        at(harness
+            .locate(&Request {
+                path: "".into(),
+                ..request.clone()
+            })
+            .await),
+        "path",
+        "an empty path"
+    );
     for key in harness.kind.required() {
-        let without = request.keys.iter().filter(|(name, _)| &**name != key).cloned().collect();
-        check_eq!(at(harness.locate(&Request { keys: without, ..request.clone() }).await), key, "a missing key");
-        let emptied =
-            |(name, value): &(Name, Name)| (name.clone(), if &**name == key { "".into() } else { value.clone() });
+        let without = request
+            .keys
+            .iter()
+            .filter(|(name, _)| &**name != key)
+            .cloned()
+            .collect();
+        check_eq!(
+            at(harness
+                .locate(&Request {
+                    keys: without,
+                    ..request.clone()
+                })
+                .await),
+            key,
+            "a missing key"
+        );
+        let emptied = |(name, value): &(Name, Name)| {
+            (
+                name.clone(),
+                if &**name == key {
+                    "".into()
+                } else {
+                    value.clone()
+                },
+            )
+        };
         let emptied = request.keys.iter().map(emptied).collect();
-        check_eq!(at(harness.locate(&Request { keys: emptied, ..request.clone() }).await), key, "an empty key");
+        check_eq!(
+            at(harness
+                .locate(&Request {
+                    keys: emptied,
+                    ..request.clone()
+                })
+                .await),
+            key,
+            "an empty key"
+        );
     }
     let mut more = request.keys.clone();
     more.push(("nonsense".into(), "1".into()));
-    check_eq!(at(harness.locate(&Request { keys: more, ..request.clone() }).await), "nonsense", "an unknown key");
+    check_eq!(
+        at(harness
+            .locate(&Request {
+                keys: more,
+                ..request.clone()
+            })
+            .await),
+        "nonsense",
+        "an unknown key"
+    );
     for kind in ["nonsense", DISK, ""] {
-        let unknown = Request { kind: Some(kind.into()), ..request.clone() };
-        check_err!(harness.locate(&unknown).await, SourceError::UnknownKind { .. }, format!("the kind `{kind}`"));
+        let unknown = Request {
+            kind: Some(kind.into()),
+            ..request.clone()
+        };
+        check_err!(
+            harness.locate(&unknown).await,
+            SourceError::UnknownKind { .. },
+            format!("the kind `{kind}`")
+        );
     }
     Ok(())
 }
 
 async fn checksum(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
-    let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..harness.place.request("a.yaml") };
+    let pinned = |checksum: &str| Request {
+        checksum: Some(checksum.into()),
+        ..harness.place.request("a.yaml")
+    };
     let right = Digest::of(b"x: 1");
     for _ in 0..2 {
-        let document = harness.sources.read(&pinned(&right.to_string()), &default_limits()).await?;
+        let document = harness
+            .sources
+            .read(&pinned(&right.to_string()), &default_limits())
+            .await?;
         check_eq!(document.digest, right, "the digest of what is pinned");
     }
     let wrong = Digest::of(b"x: 2");
-    match harness.sources.read(&pinned(&wrong.to_string()), &default_limits()).await {
-        Err(SourceError::Checksum { expected, found }) => check_eq!((expected, found), (wrong, right), "the checksums"),
+    match harness
+        .sources
+        .read(&pinned(&wrong.to_string()), &default_limits())
+        .await
+    {
+        Err(SourceError::Checksum { expected, found }) => {
+            check_eq!((expected, found), (wrong, right), "the checksums")
+        }
         other => check!(false, "another content is pinned: {other:?}"),
     }
     for text in ["", "sha256:", "md5:0", "x"] {
-        check_err!(harness.locate(&pinned(text)).await, SourceError::Settings { .. }, format!("the checksum `{text}`"));
+        check_err!(
+            harness.locate(&pinned(text)).await,
+            SourceError::Settings { .. },
+            format!("the checksum `{text}`")
+        );
     }
     Ok(())
 }
@@ -275,7 +481,11 @@ async fn checksum(harness: &SourceHarness) -> Result<(), Failed> {
 async fn changed(harness: &SourceHarness) -> Result<(), Failed> {
     for text in ["x: 1", "x: 2", "x: 2", "x: 1"] {
         harness.place.put("a.yaml", text.as_bytes()).await;
-        check_eq!(&*harness.bytes("a.yaml").await?, text.as_bytes(), "what was put there last");
+        check_eq!(
+            &*harness.bytes("a.yaml").await?,
+            text.as_bytes(),
+            "what was put there last"
+        );
     }
     Ok(())
 }
@@ -283,15 +493,24 @@ async fn changed(harness: &SourceHarness) -> Result<(), Failed> {
 async fn page(harness: &SourceHarness) -> Result<(), Failed> {
     let page = b"<!doctype html><title>Sign in</title>";
     harness.place.put("a.yaml", page).await;
-    check_err!(harness.bytes("a.yaml").await, SourceError::NotDocument { .. }, "a page");
+    check_err!(
+        harness.bytes("a.yaml").await,
+        SourceError::NotDocument { .. },
+        "a page"
+    );
     let limits = ReadLimits::file(CancellationToken::new());
-    let file = harness.sources.read(&harness.place.request("a.yaml"), &limits).await?;
+    let file = harness
+        .sources
+        .read(&harness.place.request("a.yaml"), &limits)
+        .await?;
     check_eq!(&*file.bytes, page, "a page where any file will do");
     Ok(())
 }
 
 async fn check_concurrent_reads(harness: &SourceHarness) -> Result<(), Failed> {
-    let paths: Vec<String> = (0..12).map(|number| format!("many/{number}.yaml")).collect();
+    let paths: Vec<String> = (0..12)
+        .map(|number| format!("many/{number}.yaml"))
+        .collect();
     for path in &paths {
         harness.place.put(path, path.as_bytes()).await;
     }
@@ -308,9 +527,18 @@ async fn check_no_escape(harness: &SourceHarness) -> Result<(), Failed> {
     }
     harness.place.put("a/main.yaml", b"x: 1").await;
     let main = harness.location("a/main.yaml").await?;
-    for path in ["/etc/passwd", "../../../../../../etc/passwd", "file:///etc/passwd", "disk:///etc/passwd", "~/x", "-"]
-    {
-        match harness.locate(&Request::path(Some(main.clone()), path)).await {
+    for path in [
+        "/etc/passwd",
+        "../../../../../../etc/passwd",
+        "file:///etc/passwd",
+        "disk:///etc/passwd",
+        "~/x",
+        "-",
+    ] {
+        match harness
+            .locate(&Request::path(Some(main.clone()), path))
+            .await
+        {
             Ok(location) => check_eq!(&**location.kind(), harness.kind.name, path),
             Err(SourceError::Settings { .. }) => {}
             Err(other) => check!(false, "{path}: refused as `{other}`"),
@@ -375,12 +603,25 @@ async fn check_unusual_paths(harness: &SourceHarness) -> Result<(), Failed> {
         &deep,
     ];
     for path in paths {
-        for request in [harness.place.request(path), Request::path(Some(main.clone()), path)] {
+        for request in [
+            harness.place.request(path),
+            Request::path(Some(main.clone()), path),
+        ] {
             let first = harness.locate(&request).await;
-            check_eq!(harness.locate(&request).await, first, format!("{path:?}, asked again"));
+            check_eq!(
+                harness.locate(&request).await,
+                first,
+                format!("{path:?}, asked again")
+            );
             let Ok(location) = first else { continue };
-            let read = harness.sources.fetch(location.clone(), None, &default_limits()).await;
-            check!(read.is_err() || location == main, "something is at {path:?}: `{location}`");
+            let read = harness
+                .sources
+                .fetch(location.clone(), None, &default_limits())
+                .await;
+            check!(
+                read.is_err() || location == main,
+                "something is at {path:?}: `{location}`"
+            );
         }
     }
     Ok(())
@@ -390,12 +631,28 @@ async fn time_limits(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let cancelled = harness.sources.read(&harness.place.request("a.yaml"), &ReadLimits::document(cancel)).await;
+    let cancelled = harness
+        .sources
+        .read(
+            &harness.place.request("a.yaml"),
+            &ReadLimits::document(cancel),
+        )
+        .await;
     check_err!(cancelled, SourceError::Cancelled, "a cancelled read");
     if harness.place.stall("a.yaml") {
-        let limits = ReadLimits { time: Duration::from_millis(200), ..default_limits() };
-        let late = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
-        check_err!(late, SourceError::TimedOut { .. }, "a place that does not answer");
+        let limits = ReadLimits {
+            time: Duration::from_millis(200),
+            ..default_limits()
+        };
+        let late = harness
+            .sources
+            .read(&harness.place.request("a.yaml"), &limits)
+            .await;
+        check_err!(
+            late,
+            SourceError::TimedOut { .. },
+            "a place that does not answer"
+        );
     }
     Ok(())
 }

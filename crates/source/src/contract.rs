@@ -1,4 +1,5 @@
-//! The trait, and the requests and answers of its calls. The file is ordered for reading from top to bottom.
+//! The trait, and the requests and answers of its calls. The file is ordered for reading from top
+//! to bottom.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,19 +42,24 @@ impl SourceKind {
 
     /// Names of the required keys.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().filter(|key| key.required).map(|key| key.name)
+        self.keys
+            .iter()
+            .filter(|key| key.required)
+            .map(|key| key.name)
     }
 }
 
 /// A request for a document. All parts are evaluated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The document that contains the path, which is relative to the document's folder (decision S70). `None` for a
-    /// document without a location, such as standard input: the path is then relative to the working directory.
+    /// The document that contains the path, which is relative to the document's folder (decision
+    /// S70). `None` for a document without a location, such as standard input: the path is then
+    /// relative to the working directory.
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,
-    /// `metadata.sourceType`. `None` means the kind of the scheme of an address, or else of the including document.
+    /// `metadata.sourceType`. `None` means the kind of the scheme of an address, or else of the
+    /// including document.
     pub kind: Option<Name>,
     /// The keys of the kind, without `sourceType` and `checksum`, in written order.
     pub keys: Vec<(Name, Name)>,
@@ -64,23 +70,34 @@ pub struct Request {
 impl Request {
     /// A request for a path in a document.
     pub fn path(from: Option<Location>, path: impl Into<Name>) -> Request {
-        Request { from, path: path.into(), kind: None, keys: Vec::new(), checksum: None }
+        Request {
+            from,
+            path: path.into(),
+            kind: None,
+            keys: Vec::new(),
+            checksum: None,
+        }
     }
 
     /// The value of a key.
     pub fn key(&self, name: &str) -> Option<&Name> {
-        self.keys.iter().find(|(key, _)| &**key == name).map(|(_, value)| value)
+        self.keys
+            .iter()
+            .find(|(key, _)| &**key == name)
+            .map(|(_, value)| value)
     }
 }
 
 /// The limits of a read.
 #[derive(Clone, Debug)]
 pub struct ReadLimits {
-    /// Maximum number of bytes. A longer document is [`SourceError::TooLarge`], and is not read to its end.
+    /// Maximum number of bytes. A longer document is [`SourceError::TooLarge`], and is not read to
+    /// its end.
     pub bytes: u64,
     /// Time limit for resolving and for fetching, each including redirects and retries.
     pub time: Duration,
-    /// Whether the content must be a document: an HTML or XML page is then [`SourceError::NotDocument`].
+    /// Whether the content must be a document: an HTML or XML page is then
+    /// [`SourceError::NotDocument`].
     pub only_documents: bool,
     /// Cancelled when the caller no longer waits.
     pub cancel: CancellationToken,
@@ -98,12 +115,21 @@ impl ReadLimits {
 
     /// The limits for a document.
     pub fn document(cancel: CancellationToken) -> ReadLimits {
-        ReadLimits { bytes: ReadLimits::DOCUMENT_BYTES, time: ReadLimits::TIME, only_documents: true, cancel }
+        ReadLimits {
+            bytes: ReadLimits::DOCUMENT_BYTES,
+            time: ReadLimits::TIME,
+            only_documents: true,
+            cancel,
+        }
     }
 
     /// The limits for `file()`.
     pub fn file(cancel: CancellationToken) -> ReadLimits {
-        ReadLimits { bytes: ReadLimits::FILE_BYTES, only_documents: false, ..ReadLimits::document(cancel) }
+        ReadLimits {
+            bytes: ReadLimits::FILE_BYTES,
+            only_documents: false,
+            ..ReadLimits::document(cancel)
+        }
     }
 }
 
@@ -123,34 +149,40 @@ impl FetchedDocument {
     pub fn new(location: Location, bytes: impl Into<Arc<[u8]>>) -> FetchedDocument {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
-        FetchedDocument { location, bytes, digest }
+        FetchedDocument {
+            location,
+            bytes,
+            digest,
+        }
     }
 }
 
 /// A source of documents of one kind.
 ///
-/// Requests run concurrently, and do not block their thread for long. A source reads only addresses that a document
-/// names, and writes nothing. Requests to sources of other kinds never lead to the disk. Callers use
-/// [`Sources`](crate::Sources), which checks the keys and compares the checksum.
+/// Requests run concurrently, and do not block their thread for long. A source reads only addresses
+/// that a document names, and writes nothing. Requests to sources of other kinds never lead to the
+/// disk. Callers use [`Sources`](crate::Sources), which checks the keys and compares the checksum.
 pub trait Source: Send + Sync {
     /// The kind. Returns the same value each time.
     fn kind(&self) -> &'static SourceKind;
 
-    /// The location of a request of this kind, without reading the document. The request has one of three forms: its
-    /// keys name the whole place; its path is an address; or its path is relative to `request.from`, which then is of
-    /// this kind (on the disk, `None` means the working directory). In the first two forms `request.from` only names
-    /// the requester.
+    /// The location of a request of this kind, without reading the document. The request has one of
+    /// three forms: its keys name the whole place; its path is an address; or its path is relative
+    /// to `request.from`, which then is of this kind (on the disk, `None` means the working
+    /// directory). In the first two forms `request.from` only names the requester.
     ///
     /// # Errors
-    /// [`SourceError::Settings`] at `path` for a path that leads out of the place. The document need not exist.
+    /// [`SourceError::Settings`] at `path` for a path that leads out of the place. The document
+    /// need not exist.
     fn resolve<'a>(
         &'a self,
         request: &'a Request,
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>>;
 
-    /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a source that has this
-    /// content in its cache need not request it. A different content is returned too.
+    /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a
+    /// source that has this content in its cache need not request it. A different content is
+    /// returned too.
     fn fetch<'a>(
         &'a self,
         location: &'a Location,

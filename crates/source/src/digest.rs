@@ -39,9 +39,16 @@ impl FromStr for Digest {
         if digits.len() != 2 * bytes.len() {
             return Err(DigestError);
         }
-        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8).ok_or(DigestError);
+        let digit = |byte: u8| {
+            char::from(byte)
+                .to_digit(16)
+                .map(|digit| digit as u8)
+                .ok_or(DigestError)
+        };
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let [high, low] = pair else { return Err(DigestError) };
+            let [high, low] = pair else {
+                return Err(DigestError);
+            };
             *byte = digit(*high)? << 4 | digit(*low)?;
         }
         Ok(Digest(bytes))
@@ -85,13 +92,23 @@ mod tests {
         assert_eq!(Digest::of(b"").to_string(), EMPTY);
         assert_eq!(EMPTY.parse(), Ok(Digest::of(b"")));
         assert_eq!(format!("sha256:{}", Digest::of(b"").hex()), EMPTY);
-        assert_eq!(format!("sha256:{}", EMPTY[7..].to_uppercase()).parse(), Ok(Digest::of(b"")));
+        assert_eq!(
+            format!("sha256:{}", EMPTY[7..].to_uppercase()).parse(),
+            Ok(Digest::of(b""))
+        );
     }
 
     #[test]
     fn invalid_digest_is_refused() {
-        for text in ["", "sha256:", "md5:00", &EMPTY[7..], &EMPTY[..70], &format!("{EMPTY}0"), &EMPTY.replace('e', "ä")]
-        {
+        for text in [
+            "",
+            "sha256:",
+            "md5:00",
+            &EMPTY[7..],
+            &EMPTY[..70],
+            &format!("{EMPTY}0"),
+            &EMPTY.replace('e', "ä"),
+        ] {
             assert_eq!(text.parse::<Digest>(), Err(DigestError), "{text}");
         }
     }

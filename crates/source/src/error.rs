@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::{Digest, DigestError};
 
-/// The reason why a document could not be read: a phrase without path and location, which the caller knows. `words` is
-/// the message of the source, without secrets.
+/// The reason why a document could not be read: a phrase without path and location, which the
+/// caller knows. `words` is the message of the source, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// No source has this kind (`unknown-source-type`).
@@ -80,18 +80,28 @@ pub enum SourceError {
 }
 
 fn after(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!(": {words}") }
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {words}")
+    }
 }
 
 impl SourceError {
-    /// Creates the error for an invalid key of the request. `problem` is a phrase after the key's name.
+    /// Creates the error for an invalid key of the request. `problem` is a phrase after the key's
+    /// name.
     pub fn settings(key: impl Into<String>, problem: impl Into<String>) -> SourceError {
-        SourceError::Settings { key: key.into(), problem: problem.into() }
+        SourceError::Settings {
+            key: key.into(),
+            problem: problem.into(),
+        }
     }
 
     /// Creates the error for a failed source.
     pub fn broken(words: impl Into<String>) -> SourceError {
-        SourceError::Broken { words: words.into() }
+        SourceError::Broken {
+            words: words.into(),
+        }
     }
 
     /// Creates the error for a content that is not a document.
@@ -102,11 +112,19 @@ impl SourceError {
     /// Advice for the user, as an imperative. `None` if the message is enough.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
-            SourceError::NotFound { .. } => "correct the path; it is relative to the document that it stands in",
+            SourceError::NotFound { .. } => {
+                "correct the path; it is relative to the document that it stands in"
+            }
             SourceError::Denied { .. } => "ask for the right to read it, or use other credentials",
-            SourceError::Credentials { .. } => "set the credentials of this place in the environment",
-            SourceError::Broken { .. } | SourceError::TimedOut { .. } => "try again; nothing has been changed",
-            SourceError::Checksum { .. } => "look at what has changed there before you pin the new checksum",
+            SourceError::Credentials { .. } => {
+                "set the credentials of this place in the environment"
+            }
+            SourceError::Broken { .. } | SourceError::TimedOut { .. } => {
+                "try again; nothing has been changed"
+            }
+            SourceError::Checksum { .. } => {
+                "look at what has changed there before you pin the new checksum"
+            }
             SourceError::NotDocument { .. } => "name a document",
             SourceError::UnknownKind { .. }
             | SourceError::Settings { .. }

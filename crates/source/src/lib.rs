@@ -1,10 +1,11 @@
-//! The contract of a source of documents: requests ([`Request`]), answers ([`FetchedDocument`]), and one small trait
-//! ([`Source`]).
+//! The contract of a source of documents: requests ([`Request`]), answers ([`FetchedDocument`]),
+//! and one small trait ([`Source`]).
 //!
-//! A source reads whole documents and does not interpret them. [`Sources`] selects the source of a request. Every
-//! implementation must pass [`conformance`].
+//! A source reads whole documents and does not interpret them. [`Sources`] selects the source of a
+//! request. Every implementation must pass [`conformance`].
 //!
-//! Not here: implementations of sources (`sources`); the documents that a blueprint needs, and their meaning.
+//! Not here: implementations of sources (`sources`); the documents that a blueprint needs, and
+//! their meaning.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;

@@ -1,6 +1,7 @@
 //! The canonical location of a document.
 //!
-//! Not here: canonicalisation, which needs the source (links, dots, escapes), and reading the document.
+//! Not here: canonicalisation, which needs the source (links, dots, escapes), and reading the
+//! document.
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// The kind for files of this machine. Documents do not use this name.
 pub const DISK: &str = "disk";
 
-/// The identity of a document: two requests lead to the same document if and only if their locations are equal.
+/// The identity of a document: two requests lead to the same document if and only if their
+/// locations are equal.
 ///
 /// A location prints as a path, or as an address with a scheme. It contains no credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,10 +23,13 @@ pub struct Location {
 }
 
 impl Location {
-    /// Creates the location of kind `kind` with the canonical spelling `identity`. Only a source can make a spelling
-    /// canonical.
+    /// Creates the location of kind `kind` with the canonical spelling `identity`. Only a source
+    /// can make a spelling canonical.
     pub fn new(kind: impl Into<Name>, identity: impl Into<Name>) -> Location {
-        Location { kind: kind.into(), identity: identity.into() }
+        Location {
+            kind: kind.into(),
+            identity: identity.into(),
+        }
     }
 
     /// A file of this machine: an absolute path without links and dots.
@@ -52,10 +57,13 @@ impl Location {
         self.is_disk().then_some(&*self.identity)
     }
 
-    /// The location relative to a folder (an absolute canonical path). Plans and states store this form, so that they
-    /// can be moved together with the documents. Locations of other kinds stay unchanged.
+    /// The location relative to a folder (an absolute canonical path). Plans and states store this
+    /// form, so that they can be moved together with the documents. Locations of other kinds stay
+    /// unchanged.
     pub fn relative_to(&self, folder: &str) -> Location {
-        let Some(path) = self.as_disk() else { return self.clone() };
+        let Some(path) = self.as_disk() else {
+            return self.clone();
+        };
         if !path.starts_with('/') || !folder.starts_with('/') {
             return self.clone();
         }
@@ -70,7 +78,9 @@ impl Location {
 
     /// The inverse of [`Location::relative_to`].
     pub fn resolve_in(&self, folder: &str) -> Location {
-        let Some(path) = self.as_disk() else { return self.clone() };
+        let Some(path) = self.as_disk() else {
+            return self.clone();
+        };
         if path.starts_with('/') {
             return self.clone();
         }
@@ -87,7 +97,8 @@ impl Location {
 }
 
 fn steps(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|step| !step.is_empty() && *step != ".")
+    path.split('/')
+        .filter(|step| !step.is_empty() && *step != ".")
 }
 
 impl fmt::Display for Location {
@@ -113,7 +124,11 @@ mod tests {
         ] {
             let relative = Location::disk(file).relative_to(folder);
             assert_eq!(&**relative.identity(), kept, "{file} from {folder}");
-            assert_eq!(relative.resolve_in(folder), Location::disk(file), "{kept} in {folder}");
+            assert_eq!(
+                relative.resolve_in(folder),
+                Location::disk(file),
+                "{kept} in {folder}"
+            );
         }
     }
 
@@ -128,6 +143,9 @@ mod tests {
     fn a_location_serializes_as_two_texts() {
         let kept = serde_json::to_string(&Location::disk("a.yaml")).unwrap();
         assert_eq!(kept, r#"{"kind":"disk","identity":"a.yaml"}"#);
-        assert_eq!(serde_json::from_str::<Location>(&kept).unwrap(), Location::disk("a.yaml"));
+        assert_eq!(
+            serde_json::from_str::<Location>(&kept).unwrap(),
+            Location::disk("a.yaml")
+        );
     }
 }

@@ -6,7 +6,9 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 
 use crate::page::web_page;
-use crate::{DISK, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, SourceKind};
+use crate::{
+    DISK, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, SourceKind,
+};
 
 /// The registered sources, one for each kind.
 #[derive(Clone, Default)]
@@ -17,15 +19,21 @@ pub struct Sources {
 impl Sources {
     /// Registers sources. Of two sources with the same kind, the first is used.
     pub fn new(sources: impl IntoIterator<Item = Arc<dyn Source>>) -> Sources {
-        Sources { sources: sources.into_iter().collect() }
+        Sources {
+            sources: sources.into_iter().collect(),
+        }
     }
 
     /// The kinds that a document may name with `metadata.sourceType`, in order.
     pub fn kinds(&self) -> impl Iterator<Item = &'static SourceKind> {
-        self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
+        self.sources
+            .iter()
+            .map(|source| source.kind())
+            .filter(|kind| kind.name != DISK)
     }
 
-    /// The location of an address. `None` if the text is not an address, or no source has its scheme.
+    /// The location of an address. `None` if the text is not an address, or no source has its
+    /// scheme.
     pub fn location(&self, address: &str) -> Option<Location> {
         let kind = self.kind_of_scheme(scheme_of(address)?)?;
         Some(Location::new(kind.name, address))
@@ -33,22 +41,33 @@ impl Sources {
 
     /// The location of a request, without reading the document.
     ///
-    /// A named kind decides, or else the scheme of an address, or else the kind of the including document, or else the
-    /// disk is used. A remote document therefore reaches no file of this machine.
+    /// A named kind decides, or else the scheme of an address, or else the kind of the including
+    /// document, or else the disk is used. A remote document therefore reaches no file of this
+    /// machine.
     ///
     /// # Errors
-    /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not match the kind, and errors of the
-    /// source.
-    pub async fn resolve(&self, request: &Request, limits: &ReadLimits) -> Result<Location, SourceError> {
+    /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not match the kind,
+    /// and errors of the source.
+    pub async fn resolve(
+        &self,
+        request: &Request,
+        limits: &ReadLimits,
+    ) -> Result<Location, SourceError> {
         pinned(request)?;
         let source = self.source(self.kind_of(request)?)?;
         let kind = source.kind();
         if request.kind.is_some() || !request.keys.is_empty() {
-            if let Some(missing) = kind.required().find(|key| request.key(key).is_none_or(|value| value.is_empty())) {
+            if let Some(missing) = kind
+                .required()
+                .find(|key| request.key(key).is_none_or(|value| value.is_empty()))
+            {
                 return Err(SourceError::settings(missing, "is missing"));
             }
             if let Some((wrong, _)) = request.keys.iter().find(|(key, _)| kind.key(key).is_none()) {
-                return Err(SourceError::settings(&**wrong, "is no key of this kind of source"));
+                return Err(SourceError::settings(
+                    &**wrong,
+                    "is no key of this kind of source",
+                ));
             }
         }
         if request.path.is_empty() {
@@ -63,8 +82,8 @@ impl Sources {
     /// The current document at a location.
     ///
     /// # Errors
-    /// Errors of the source; [`SourceError::NotDocument`] for a web page, if a document is required;
-    /// [`SourceError::Checksum`] if the content differs from the pinned one.
+    /// Errors of the source; [`SourceError::NotDocument`] for a web page, if a document is
+    /// required; [`SourceError::Checksum`] if the content differs from the pinned one.
     pub async fn fetch(
         &self,
         location: Location,
@@ -74,9 +93,14 @@ impl Sources {
         if limits.cancel.is_cancelled() {
             return Err(SourceError::Cancelled);
         }
-        let bytes = self.source(location.kind())?.fetch(&location, pinned, limits).await?;
+        let bytes = self
+            .source(location.kind())?
+            .fetch(&location, pinned, limits)
+            .await?;
         if bytes.len() as u64 > limits.bytes {
-            return Err(SourceError::TooLarge { limit: limits.bytes });
+            return Err(SourceError::TooLarge {
+                limit: limits.bytes,
+            });
         }
         if limits.only_documents
             && let Some(page) = web_page(&bytes)
@@ -85,9 +109,10 @@ impl Sources {
         }
         let document = FetchedDocument::new(location, bytes);
         match pinned {
-            Some(expected) if *expected != document.digest => {
-                Err(SourceError::Checksum { expected: *expected, found: document.digest })
-            }
+            Some(expected) if *expected != document.digest => Err(SourceError::Checksum {
+                expected: *expected,
+                found: document.digest,
+            }),
             _ => Ok(document),
         }
     }
@@ -96,19 +121,32 @@ impl Sources {
     ///
     /// # Errors
     /// The errors of [`Sources::resolve`] and [`Sources::fetch`].
-    pub async fn read(&self, request: &Request, limits: &ReadLimits) -> Result<FetchedDocument, SourceError> {
+    pub async fn read(
+        &self,
+        request: &Request,
+        limits: &ReadLimits,
+    ) -> Result<FetchedDocument, SourceError> {
         let location = self.resolve(request, limits).await?;
-        self.fetch(location, pinned(request)?.as_ref(), limits).await
+        self.fetch(location, pinned(request)?.as_ref(), limits)
+            .await
     }
 
     fn kind_of<'r>(&self, request: &'r Request) -> Result<&'r str, SourceError> {
         if let Some(kind) = &request.kind {
-            // The kind of files cannot be named, because a remote document could then request files.
-            return if &**kind == DISK { Err(unknown(kind)) } else { Ok(kind) };
+            // The kind of files cannot be named, because a remote document could then request
+            // files.
+            return if &**kind == DISK {
+                Err(unknown(kind))
+            } else {
+                Ok(kind)
+            };
         }
         if let Some(scheme) = scheme_of(&request.path) {
-            let problem = || format!("has the scheme `{scheme}://`, which no source that is known here has");
-            let kind = self.kind_of_scheme(scheme).ok_or_else(|| SourceError::settings("path", problem()))?;
+            let problem =
+                || format!("has the scheme `{scheme}://`, which no source that is known here has");
+            let kind = self
+                .kind_of_scheme(scheme)
+                .ok_or_else(|| SourceError::settings("path", problem()))?;
             return Ok(kind.name);
         }
         Ok(request.from.as_ref().map_or(DISK, |from| from.kind()))
@@ -116,32 +154,49 @@ impl Sources {
 
     fn kind_of_scheme(&self, scheme: &str) -> Option<&'static SourceKind> {
         let mut kinds = self.sources.iter().map(|source| source.kind());
-        kinds.find(|kind| kind.schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme)))
+        kinds.find(|kind| {
+            kind.schemes
+                .iter()
+                .any(|one| one.eq_ignore_ascii_case(scheme))
+        })
     }
 
     fn source(&self, kind: &str) -> Result<&Arc<dyn Source>, SourceError> {
-        self.sources.iter().find(|source| source.kind().name == kind).ok_or_else(|| unknown(kind))
+        self.sources
+            .iter()
+            .find(|source| source.kind().name == kind)
+            .ok_or_else(|| unknown(kind))
     }
 }
 
 impl std::fmt::Debug for Sources {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_list().entries(self.sources.iter().map(|source| source.kind().name)).finish()
+        out.debug_list()
+            .entries(self.sources.iter().map(|source| source.kind().name))
+            .finish()
     }
 }
 
 fn unknown(kind: &str) -> SourceError {
-    SourceError::UnknownKind { kind: kind.to_owned() }
+    SourceError::UnknownKind {
+        kind: kind.to_owned(),
+    }
 }
 
 fn pinned(request: &Request) -> Result<Option<Digest>, SourceError> {
-    Ok(request.checksum.as_deref().map(Digest::from_str).transpose()?)
+    Ok(request
+        .checksum
+        .as_deref()
+        .map(Digest::from_str)
+        .transpose()?)
 }
 
 /// The scheme of an address.
 fn scheme_of(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once("://")?;
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
     is_scheme.then_some(scheme)
 }

@@ -1,8 +1,9 @@
 //! A cache of fetched documents, addressed by their digest.
 //!
-//! A folder holds contents under their digests, and for each location its last digest and entity tag. A content that a
-//! checksum pins is not requested again. For other contents the server is asked whether they have changed. The folder
-//! may be emptied at any time. A failure of the cache only means that a document is fetched again.
+//! A folder holds contents under their digests, and for each location its last digest and entity
+//! tag. A content that a checksum pins is not requested again. For other contents the server is
+//! asked whether they have changed. The folder may be emptied at any time. A failure of the cache
+//! only means that a document is fetched again.
 //!
 //! Not here: files of this machine, which are read directly; retention (`cache_files`).
 
@@ -38,11 +39,14 @@ pub(crate) struct CacheEntry {
 }
 
 impl Cache {
-    /// Creates a cache in a folder, which is created with the first document. Files that were not used for 90 days are
-    /// removed, and the least recently used files if the total exceeds 256 MiB. The check runs at most once a day, when
-    /// a document is stored.
+    /// Creates a cache in a folder, which is created with the first document. Files that were not
+    /// used for 90 days are removed, and the least recently used files if the total exceeds 256
+    /// MiB. The check runs at most once a day, when a document is stored.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
-        Cache { folder: folder.into().into(), pruned: Arc::default() }
+        Cache {
+            folder: folder.into().into(),
+            pruned: Arc::default(),
+        }
     }
 
     fn content(&self, digest: &Digest) -> PathBuf {
@@ -78,7 +82,8 @@ impl Cache {
         let location = location.clone();
         let read = move || {
             let bytes = bounded(&path, 64 * 1024).map_err(|_| SourceError::Cancelled)?;
-            let seen: CacheEntry = serde_json::from_slice(&bytes).map_err(|_| SourceError::Cancelled)?;
+            let seen: CacheEntry =
+                serde_json::from_slice(&bytes).map_err(|_| SourceError::Cancelled)?;
             if seen.location != location {
                 return Err(SourceError::Cancelled);
             }
@@ -92,10 +97,23 @@ impl Cache {
     pub(crate) async fn store(&self, location: &Location, tag: Option<String>, bytes: Arc<[u8]>) {
         let digest = Digest::of(&bytes);
         let content = self.content(&digest);
-        let seen = tag.map(|tag| (self.entry_path(location), CacheEntry { location: location.clone(), tag, digest }));
+        let seen = tag.map(|tag| {
+            (
+                self.entry_path(location),
+                CacheEntry {
+                    location: location.clone(),
+                    tag,
+                    digest,
+                },
+            )
+        });
         let folder = (!self.pruned.swap(true, Ordering::Relaxed)).then(|| self.folder.clone());
         let write = move || {
-            let kept = if content.exists() { Ok(()) } else { cache_files::write(&content, &bytes) };
+            let kept = if content.exists() {
+                Ok(())
+            } else {
+                cache_files::write(&content, &bytes)
+            };
             if let (Ok(()), Some((path, seen))) = (kept, seen)
                 && let Ok(text) = serde_json::to_vec(&seen)
             {

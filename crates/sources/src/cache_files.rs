@@ -1,7 +1,7 @@
 //! The files of the cache: atomic writes, and removal of old files.
 //!
-//! The modification time of a file is the time of its last use, to the day. Several processes may prune concurrently. A
-//! failure only leaves a file in place.
+//! The modification time of a file is the time of its last use, to the day. Several processes may
+//! prune concurrently. A failure only leaves a file in place.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -23,15 +23,22 @@ pub(crate) struct RetentionLimits {
 }
 
 /// The retention limits of the cache.
-pub(crate) const RETENTION: RetentionLimits =
-    RetentionLimits { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
+pub(crate) const RETENTION: RetentionLimits = RetentionLimits {
+    unused: Duration::from_secs(90 * 24 * 60 * 60),
+    bytes: 256 << 20,
+};
 
 /// Reads a file of at most `most` bytes.
 pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    if path.metadata()?.len() > most { Err(io::ErrorKind::FileTooLarge.into()) } else { fs::read(path) }
+    if path.metadata()?.len() > most {
+        Err(io::ErrorKind::FileTooLarge.into())
+    } else {
+        fs::read(path)
+    }
 }
 
-/// Writes a file atomically. Folders are readable by the user only, because documents may be private.
+/// Writes a file atomically. Folders are readable by the user only, because documents may be
+/// private.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut builder = fs::DirBuilder::new();
@@ -64,8 +71,13 @@ pub(crate) fn prune(folder: &Path, keep: RetentionLimits, now: SystemTime) {
         let _ = file.set_modified(now);
     }
     let mut kept: Vec<(Duration, PathBuf, u64)> = Vec::new();
-    for path in files(&folder.join("sha256"), 2).into_iter().chain(files(&folder.join("seen"), 1)) {
-        let (Some(age), Ok(about)) = (age(&path, now), path.metadata()) else { continue };
+    for path in files(&folder.join("sha256"), 2)
+        .into_iter()
+        .chain(files(&folder.join("seen"), 1))
+    {
+        let (Some(age), Ok(about)) = (age(&path, now), path.metadata()) else {
+            continue;
+        };
         if age > keep.unused {
             let _ = fs::remove_file(&path);
         } else {
@@ -84,9 +96,13 @@ pub(crate) fn prune(folder: &Path, keep: RetentionLimits, now: SystemTime) {
     }
 }
 
-/// Time since the last modification. `None` if the file does not exist; zero if its time is in the future.
+/// Time since the last modification. `None` if the file does not exist; zero if its time is in the
+/// future.
 fn age(path: &Path, now: SystemTime) -> Option<Duration> {
-    Some(now.duration_since(path.metadata().ok()?.modified().ok()?).unwrap_or_default())
+    Some(
+        now.duration_since(path.metadata().ok()?.modified().ok()?)
+            .unwrap_or_default(),
+    )
 }
 
 /// The files at `levels` levels below a folder.
@@ -94,7 +110,9 @@ fn files(folder: &Path, levels: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found = Vec::new();
     for entry in entries {
-        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else {
+            continue;
+        };
         if kind.is_dir() && levels > 1 {
             found.extend(files(&path, levels - 1));
         } else if kind.is_file() && levels == 1 {
@@ -115,7 +133,10 @@ mod tests {
 
     impl Folder {
         fn new() -> Folder {
-            Folder { folder: tempfile::tempdir().unwrap(), now: SystemTime::now() }
+            Folder {
+                folder: tempfile::tempdir().unwrap(),
+                now: SystemTime::now(),
+            }
         }
 
         /// Creates a file of this size, last used this number of days ago.
@@ -128,7 +149,14 @@ mod tests {
         }
 
         fn prune(&self, bytes: u64) {
-            prune(self.folder.path(), RetentionLimits { unused: 90 * DAY, bytes }, self.now);
+            prune(
+                self.folder.path(),
+                RetentionLimits {
+                    unused: 90 * DAY,
+                    bytes,
+                },
+                self.now,
+            );
         }
     }
 
@@ -147,7 +175,9 @@ mod tests {
     #[test]
     fn the_least_recently_used_files_are_removed_above_the_size_limit() {
         let kept = Folder::new();
-        let paths: Vec<PathBuf> = (0..5).map(|at| kept.put(&format!("sha256/aa/{at}"), 10, at)).collect();
+        let paths: Vec<PathBuf> = (0..5)
+            .map(|at| kept.put(&format!("sha256/aa/{at}"), 10, at))
+            .collect();
         kept.prune(30);
         let there: Vec<bool> = paths.iter().map(|path| path.exists()).collect();
         assert_eq!(there, [true, true, true, false, false]);
@@ -160,7 +190,10 @@ mod tests {
         let new = kept.put("sha256/aa/1", 10, 0);
         kept.prune(0);
         assert!(new.exists());
-        let mark = File::options().append(true).open(kept.folder.path().join(MARK)).unwrap();
+        let mark = File::options()
+            .append(true)
+            .open(kept.folder.path().join(MARK))
+            .unwrap();
         mark.set_modified(kept.now - 2 * DAY).unwrap();
         kept.prune(0);
         assert!(!new.exists());

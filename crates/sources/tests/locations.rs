@@ -101,7 +101,10 @@ fn all() -> Sources {
 
 fn resolve(request: &Request) -> Result<Location, SourceError> {
     let limits = ReadLimits::document(CancellationToken::new());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(all().resolve(request, &limits))
 }
 
@@ -199,7 +202,8 @@ proptest! {
         }
     }
 
-    /// A bucket name stays the whole bucket in the location; it cannot change the path or the region.
+    /// A bucket name stays the whole bucket in the location; it cannot change the path or the
+    /// region.
     #[test]
     fn a_bucket_leads_nowhere_else(bucket in path(), path in path()) {
         let request = Request {

@@ -24,7 +24,8 @@ pub struct DataRecord {
     pub metadata: Value,
 }
 
-/// The stored data of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
+/// The stored data of the children and data sources of an instance, by the includes that lead to
+/// each: `core/inner`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// Children.
@@ -43,7 +44,10 @@ impl Declared {
 
     /// All values of the children and data sources.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
-        let children = self.children.values().flat_map(|child| child.exports.values().chain([&child.metadata]));
+        let children = self
+            .children
+            .values()
+            .flat_map(|child| child.exports.values().chain([&child.metadata]));
         children.chain(self.data_sources.values().map(|source| &source.metadata))
     }
 }

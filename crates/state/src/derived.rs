@@ -1,4 +1,5 @@
-//! The answers of a store, derived from its journal. A store that has an index overrides these to be faster.
+//! The answers of a store, derived from its journal. A store that has an index overrides these to
+//! be faster.
 
 use crate::entry::{EntryKind, Operation};
 use crate::fold::Fold;
@@ -12,18 +13,19 @@ use crate::snapshot::{Checkpoint, Snapshot};
 pub enum Since {
     /// The store's newest checkpoint: few entries follow it, or none.
     Checkpoint,
-    /// This entry, or the beginning of the journal if that is later: then [`Tail::from`] covers the missing entries. 0
-    /// reads all entries.
+    /// This entry, or the beginning of the journal if that is later: then [`Tail::from`] covers the
+    /// missing entries. 0 reads all entries.
     Entry(u64),
 }
 
-/// A journal, or its end. The fold of the entries, from the checkpoint on, is the snapshot at the revision.
+/// A journal, or its end. The fold of the entries, from the checkpoint on, is the snapshot at the
+/// revision.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
     /// Commits so far.
     pub revision: Revision,
-    /// The state before the first of the entries. It has only a sequence if the journal was read after an entry that it
-    /// still has ([`Since::Entry`]).
+    /// The state before the first of the entries. It has only a sequence if the journal was read
+    /// after an entry that it still has ([`Since::Entry`]).
     pub from: Checkpoint,
     /// The entries after the checkpoint, without a gap. `Began` entries include their documents.
     pub entries: Vec<LogEntry>,
@@ -52,7 +54,10 @@ impl Tail {
             match &line.entry.kind {
                 EntryKind::Finished(finished) => ended = Some(Ended::from(&**finished)),
                 EntryKind::Began(operation) if found.len() < limit => {
-                    found.push(GenerationInfo { operation: OperationInfo::from(&**operation), finished: ended.take() });
+                    found.push(GenerationInfo {
+                        operation: OperationInfo::from(&**operation),
+                        finished: ended.take(),
+                    });
                 }
                 _ => {}
             }
@@ -80,7 +85,10 @@ impl Tail {
 impl Snapshot {
     /// The resources of an instance that have an id.
     pub fn managed(&self, instance: &InstanceName) -> Vec<Managed> {
-        let made = self.records.iter().filter(|(_, record)| !record.id.is_empty());
+        let made = self
+            .records
+            .iter()
+            .filter(|(_, record)| !record.id.is_empty());
         made.map(|(address, record)| Managed {
             instance: instance.clone(),
             address: address.clone(),

@@ -24,21 +24,31 @@ pub struct Operation {
     pub began: i64,
     /// The document, relative to the state; empty for a destroy.
     pub document: Name,
-    /// The memoised values that are in use from now on, by call site. They survive a run that is cut off.
-    #[serde(rename = "remembered", default, skip_serializing_if = "IndexMap::is_empty")]
+    /// The memoised values that are in use from now on, by call site. They survive a run that is
+    /// cut off.
+    #[serde(
+        rename = "remembered",
+        default,
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub memoised: IndexMap<Name, Memoised>,
-    /// The breakpoints, and the actions that are under way from now on; `None` leaves both unchanged.
+    /// The breakpoints, and the actions that are under way from now on; `None` leaves both
+    /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
-    /// The documents and inputs from which the generation can be planned again, sealed where secret. Null for a
-    /// destroy.
+    /// The documents and inputs from which the generation can be planned again, sealed where
+    /// secret. Null for a destroy.
     pub desired: Value,
 }
 
 impl Operation {
     /// Whether the operation contains a secret.
     pub fn has_secret(&self) -> bool {
-        self.desired.has_secret() || self.memoised.values().any(|memoised| memoised.value.has_secret())
+        self.desired.has_secret()
+            || self
+                .memoised
+                .values()
+                .any(|memoised| memoised.value.has_secret())
     }
 }
 
@@ -113,12 +123,13 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
-    /// An operation begins. Always the first entry of an operation, in a commit of its own or with its first intents.
+    /// An operation begins. Always the first entry of an operation, in a commit of its own or with
+    /// its first intents.
     Began(Arc<Operation>),
     /// A call follows, unless the operation stops before it. Committed before the call.
     Intent(Arc<Intent>),
-    /// A call has been answered, or the state was changed without one. Committed before a call that relies on it: the
-    /// intent of that call is in the same commit or a later one.
+    /// A call has been answered, or the state was changed without one. Committed before a call that
+    /// relies on it: the intent of that call is in the same commit or a later one.
     Outcome(Arc<Outcome>),
     /// The operation is over. Makes a generation.
     Finished(Arc<Finished>),
@@ -137,7 +148,11 @@ pub struct Intent {
     /// The token of the call.
     pub token: Name,
     /// The provider's id of the resource; empty for a create.
-    #[serde(default, deserialize_with = "crate::hidden::deserialize_id", skip_serializing_if = "str::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "crate::hidden::deserialize_id",
+        skip_serializing_if = "str::is_empty"
+    )]
     pub id: Name,
     /// Whether the id repeats a secret, so that it must be sealed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -151,21 +166,23 @@ pub struct Intent {
     /// The type of the resource.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// The inputs that the call sends, secrets marked; null for a delete. An earlier version wrote some creates before
-    /// the outcomes that they wait for: parts of their inputs are unknown.
+    /// The inputs that the call sends, secrets marked; null for a delete. An earlier version wrote
+    /// some creates before the outcomes that they wait for: parts of their inputs are unknown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
-    /// The private data that the provider returned when it planned the create. The provider gets the data back if the
-    /// call is cut off. Null for other calls.
+    /// The private data that the provider returned when it planned the create. The provider gets
+    /// the data back if the call is cut off. Null for other calls.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub private: Value,
-    /// The folder of the document that declares the resource, as [`RecordOrigin::folder`](crate::RecordOrigin::folder).
+    /// The folder of the document that declares the resource, as
+    /// [`RecordOrigin::folder`](crate::RecordOrigin::folder).
     #[serde(default = "no_name", skip_serializing_if = "str::is_empty")]
     pub folder: Name,
     /// The resources that it depends on directly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
-    /// The declared configuration of its provider, as [`Record::provider`](crate::Record::provider).
+    /// The declared configuration of its provider, as
+    /// [`Record::provider`](crate::Record::provider).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<crate::ProviderRef>,
 }
@@ -175,9 +192,11 @@ fn no_name() -> Name {
 }
 
 impl Intent {
-    /// The address and id of the resource that the call deletes; none for other calls, and for a deposed object.
+    /// The address and id of the resource that the call deletes; none for other calls, and for a
+    /// deposed object.
     pub fn deletes(&self) -> Option<(&Address, &Name)> {
-        (self.op == StatusOp::Delete && !self.deposed && !self.id.is_empty()).then_some((&self.address, &self.id))
+        (self.op == StatusOp::Delete && !self.deposed && !self.id.is_empty())
+            .then_some((&self.address, &self.id))
     }
 }
 
@@ -195,7 +214,9 @@ pub struct Outcome {
 }
 
 /// Reads a record into an `Arc`.
-fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Record>>, D::Error> {
+fn shared<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Arc<Record>>, D::Error> {
     Ok(Option::<Record>::deserialize(deserializer)?.map(Arc::new))
 }
 
@@ -243,13 +264,23 @@ pub struct Counts {
 
 impl From<[u64; 4]> for Counts {
     fn from([created, updated, deleted, replaced]: [u64; 4]) -> Counts {
-        Counts { created, updated, deleted, replaced }
+        Counts {
+            created,
+            updated,
+            deleted,
+            replaced,
+        }
     }
 }
 
 impl From<Counts> for [u64; 4] {
     fn from(counts: Counts) -> [u64; 4] {
-        [counts.created, counts.updated, counts.deleted, counts.replaced]
+        [
+            counts.created,
+            counts.updated,
+            counts.deleted,
+            counts.replaced,
+        ]
     }
 }
 
@@ -276,11 +307,23 @@ impl EntryKind {
     pub fn has_secret(&self) -> bool {
         match self {
             EntryKind::Began(began) => began.has_secret(),
-            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret(),
-            EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
+            EntryKind::Intent(intent) => {
+                intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret()
+            }
+            EntryKind::Outcome(outcome) => outcome
+                .record
+                .as_ref()
+                .is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {
-                finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
-                    || finished.memoised.values().any(|memoised| memoised.value.has_secret())
+                finished
+                    .exports
+                    .iter()
+                    .flat_map(|exports| exports.values())
+                    .any(Value::has_secret)
+                    || finished
+                        .memoised
+                        .values()
+                        .any(|memoised| memoised.value.has_secret())
                     || finished.metadata.has_secret()
                     || finished.declared.values().any(Value::has_secret)
             }

@@ -54,8 +54,8 @@ pub enum StoreError {
         /// The problem, as a phrase.
         what: String,
     },
-    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug in the
-    /// writer.
+    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be
+    /// stored: a bug in the writer.
     #[error("the journal of `{instance}` refuses an entry: {what}")]
     Refused {
         /// The instance.
@@ -63,7 +63,8 @@ pub enum StoreError {
         /// The rule, as a phrase.
         what: String,
     },
-    /// The store already has an operation with the id of the operation that begins, of this or another instance.
+    /// The store already has an operation with the id of the operation that begins, of this or
+    /// another instance.
     #[error("the state already has the operation `{operation}`")]
     OperationExists {
         /// The instance of the operation that begins.
@@ -100,8 +101,12 @@ impl From<SealError> for StoreError {
             SealError::NoKey => StoreError::NoKey,
             SealError::WrongKey => StoreError::WrongKey,
             SealError::KeyMissing => StoreError::KeyMissing,
-            SealError::Foreign => StoreError::Foreign { what: error.to_string() },
-            SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable { source: Box::new(error) },
+            SealError::Foreign => StoreError::Foreign {
+                what: error.to_string(),
+            },
+            SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable {
+                source: Box::new(error),
+            },
         }
     }
 }

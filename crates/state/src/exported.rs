@@ -1,11 +1,12 @@
 //! A state as a text, for reading, backup and import elsewhere (`cyan state export` and `import`).
 //!
-//! The text is complete: it holds the whole journal beside the current state. An imported state has the same history,
-//! the same generations for a rollback and the same cut-off calls; its export gives the same bytes. Secrets are sealed
-//! one by one, so that the rest can be read; without a key a state with a secret cannot be written.
+//! The text is complete: it holds the whole journal beside the current state. An imported state has
+//! the same history, the same generations for a rollback and the same cut-off calls; its export
+//! gives the same bytes. Secrets are sealed one by one, so that the rest can be read; without a key
+//! a state with a secret cannot be written.
 //!
-//! Format 1 had no journal: its resources can be imported, without a history. Format 3 is written if operations were
-//! pruned, and format 2 otherwise.
+//! Format 1 had no journal: its resources can be imported, without a history. Format 3 is written
+//! if operations were pruned, and format 2 otherwise.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{SealError, SealPlace, Sealer};
 use crate::{
-    Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Memoised, Record, Revision, Snapshot, Stops, Tail,
+    Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Memoised, Record, Revision,
+    Snapshot, Stops, Tail,
 };
 
 /// The newest version of the format.
@@ -24,7 +26,10 @@ pub const EXPORT_FORMAT: u32 = 3;
 const WHOLE: u32 = 2;
 
 /// The place of the secrets in the text.
-const PLACE: SealPlace<'static> = SealPlace { uid: "export", record: 0 };
+const PLACE: SealPlace<'static> = SealPlace {
+    uid: "export",
+    record: 0,
+};
 
 /// The exported state of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +55,11 @@ pub struct Exported {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub exports: IndexMap<Name, Value>,
     /// Memoised values by call site.
-    #[serde(rename = "remembered", default, skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        rename = "remembered",
+        default,
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub memoised: IndexMap<Name, Memoised>,
     /// Evaluated metadata of the document.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -69,7 +78,8 @@ pub struct Exported {
     pub journal: Vec<Entry>,
 }
 
-/// The remains of operations that were pruned: following the journal from here leads to the current state.
+/// The remains of operations that were pruned: following the journal from here leads to the current
+/// state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrunedBase {
     /// The id of the first operation.
@@ -89,7 +99,14 @@ pub struct PrunedBase {
 
 impl PrunedBase {
     fn of(base: &Checkpoint) -> PrunedBase {
-        let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
+        let Snapshot {
+            uid,
+            document,
+            generation,
+            exports_old,
+            records,
+            ..
+        } = &base.snapshot;
         PrunedBase {
             uid: uid.clone(),
             created: base.created,
@@ -117,7 +134,8 @@ impl PrunedBase {
     }
 }
 
-/// The error of a text that cannot be read as an exported state, or of a state that cannot be written.
+/// The error of a text that cannot be read as an exported state, or of a state that cannot be
+/// written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportedError {
     /// The text was written by a newer version.
@@ -166,20 +184,37 @@ impl Exported {
         }
     }
 
-    /// Exports a whole journal, as [`Store::read`](crate::Store::read) returns it from its beginning.
+    /// Exports a whole journal, as [`Store::read`](crate::Store::read) returns it from its
+    /// beginning.
     pub fn whole(instance: &InstanceName, journal: Tail) -> Exported {
         let pruned = (journal.from.sequence > 0).then(|| PrunedBase::of(&journal.from));
-        let entries = journal.entries.iter().map(|line| line.entry.clone()).collect();
-        let format = if pruned.is_some() { EXPORT_FORMAT } else { WHOLE };
-        Exported { format, pruned, journal: entries, ..Exported::of(instance, &journal.snapshot()) }
+        let entries = journal
+            .entries
+            .iter()
+            .map(|line| line.entry.clone())
+            .collect();
+        let format = if pruned.is_some() {
+            EXPORT_FORMAT
+        } else {
+            WHOLE
+        };
+        Exported {
+            format,
+            pruned,
+            journal: entries,
+            ..Exported::of(instance, &journal.snapshot())
+        }
     }
 
-    /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; empty if there is no journal.
+    /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; empty if
+    /// there is no journal.
     pub fn operations(&self) -> Vec<Vec<Entry>> {
         let mut operations: Vec<Vec<Entry>> = Vec::new();
         for entry in &self.journal {
             match operations.last_mut() {
-                Some(last) if !matches!(entry.kind, EntryKind::Began(_)) => last.push(entry.clone()),
+                Some(last) if !matches!(entry.kind, EntryKind::Began(_)) => {
+                    last.push(entry.clone())
+                }
                 _ => operations.push(vec![entry.clone()]),
             }
         }
@@ -190,17 +225,25 @@ impl Exported {
     pub fn has_secret(&self) -> bool {
         self.records.values().any(|record| record.has_secret())
             || self.exports.values().any(Value::has_secret)
-            || self.memoised.values().any(|memoised| memoised.value.has_secret())
+            || self
+                .memoised
+                .values()
+                .any(|memoised| memoised.value.has_secret())
             || self.metadata.has_secret()
             || self.declared.values().any(Value::has_secret)
             || self.journal.iter().any(|entry| entry.kind.has_secret())
-            || self.pruned.iter().flat_map(|pruned| pruned.records.values()).any(|record| record.has_secret())
+            || self
+                .pruned
+                .iter()
+                .flat_map(|pruned| pruned.records.values())
+                .any(|record| record.has_secret())
     }
 
     /// Writes the text: indented JSON with a line end. `Sealed` if there is a secret and no key.
     pub fn write(&self, sealer: &Sealer) -> Result<String, ExportedError> {
         let tree = self.to_json(sealer)?;
-        let mut text = serde_json::to_string_pretty(&tree).map_err(|source| ExportedError::NotAState { source })?;
+        let mut text = serde_json::to_string_pretty(&tree)
+            .map_err(|source| ExportedError::NotAState { source })?;
         text.push('\n');
         Ok(text)
     }
@@ -211,7 +254,10 @@ impl Exported {
             .clone()
             .deterministic()
             .write(PLACE, self, self.has_secret(), 0)
-            .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
+            .map_err(|source| ExportedError::Sealed {
+                verb: "sealed",
+                source,
+            })?;
         crate::read_json(text.as_bytes()).map_err(|source| ExportedError::NotAState { source })
     }
 
@@ -236,9 +282,15 @@ impl Exported {
             SealError::Form(source) => not_a_state(source),
             SealError::Foreign => match crate::read_json::<Exported>(text.as_bytes()) {
                 Err(source) => not_a_state(source),
-                Ok(_) => ExportedError::Sealed { verb: "opened", source: SealError::Foreign },
+                Ok(_) => ExportedError::Sealed {
+                    verb: "opened",
+                    source: SealError::Foreign,
+                },
             },
-            source => ExportedError::Sealed { verb: "opened", source },
+            source => ExportedError::Sealed {
+                verb: "opened",
+                source,
+            },
         })?;
         if exported.contradicts_itself() {
             let what = "what it says is there now is not what its journal leads to: it was changed by hand";
@@ -259,7 +311,8 @@ impl Exported {
                 };
             }
         }
-        let is_same = |(address, record): (&Address, &Arc<Record>)| records.get(address) == Some(&record);
+        let is_same =
+            |(address, record): (&Address, &Arc<Record>)| records.get(address) == Some(&record);
         let same = records.len() == self.records.len() && self.records.iter().all(is_same);
         !same && !self.journal.is_empty()
     }

@@ -1,7 +1,9 @@
-//! The fold of a journal: the one place where entries become a snapshot, and the row that a store keeps of an instance.
+//! The fold of a journal: the one place where entries become a snapshot, and the row that a store
+//! keeps of an instance.
 //!
-//! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A store that cannot
-//! hold a fold of each instance in memory keeps its [`JournalHead`] and an index of the entries that still matter.
+//! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A
+//! store that cannot hold a fold of each instance in memory keeps its [`JournalHead`] and an index
+//! of the entries that still matter.
 //!
 //! Not here: revisions and leases (each store's own); the answers of a store (`derived`).
 
@@ -19,7 +21,8 @@ use crate::record::Record;
 use crate::snapshot::{Checkpoint, Snapshot};
 use crate::stop::Stop;
 
-/// The position of an instance's journal, with the entries that still matter. Entries are counted from 1.
+/// The position of an instance's journal, with the entries that still matter. Entries are counted
+/// from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalHead {
     /// A unique name for the instance: the id of its first operation.
@@ -98,11 +101,15 @@ impl JournalHead {
         }
     }
 
-    /// The oldest entry that the current state needs besides the records. Entries before it may be pruned. `None` if no
-    /// operation has finished.
+    /// The oldest entry that the current state needs besides the records. Entries before it may be
+    /// pruned. `None` if no operation has finished.
     pub fn needed(&self) -> Option<u64> {
         let finished = self.finished?;
-        Some(finished.min(self.unsettled).min(self.exports.unwrap_or(finished)))
+        Some(
+            finished
+                .min(self.unsettled)
+                .min(self.exports.unwrap_or(finished)),
+        )
     }
 }
 
@@ -125,7 +132,11 @@ pub struct Fold {
 impl Fold {
     /// The fold of the entries up to a checkpoint.
     pub fn of(checkpoint: Checkpoint) -> Fold {
-        let Checkpoint { sequence, created, mut snapshot } = checkpoint;
+        let Checkpoint {
+            sequence,
+            created,
+            mut snapshot,
+        } = checkpoint;
         let open = std::mem::take(&mut snapshot.open).into_values();
         let open = open.map(|open| (Name::default(), 0, Arc::new(open.intent)));
         let mut fold = Fold {
@@ -154,8 +165,8 @@ impl Fold {
         &self.head
     }
 
-    /// Sets the epoch of the lease under which the running operation began, if one runs. A journal that is read back
-    /// does not contain it.
+    /// Sets the epoch of the lease under which the running operation began, if one runs. A journal
+    /// that is read back does not contain it.
     pub fn resume_under(&mut self, epoch: u64) {
         if let Some(operation) = self.journal.running().cloned() {
             self.journal.resume(operation, epoch);
@@ -165,8 +176,8 @@ impl Fold {
     /// Checks whether these entries may follow in one commit, under a lease of this epoch.
     ///
     /// # Errors
-    /// The rule that they break, as a phrase: those of [`Journal::check`], and that an operation which ends as `Gone`
-    /// leaves no records.
+    /// The rule that they break, as a phrase: those of [`Journal::check`], and that an operation
+    /// which ends as `Gone` leaves no records.
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         self.journal.check(epoch, entries)?;
         match entries.last().map(|entry| &entry.kind) {
@@ -182,7 +193,11 @@ impl Fold {
                 };
             }
         }
-        if left.is_empty() { Ok(()) } else { Err(records_are_left(left.len())) }
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(records_are_left(left.len()))
+        }
     }
 
     /// Applies the next entry of a journal that is read back: no lease holds the operations in it.
@@ -193,17 +208,22 @@ impl Fold {
 
     /// Applies entries that have passed [`check`](Fold::check) under a lease of this epoch.
     pub fn follow_commit(&mut self, epoch: u64, entries: &[Entry]) {
-        entries.iter().for_each(|entry| self.follow_under(epoch, entry));
+        entries
+            .iter()
+            .for_each(|entry| self.follow_under(epoch, entry));
     }
 
     fn follow_under(&mut self, epoch: u64, entry: &Entry) {
         self.head.follow(entry);
         self.journal.follow(epoch, std::slice::from_ref(entry));
         match &entry.kind {
-            EntryKind::Outcome(outcome) => self.set_record(&outcome.address, outcome.record.as_ref()),
+            EntryKind::Outcome(outcome) => {
+                self.set_record(&outcome.address, outcome.record.as_ref())
+            }
             EntryKind::Began(operation) => {
                 self.last = Some((OperationInfo::from(&**operation), None));
-                self.operations.push((self.head.entries, operation.id.clone()));
+                self.operations
+                    .push((self.head.entries, operation.id.clone()));
             }
             EntryKind::Finished(finished) => {
                 if let Some((_, ended)) = &mut self.last {
@@ -223,7 +243,8 @@ impl Fold {
                     self.next_position += 1;
                     self.next_position
                 });
-                self.records.insert(position, (address.clone(), record.clone()));
+                self.records
+                    .insert(position, (address.clone(), record.clone()));
             }
             None => {
                 if let Some(position) = self.positions.remove(address) {
@@ -247,10 +268,15 @@ impl Fold {
 
     /// The snapshot with the data that is needed to follow later entries.
     pub fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { sequence: self.head.entries, created: self.head.created, snapshot: self.snapshot() }
+        Checkpoint {
+            sequence: self.head.entries,
+            created: self.head.created,
+            snapshot: self.snapshot(),
+        }
     }
 
-    /// Returns the first entry of an operation, if all earlier entries may be pruned: see [`JournalHead::needed`].
+    /// Returns the first entry of an operation, if all earlier entries may be pruned: see
+    /// [`JournalHead::needed`].
     ///
     /// # Errors
     /// The reason against it, as a phrase.
@@ -258,7 +284,11 @@ impl Fold {
         let found = self.operations.iter().find(|(_, id)| **id == *operation);
         let (first, _) = found.ok_or_else(|| format!("there is no operation `{operation}`"))?;
         let is_possible = self.head.needed().is_some_and(|needed| *first <= needed);
-        if is_possible { Ok(*first) } else { Err(is_needed(operation)) }
+        if is_possible {
+            Ok(*first)
+        } else {
+            Err(is_needed(operation))
+        }
     }
 
     /// Removes the operations that begin before this entry, because they were pruned.
@@ -268,12 +298,23 @@ impl Fold {
 
     fn needed(&self) -> Option<Name> {
         let needed = self.head.needed().unwrap_or(0);
-        let before = self.operations.iter().take_while(|(first, _)| *first <= needed);
-        before.last().or(self.operations.first()).map(|(_, id)| id.clone())
+        let before = self
+            .operations
+            .iter()
+            .take_while(|(first, _)| *first <= needed);
+        before
+            .last()
+            .or(self.operations.first())
+            .map(|(_, id)| id.clone())
     }
 
     /// The instance at a glance.
-    pub fn info(&self, name: &InstanceName, revision: Revision, holder: Option<LeaseHolder>) -> InstanceInfo {
+    pub fn info(
+        &self,
+        name: &InstanceName,
+        revision: Revision,
+        holder: Option<LeaseHolder>,
+    ) -> InstanceInfo {
         let has_ended = matches!(self.last, Some((_, Some(_))));
         InstanceInfo {
             name: name.clone(),
@@ -283,8 +324,15 @@ impl Fold {
             records: self.records.len() as u64,
             created: self.head.created,
             needed: self.needed(),
-            last: self.last.clone().map(|(operation, ended)| (operation, ended.map(|ended| ended.outcome))),
-            waiting: if has_ended { Stop::waiting(&self.snapshot.stops) } else { Vec::new() },
+            last: self
+                .last
+                .clone()
+                .map(|(operation, ended)| (operation, ended.map(|ended| ended.outcome))),
+            waiting: if has_ended {
+                Stop::waiting(&self.snapshot.stops)
+            } else {
+                Vec::new()
+            },
             holder,
             verified: true,
         }
@@ -302,8 +350,8 @@ pub fn is_needed(operation: &str) -> String {
 }
 
 impl Snapshot {
-    /// Applies the next entry, except for records and open calls, which [`Fold`] and stores with an index of their own
-    /// keep.
+    /// Applies the next entry, except for records and open calls, which [`Fold`] and stores with an
+    /// index of their own keep.
     pub fn follow(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Began(operation) => {
@@ -315,7 +363,11 @@ impl Snapshot {
                 }
             }
             EntryKind::Intent(intent) => {
-                self.deleted.extend(intent.deletes().map(|(address, id)| (address.clone(), id.clone())));
+                self.deleted.extend(
+                    intent
+                        .deletes()
+                        .map(|(address, id)| (address.clone(), id.clone())),
+                );
             }
             EntryKind::Outcome(_) => {}
             EntryKind::Finished(finished) => self.finish(finished),

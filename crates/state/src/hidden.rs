@@ -1,6 +1,7 @@
 //! Ids that contain a secret: a provider may derive the id of an object from a secret name or path.
 //!
-//! This module marks such an id as `{"$secret": ID}`. The sealer then seals the id like any other secret.
+//! This module marks such an id as `{"$secret": ID}`. The sealer then seals the id like any other
+//! secret.
 //!
 //! Not here: the secret marks on values. The engine adds them to the values that providers return.
 
@@ -14,8 +15,8 @@ use serde_json::{Map, Value as Json};
 /// The text that is shown in place of such an id.
 pub(crate) const SHOWN_ID: &str = "(secret)";
 
-/// The minimum length in characters of a secret that is looked for inside ids. Shorter texts occur in many ids by
-/// chance, so a shorter secret must be equal to the id.
+/// The minimum length in characters of a secret that is looked for inside ids. Shorter texts occur
+/// in many ids by chance, so a shorter secret must be equal to the id.
 const MIN_CONTAINED_SECRET: usize = 4;
 
 /// The fields of records and intents that hold values of resources.
@@ -31,13 +32,19 @@ pub fn hides_id<'a>(id: &str, values: impl IntoIterator<Item = &'a Value>) -> bo
 fn in_value(id: &str, value: &Value, secret: bool) -> bool {
     match value {
         Value::Secret(inner) => in_value(id, inner, true),
-        Value::List(items) | Value::Set(items) => items.iter().any(|item| in_value(id, item, secret)),
+        Value::List(items) | Value::Set(items) => {
+            items.iter().any(|item| in_value(id, item, secret))
+        }
         Value::Map(entries) => {
             let in_key = |key: &Name| secret && repeats(id, key);
-            entries.iter().any(|(key, value)| in_key(key) || in_value(id, value, secret))
+            entries
+                .iter()
+                .any(|(key, value)| in_key(key) || in_value(id, value, secret))
         }
         Value::Text(text) if secret => repeats(id, text),
-        Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => repeats(id, &value.to_string()),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => {
+            repeats(id, &value.to_string())
+        }
         _ => false,
     }
 }
@@ -46,9 +53,9 @@ fn repeats(id: &str, secret: &str) -> bool {
     id == secret || secret.chars().nth(MIN_CONTAINED_SECRET - 1).is_some() && id.contains(secret)
 }
 
-/// Marks the ids to seal in the JSON of a record or of an entry of the journal: the id of a record (an object with
-/// `status`) that contains a secret of that record, and the id of an intent whose `hides_id` is true. Values of
-/// resources are left alone: they may have any keys.
+/// Marks the ids to seal in the JSON of a record or of an entry of the journal: the id of a record
+/// (an object with `status`) that contains a secret of that record, and the id of an intent whose
+/// `hides_id` is true. Values of resources are left alone: they may have any keys.
 pub(crate) fn mark_ids(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mark_ids),
@@ -64,14 +71,18 @@ pub(crate) fn mark_ids(json: &mut Json) {
                 let secret = std::mem::take(id);
                 *id = Json::Object(Map::from_iter([(SECRET.to_owned(), secret)]));
             }
-            map.iter_mut().filter(|(key, _)| !VALUES.contains(&key.as_str())).for_each(|(_, inner)| mark_ids(inner));
+            map.iter_mut()
+                .filter(|(key, _)| !VALUES.contains(&key.as_str()))
+                .for_each(|(_, inner)| mark_ids(inner));
         }
         _ => {}
     }
 }
 
 fn of_record(id: &str, map: &Map<String, Json>) -> bool {
-    let values = ["inputs", "outputs", "private"].into_iter().filter_map(|name| map.get(name));
+    let values = ["inputs", "outputs", "private"]
+        .into_iter()
+        .filter_map(|name| map.get(name));
     map.contains_key("status") && values.into_iter().any(|value| in_json(id, value, false))
 }
 
@@ -79,7 +90,9 @@ fn in_json(id: &str, json: &Json, secret: bool) -> bool {
     match json {
         Json::Object(map) => match map.get(SECRET).filter(|_| map.len() == 1) {
             Some(inner) => in_json(id, inner, true),
-            None => map.iter().any(|(key, value)| secret && repeats(id, key) || in_json(id, value, secret)),
+            None => map
+                .iter()
+                .any(|(key, value)| secret && repeats(id, key) || in_json(id, value, secret)),
         },
         Json::Array(items) => items.iter().any(|item| in_json(id, item, secret)),
         Json::String(text) => secret && repeats(id, text),
@@ -121,7 +134,10 @@ mod tests {
 
     use super::*;
 
-    const PLACE: SealPlace<'_> = SealPlace { uid: "u-1", record: 7 };
+    const PLACE: SealPlace<'_> = SealPlace {
+        uid: "u-1",
+        record: 7,
+    };
 
     fn record(id: &str, path: Value) -> Record {
         let text = serde_json::json!({
@@ -141,7 +157,10 @@ mod tests {
             let sealer = Sealer::with_key([1; 32]);
             let text = sealer.write(PLACE, &record, true, 0).unwrap();
             assert!(!text.contains("planted"), "{text}");
-            assert_eq!(sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(), record);
+            assert_eq!(
+                sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(),
+                record
+            );
         }
     }
 
@@ -149,23 +168,38 @@ mod tests {
     fn values_of_resources_are_not_taken_for_records() {
         let like_records = ["hides_id", "status"].map(|key| {
             let inputs = Value::map([("p", Value::from("planted").secret())]);
-            Value::map([("id", Value::from("planted")), (key, Value::Bool(true)), ("inputs", inputs)])
+            Value::map([
+                ("id", Value::from("planted")),
+                (key, Value::Bool(true)),
+                ("inputs", inputs),
+            ])
         });
         let record = record("x", Value::list(like_records));
         let sealer = Sealer::with_key([1; 32]);
         let text = sealer.write(PLACE, &record, true, 0).unwrap();
-        assert_eq!(sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(), record);
+        assert_eq!(
+            sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(),
+            record
+        );
     }
 
     #[test]
     fn other_ids_stay_as_they_are() {
-        for (id, path) in [("/srv/a.txt", Value::from("a.txt")), ("/srv/b", Value::from("srv").secret())] {
+        for (id, path) in [
+            ("/srv/a.txt", Value::from("a.txt")),
+            ("/srv/b", Value::from("srv").secret()),
+        ] {
             let record = record(id, path);
             assert!(!record.hides_id() && record.shown_id() == id);
-            let text = Sealer::with_key([1; 32]).write(PLACE, &record, true, 0).unwrap();
+            let text = Sealer::with_key([1; 32])
+                .write(PLACE, &record, true, 0)
+                .unwrap();
             assert!(text.contains(id), "{text}");
         }
-        assert!(record("abc", Value::from("abc").secret()).hides_id(), "an id that is equal to a short secret");
+        assert!(
+            record("abc", Value::from("abc").secret()).hides_id(),
+            "an id that is equal to a short secret"
+        );
         assert!(record("x-918273", Value::Int(918_273).secret()).hides_id());
     }
 }

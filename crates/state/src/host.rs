@@ -1,6 +1,7 @@
 //! The facts that a store needs of its machine: a monotonic clock, and which processes run.
 //!
-//! Only these decide whether a lease is held. Wall-clock time is for people: it is shown and never compared.
+//! Only these decide whether a lease is held. Wall-clock time is for people: it is shown and never
+//! compared.
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ pub struct Process {
     pub namespace: Name,
     /// Its number.
     pub pid: u32,
-    /// The start time, in clock ticks since the boot: it distinguishes processes with a reused number.
+    /// The start time, in clock ticks since the boot: it distinguishes processes with a reused
+    /// number.
     pub started: u64,
 }
 
@@ -34,7 +36,8 @@ pub enum Liveness {
 
 /// The machine that a store runs on.
 pub trait Host: Send + Sync {
-    /// The boot of the machine in which `elapsed` counts. Times of different boots cannot be compared.
+    /// The boot of the machine in which `elapsed` counts. Times of different boots cannot be
+    /// compared.
     fn boot(&self) -> Name;
 
     /// A clock that never goes back and continues while the machine sleeps.

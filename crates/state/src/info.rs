@@ -1,4 +1,5 @@
-//! The data that lists and overviews show of an instance: no documents, no values, nothing that needs a key.
+//! The data that lists and overviews show of an instance: no documents, no values, nothing that
+//! needs a key.
 
 use blueprint::{Address, Breakpoint, Name, TypeId};
 
@@ -23,9 +24,11 @@ pub struct InstanceInfo {
     pub created: i64,
     /// The last operation and how it ended; no outcome while it runs or if it was cut off.
     pub last: Option<(OperationInfo, Option<OperationOutcome>)>,
-    /// The oldest operation that the current state depends on and that cannot be pruned; `None` if there is none.
+    /// The oldest operation that the current state depends on and that cannot be pruned; `None` if
+    /// there is none.
     pub needed: Option<Name>,
-    /// The places where the last operation waits, if it has ended: see [`Stop::waiting`](crate::Stop::waiting).
+    /// The places where the last operation waits, if it has ended: see
+    /// [`Stop::waiting`](crate::Stop::waiting).
     pub waiting: Vec<(Name, Breakpoint)>,
     /// The holder of the lease, even if the lease has expired and was not given back.
     pub holder: Option<LeaseHolder>,
@@ -75,8 +78,19 @@ pub struct Ended {
 
 impl From<&Finished> for Ended {
     fn from(finished: &Finished) -> Ended {
-        let Finished { outcome, at, generation, counts, .. } = *finished;
-        Ended { outcome, at, generation, counts }
+        let Finished {
+            outcome,
+            at,
+            generation,
+            counts,
+            ..
+        } = *finished;
+        Ended {
+            outcome,
+            at,
+            generation,
+            counts,
+        }
     }
 }
 

@@ -6,33 +6,49 @@ use std::str::FromStr;
 use blueprint::Name;
 use serde::{Deserialize, Serialize};
 
-/// The number of commits to an instance: 0 before the first, one more with each. It never decreases.
+/// The number of commits to an instance: 0 before the first, one more with each. It never
+/// decreases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Revision(pub u64);
 
-/// The number of a finished operation of an instance, from 1; `history` shows it and `rollback` takes it.
+/// The number of a finished operation of an instance, from 1; `history` shows it and `rollback`
+/// takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Generation(pub u64);
 
-/// The name an instance is deployed under: letters, digits, `_`, `.`, `-`; at most 128; not `.` or `..`.
+/// The name an instance is deployed under: letters, digits, `_`, `.`, `-`; at most 128; not `.` or
+/// `..`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InstanceName(Name);
 
 /// The error of a text that is not a valid name for an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name for an instance: letters, digits, `_`, `.` and `-` are, at most 128 of them")]
+#[error(
+    "`{0}` is no name for an instance: letters, digits, `_`, `.` and `-` are, at most 128 of them"
+)]
 pub struct InstanceNameError(pub String);
 
 impl InstanceName {
-    /// The name with characters outside the allowed ones replaced by `-`; `instance` if nothing is left.
+    /// The name with characters outside the allowed ones replaced by `-`; `instance` if nothing is
+    /// left.
     pub fn from_free_text(text: &str) -> InstanceName {
         let name: String = text
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '-' })
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') {
+                    c
+                } else {
+                    '-'
+                }
+            })
             .take(128)
             .collect();
-        let name = if name.is_empty() || name.chars().all(|c| c == '.') { "instance".to_owned() } else { name };
+        let name = if name.is_empty() || name.chars().all(|c| c == '.') {
+            "instance".to_owned()
+        } else {
+            name
+        };
         InstanceName(name.into())
     }
 
@@ -59,9 +75,15 @@ impl FromStr for InstanceName {
     fn from_str(text: &str) -> Result<InstanceName, InstanceNameError> {
         let fits = !text.is_empty()
             && text.len() <= 128
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
             && !text.bytes().all(|byte| byte == b'.');
-        if fits { Ok(InstanceName(text.into())) } else { Err(InstanceNameError(text.to_owned())) }
+        if fits {
+            Ok(InstanceName(text.into()))
+        } else {
+            Err(InstanceNameError(text.to_owned()))
+        }
     }
 }
 

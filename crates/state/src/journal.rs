@@ -1,7 +1,7 @@
 //! The rules of every journal, in every store.
 //!
-//! A store calls [`Journal::check`] before it writes entries and [`Journal::follow`] afterwards. A journal holds the
-//! running operation and the calls in flight.
+//! A store calls [`Journal::check`] before it writes entries and [`Journal::follow`] afterwards. A
+//! journal holds the running operation and the calls in flight.
 //!
 //! Not here: leases and revisions (each store's own), records (`fold`).
 
@@ -12,7 +12,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 
 use crate::{Entry, EntryKind, Generation, Intent, OpenIntent, Record, StatusOp};
 
-/// The maximum nesting depth of a value that may be stored: a recursive parser must be able to read it back.
+/// The maximum nesting depth of a value that may be stored: a recursive parser must be able to read
+/// it back.
 pub const MAX_DEPTH: usize = 400;
 
 /// The part of an instance's journal that its rules depend on.
@@ -36,12 +37,16 @@ struct OpenCall {
 }
 
 impl Journal {
-    /// Returns the journal of an instance with this number of finished operations and these open calls.
+    /// Returns the journal of an instance with this number of finished operations and these open
+    /// calls.
     pub fn with_open_calls(
         generation: Generation,
         open: impl IntoIterator<Item = (Name, u32, Arc<Intent>)>,
     ) -> Journal {
-        let mut journal = Journal { generation, ..Journal::default() };
+        let mut journal = Journal {
+            generation,
+            ..Journal::default()
+        };
         for (operation, step, intent) in open {
             journal.call(operation, step, intent);
         }
@@ -60,7 +65,15 @@ impl Journal {
 
     fn call(&mut self, operation: Name, step: u32, intent: Arc<Intent>) {
         self.made += 1;
-        self.open.insert(intent.address.clone(), OpenCall { number: self.made, operation, step, intent });
+        self.open.insert(
+            intent.address.clone(),
+            OpenCall {
+                number: self.made,
+                operation,
+                step,
+                intent,
+            },
+        );
     }
 
     /// The calls in flight or left open, in the order in which they were made.
@@ -68,7 +81,15 @@ impl Journal {
         let mut calls: Vec<&OpenCall> = self.open.values().collect();
         calls.sort_unstable_by_key(|call| call.number);
         let open = calls.into_iter().map(|call| call.intent.as_ref());
-        open.map(|intent| (intent.address.clone(), OpenIntent { intent: intent.clone() })).collect()
+        open.map(|intent| {
+            (
+                intent.address.clone(),
+                OpenIntent {
+                    intent: intent.clone(),
+                },
+            )
+        })
+        .collect()
     }
 
     /// Whether no call is in flight or left open.
@@ -76,28 +97,38 @@ impl Journal {
         self.open.is_empty()
     }
 
-    /// Checks whether these entries may follow, under a lease of this epoch. The error is the broken rule, as a phrase.
+    /// Checks whether these entries may follow, under a lease of this epoch. The error is the
+    /// broken rule, as a phrase.
     ///
-    /// * `Began` is the first entry of an operation and comes once; nothing follows `Finished` in the same commit.
-    /// * An operation belongs to the lease under which it began. Another lease begins another operation.
+    /// * `Began` is the first entry of an operation and comes once; nothing follows `Finished` in
+    ///   the same commit.
+    /// * An operation belongs to the lease under which it began. Another lease begins another
+    ///   operation.
     /// * `Began` and `Finished` carry step 0, and `Finished` the next generation.
     /// * An address has at most one call in flight. An outcome of any operation settles it.
-    /// * Inputs and private data of records and calls are known, apart from inputs of creates that an earlier version
-    ///   wrote before the outcomes that they wait for. No value holds a function or is nested deeper than
-    ///   [`MAX_DEPTH`].
+    /// * Inputs and private data of records and calls are known, apart from inputs of creates that
+    ///   an earlier version wrote before the outcomes that they wait for. No value holds a function
+    ///   or is nested deeper than [`MAX_DEPTH`].
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         let (first, last) = match entries {
             [] => return Err("a commit needs an entry".into()),
             [first, ..] => (first, entries.len() - 1),
         };
-        let runs = self.running.as_ref().filter(|(_, began)| *began == epoch).map(|(id, _)| id);
+        let runs = self
+            .running
+            .as_ref()
+            .filter(|(_, began)| *began == epoch)
+            .map(|(id, _)| id);
         let operation = match (&first.kind, runs) {
             (EntryKind::Began(began), None) => &began.id,
-            (EntryKind::Began(_), Some(id)) => return Err(format!("the operation `{id}` has not finished")),
+            (EntryKind::Began(_), Some(id)) => {
+                return Err(format!("the operation `{id}` has not finished"));
+            }
             (_, Some(id)) => id,
             (_, None) => return Err("no operation has begun".into()),
         };
-        // The calls that these entries open, with step and token; `None` for calls that they settle.
+        // The calls that these entries open, with step and token; `None` for calls that they
+        // settle.
         let mut fresh: HashMap<&Address, Option<(u32, &Name)>> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
             let step = entry.step;
@@ -119,7 +150,10 @@ impl Journal {
                     let before = match fresh.get(address) {
                         Some(call) => *call,
                         None => {
-                            let call = self.open.get(address).filter(|call| call.operation == *operation);
+                            let call = self
+                                .open
+                                .get(address)
+                                .filter(|call| call.operation == *operation);
                             call.map(|call| (call.step, &call.intent.token))
                         }
                     };
@@ -136,20 +170,25 @@ impl Journal {
                     let address = &outcome.address;
                     let call = match fresh.get(address) {
                         Some(call) => call.map(|(step, _)| step),
-                        None => {
-                            self.open.get(address).filter(|call| call.operation == *operation).map(|call| call.step)
-                        }
+                        None => self
+                            .open
+                            .get(address)
+                            .filter(|call| call.operation == *operation)
+                            .map(|call| call.step),
                     };
                     if let Some(of) = call
                         && of != step
                     {
-                        return Err(format!("the outcome of `{address}` is of step {step}, its call of step {of}"));
+                        return Err(format!(
+                            "the outcome of `{address}` is of step {step}, its call of step {of}"
+                        ));
                     }
                     let mut record = outcome.record.as_deref();
                     while let Some(it) = record {
                         check_record_storable(it).map_err(|what| format!("`{address}`: {what}"))?;
                         if let Some(attempt) = &it.attempt {
-                            check_record_storable(attempt).map_err(|what| format!("`{address}`: {what}"))?;
+                            check_record_storable(attempt)
+                                .map_err(|what| format!("`{address}`: {what}"))?;
                         }
                         record = it.deposed.as_deref();
                     }
@@ -163,7 +202,10 @@ impl Journal {
                         return Err("an operation ends with step 0".into());
                     }
                     if finished.generation.0 != self.generation.0 + 1 {
-                        return Err(format!("generation {} follows {}", finished.generation.0, self.generation.0));
+                        return Err(format!(
+                            "generation {} follows {}",
+                            finished.generation.0, self.generation.0
+                        ));
                     }
                     let exports = finished.exports.iter().flat_map(|exports| exports.values());
                     let memoised = finished.memoised.values().map(|memoised| &memoised.value);
@@ -184,7 +226,11 @@ impl Journal {
             match &entry.kind {
                 EntryKind::Began(began) => self.running = Some((began.id.clone(), epoch)),
                 EntryKind::Intent(intent) => {
-                    let operation = self.running.as_ref().map(|(id, _)| id.clone()).unwrap_or_default();
+                    let operation = self
+                        .running
+                        .as_ref()
+                        .map(|(id, _)| id.clone())
+                        .unwrap_or_default();
                     self.call(operation, entry.step, intent.clone());
                 }
                 EntryKind::Outcome(outcome) => {
@@ -217,10 +263,12 @@ fn check_storable(value: &Value, allow_unknown: bool) -> Result<(), String> {
             Value::Function(_) => Err("a function cannot be stored"),
             Value::Unknown(_) if !allow_unknown => Err("a value is not known"),
             Value::Secret(inner) => walk(inner, allow_unknown, room - 1),
-            Value::List(items) | Value::Set(items) => {
-                items.iter().try_for_each(|item| walk(item, allow_unknown, room - 1))
-            }
-            Value::Map(entries) => entries.values().try_for_each(|value| walk(value, allow_unknown, room - 1)),
+            Value::List(items) | Value::Set(items) => items
+                .iter()
+                .try_for_each(|item| walk(item, allow_unknown, room - 1)),
+            Value::Map(entries) => entries
+                .values()
+                .try_for_each(|value| walk(value, allow_unknown, room - 1)),
             _ => Ok(()),
         }
     }
@@ -243,7 +291,10 @@ mod tests {
             stops: None,
             desired: Value::Null,
         };
-        Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
+        Entry {
+            step: 0,
+            kind: EntryKind::Began(Arc::new(operation)),
+        }
     }
 
     fn intent(step: u32, token: &str, inputs: Value) -> Entry {
@@ -263,12 +314,22 @@ mod tests {
             dependencies: Vec::new(),
             provider: None,
         };
-        Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
+        Entry {
+            step,
+            kind: EntryKind::Intent(Arc::new(intent)),
+        }
     }
 
     fn outcome(step: u32) -> Entry {
-        let outcome = Outcome { address: Address::root("r"), record: None, error: None };
-        Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }
+        let outcome = Outcome {
+            address: Address::root("r"),
+            record: None,
+            error: None,
+        };
+        Entry {
+            step,
+            kind: EntryKind::Outcome(Arc::new(outcome)),
+        }
     }
 
     fn follow(journal: &mut Journal, epoch: u64, entries: &[Entry]) -> Result<(), String> {
@@ -280,8 +341,14 @@ mod tests {
     #[test]
     fn calls_at_one_address_follow_each_other() {
         let mut journal = Journal::default();
-        assert_eq!(follow(&mut journal, 1, &[intent(1, "t", Value::Null)]), Err("no operation has begun".into()));
-        assert_eq!(follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]), Ok(()));
+        assert_eq!(
+            follow(&mut journal, 1, &[intent(1, "t", Value::Null)]),
+            Err("no operation has begun".into())
+        );
+        assert_eq!(
+            follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]),
+            Ok(())
+        );
         assert_eq!(
             follow(&mut journal, 1, &[intent(2, "t2", Value::Null)]),
             Err("another call for `r` is in flight".into())
@@ -290,7 +357,14 @@ mod tests {
             follow(&mut journal, 1, &[outcome(2)]),
             Err("the outcome of `r` is of step 2, its call of step 1".into())
         );
-        assert_eq!(follow(&mut journal, 1, &[outcome(1), intent(2, "t2", Value::Null), outcome(2)]), Ok(()));
+        assert_eq!(
+            follow(
+                &mut journal,
+                1,
+                &[outcome(1), intent(2, "t2", Value::Null), outcome(2)]
+            ),
+            Ok(())
+        );
         assert!(journal.is_settled());
     }
 
@@ -298,7 +372,10 @@ mod tests {
     fn another_lease_begins_another_operation_and_finds_the_open_calls() {
         let mut journal = Journal::default();
         follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]).unwrap();
-        assert_eq!(follow(&mut journal, 2, &[outcome(1)]), Err("no operation has begun".into()));
+        assert_eq!(
+            follow(&mut journal, 2, &[outcome(1)]),
+            Err("no operation has begun".into())
+        );
         follow(&mut journal, 2, &[began("p")]).unwrap();
         assert_eq!(journal.open().len(), 1);
         follow(&mut journal, 2, &[outcome(7)]).unwrap();
@@ -316,12 +393,18 @@ mod tests {
             (deep, "`r`: a value is nested too deeply to be stored"),
         ] {
             let mut call = intent(1, "t", value);
-            let EntryKind::Intent(intent) = &mut call.kind else { panic!("it is an intent") };
+            let EntryKind::Intent(intent) = &mut call.kind else {
+                panic!("it is an intent")
+            };
             Arc::make_mut(intent).op = StatusOp::Update;
             let refused = Journal::default().check(1, &[began("o"), call]);
             assert_eq!(refused, Err(why.into()));
         }
         let unknown = intent(1, "t", Value::unknown(None, None));
-        assert_eq!(Journal::default().check(1, &[began("o"), unknown]), Ok(()), "a create before its turn");
+        assert_eq!(
+            Journal::default().check(1, &[began("o"), unknown]),
+            Ok(()),
+            "a create before its turn"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Leases: the right of one writer to commit to an instance.
 //!
-//! The clock of the store's [`Host`] alone decides whether a lease has expired. Callers pass durations, never times.
+//! The clock of the store's [`Host`] alone decides whether a lease has expired. Callers pass
+//! durations, never times.
 
 use std::time::Duration;
 
@@ -25,8 +26,8 @@ pub struct Lease {
 /// The time for which a lease counts as held after the store has seen that it is held.
 pub const LEASE_CHECK_VALIDITY: Duration = Duration::from_secs(1);
 
-/// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease ends, so that
-/// epochs grow.
+/// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease
+/// ends, so that epochs grow.
 #[derive(Clone, Debug, Default)]
 pub struct LeaseRow {
     epoch: u64,
@@ -38,7 +39,10 @@ impl LeaseRow {
     /// The holder of the lease; none if it was given back or ended.
     pub fn holder(&self, host: &dyn Host) -> Option<LeaseHolder> {
         let (holder, expires) = self.held.as_ref()?;
-        Some(LeaseHolder { expired: host.elapsed() >= *expires, ..holder.clone() })
+        Some(LeaseHolder {
+            expired: host.elapsed() >= *expires,
+            ..holder.clone()
+        })
     }
 
     /// Gives the lease to `who`.
@@ -54,16 +58,29 @@ impl LeaseRow {
         host: &dyn Host,
     ) -> Result<Lease, StoreError> {
         if let Some(holder) = self.holder(host).filter(LeaseHolder::is_active) {
-            return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
+            return Err(StoreError::Busy {
+                instance: instance.clone(),
+                holder: Some(holder),
+            });
         }
         self.epoch += 1;
         let (who, since) = (Name::from(who), host.wall());
         self.held = Some((
-            LeaseHolder { who, since, until: since, liveness: Liveness::Unknown, expired: false },
+            LeaseHolder {
+                who,
+                since,
+                until: since,
+                liveness: Liveness::Unknown,
+                expired: false,
+            },
             Duration::ZERO,
         ));
         self.extend(lasts, host);
-        Ok(Lease { instance: instance.clone(), epoch: self.epoch, revision })
+        Ok(Lease {
+            instance: instance.clone(),
+            epoch: self.epoch,
+            revision,
+        })
     }
 
     /// Checks that `lease` is the lease that is held.
@@ -74,13 +91,18 @@ impl LeaseRow {
         if self.held.is_some() && self.epoch == lease.epoch {
             return Ok(());
         }
-        Err(StoreError::Busy { instance: lease.instance.clone(), holder: self.holder(host) })
+        Err(StoreError::Busy {
+            instance: lease.instance.clone(),
+            holder: self.holder(host),
+        })
     }
 
     /// Lets the lease expire `lasts` from now, if it is held.
     pub fn extend(&mut self, lasts: Duration, host: &dyn Host) {
         if let Some((holder, expires)) = &mut self.held {
-            holder.until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
+            holder.until = host
+                .wall()
+                .saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
             *expires = host.elapsed().saturating_add(lasts);
         }
     }

@@ -20,8 +20,8 @@ pub struct LeaseHolder {
 }
 
 impl LeaseHolder {
-    /// Whether another writer is refused: the process runs, even if it does not renew the lease, or it is not known
-    /// whether the process runs and the lease has not expired.
+    /// Whether another writer is refused: the process runs, even if it does not renew the lease, or
+    /// it is not known whether the process runs and the lease has not expired.
     pub fn is_active(&self) -> bool {
         match self.liveness {
             Liveness::Alive => true,

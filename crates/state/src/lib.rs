@@ -1,7 +1,7 @@
 //! The stored state of an instance, and the contract of the stores that keep it.
 //!
-//! An instance is a tree of [`Record`]s at a [`Revision`], changed only by committed [`Entry`]s; a finished
-//! [`Operation`] makes a [`Generation`]. Formats are versioned; older ones stay readable.
+//! An instance is a tree of [`Record`]s at a [`Revision`], changed only by committed [`Entry`]s; a
+//! finished [`Operation`] makes a [`Generation`]. Formats are versioned; older ones stay readable.
 //!
 //! Not here: implementations of stores (`stores`); decisions about resources (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -33,7 +33,9 @@ mod verify;
 
 pub use declared::{ChildRecord, DataRecord, Declared};
 pub use derived::{Since, Tail};
-pub use entry::{Counts, Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
+pub use entry::{
+    Counts, Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome,
+};
 pub use error::StoreError;
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError, PrunedBase};
 pub use fold::{Fold, JournalHead, is_needed, records_are_left};

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::hidden::{self, hides_id};
 use crate::status::{Status, StatusOp, StatusWord};
 
-/// The place where the resource of a record was declared. A destroy needs it because it has no document.
+/// The place where the resource of a record was declared. A destroy needs it because it has no
+/// document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordOrigin {
     /// The path of the document, relative to the state.
@@ -16,11 +17,12 @@ pub struct RecordOrigin {
     pub start: u32,
     /// The offset of the end of the name.
     pub end: u32,
-    /// The address of the abstract resource from which a transform made it; empty if none (decision 4.2).
+    /// The address of the abstract resource from which a transform made it; empty if none (decision
+    /// 4.2).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
-    /// The folder of the document that declares the resource, relative to the folder of the root document; empty if
-    /// they are the same.
+    /// The folder of the document that declares the resource, relative to the folder of the root
+    /// document; empty if they are the same.
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub folder: Name,
 }
@@ -47,7 +49,11 @@ pub struct Record {
     /// The status of its last operation.
     pub status: Status,
     /// The provider's own id; empty if no object was ever created.
-    #[serde(default, deserialize_with = "crate::hidden::deserialize_id", skip_serializing_if = "is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "crate::hidden::deserialize_id",
+        skip_serializing_if = "is_empty"
+    )]
     pub id: Name,
     /// The inputs as sent, with defaults, secrets marked.
     pub inputs: Value,
@@ -75,7 +81,8 @@ pub struct Record {
     /// The token of a create whose outcome is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Name>,
-    /// The record, with the token, of a create whose outcome is unknown and that would replace this resource.
+    /// The record, with the token, of a create whose outcome is unknown and that would replace this
+    /// resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Box<Record>>,
     /// The reason why a person must decide how to continue.
@@ -90,8 +97,8 @@ pub struct Record {
     /// The declared configuration of its provider; `None` for the default configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderRef>,
-    /// The time that its last create or update took until it was ready, in milliseconds, to two digits; 0 if unknown or
-    /// short. Only the order of calls depends on it.
+    /// The time that its last create or update took until it was ready, in milliseconds, to two
+    /// digits; 0 if unknown or short. Only the order of calls depends on it.
     #[serde(default, rename = "took", skip_serializing_if = "is_zero")]
     pub duration_ms: u32,
     /// The place where it was declared.
@@ -121,13 +128,21 @@ impl Record {
             left.status = Status::new(StatusOp::Delete, StatusWord::Gone);
             return Some(left);
         }
-        left.deposed = left.deposed.and_then(|old| old.without_link(id)).map(Box::new);
-        Some(left)
-            .filter(|left| !(left.id.is_empty() && left.deposed.is_none() && left.status.word == StatusWord::Gone))
+        left.deposed = left
+            .deposed
+            .and_then(|old| old.without_link(id))
+            .map(Box::new);
+        Some(left).filter(|left| {
+            !(left.id.is_empty() && left.deposed.is_none() && left.status.word == StatusWord::Gone)
+        })
     }
 
     fn without_link(mut self: Box<Record>, id: &str) -> Option<Record> {
-        let below = self.deposed.take().and_then(|old| old.without_link(id)).map(Box::new);
+        let below = self
+            .deposed
+            .take()
+            .and_then(|old| old.without_link(id))
+            .map(Box::new);
         if *self.id == *id {
             return below.map(|below| *below);
         }
@@ -141,18 +156,29 @@ impl Record {
             || self.outputs.has_secret()
             || self.private.has_secret()
             || self.metadata.has_secret()
-            || self.deposed.as_ref().is_some_and(|deposed| deposed.has_secret())
-            || self.attempt.as_ref().is_some_and(|attempt| attempt.has_secret())
+            || self
+                .deposed
+                .as_ref()
+                .is_some_and(|deposed| deposed.has_secret())
+            || self
+                .attempt
+                .as_ref()
+                .is_some_and(|attempt| attempt.has_secret())
     }
 
-    /// Whether the id repeats a secret of the record, such as a file's path. Such an id is sealed and not shown.
+    /// Whether the id repeats a secret of the record, such as a file's path. Such an id is sealed
+    /// and not shown.
     pub fn hides_id(&self) -> bool {
         hides_id(&self.id, [&self.inputs, &self.outputs, &self.private])
     }
 
     /// The id as it may be shown.
     pub fn shown_id(&self) -> &str {
-        if self.hides_id() { hidden::SHOWN_ID } else { &self.id }
+        if self.hides_id() {
+            hidden::SHOWN_ID
+        } else {
+            &self.id
+        }
     }
 
     /// The deposed objects, newest first.

@@ -1,10 +1,12 @@
 //! Sealing secrets: keys, and values sealed for places that outlive the process.
 //!
-//! Where the wire form has `{"$secret": V}`, the stored form has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
-//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path there, so
-//! that a stored secret cannot be moved to a place where it would be shown or sent elsewhere. A place is named by
-//! values that never change: the instance's uid and the number of the journal entry. Addresses are not part of it: an
-//! entry is never rewritten, a move writes a new one, and renaming the instance changes neither.
+//! Where the wire form has `{"$secret": V}`, the stored form has
+//! `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24 bytes and V as JSON under XChaCha20-Poly1305.
+//! A sealed value is bound to its [`SealPlace`] and to its path there, so that a stored secret
+//! cannot be moved to a place where it would be shown or sent elsewhere. A place is named by values
+//! that never change: the instance's uid and the number of the journal entry. Addresses are not
+//! part of it: an entry is never rewritten, a move writes a new one, and renaming the instance
+//! changes neither.
 //!
 //! A text without secrets is written and read directly. Not here: where a key comes from (`cli`).
 
@@ -56,7 +58,8 @@ impl fmt::Display for KeyId {
 #[error("a key is 32 bytes in base64")]
 pub struct KeyError;
 
-/// Reads a key: 32 bytes in base64, space around it ignored. Anything else is an error that does not repeat the text.
+/// Reads a key: 32 bytes in base64, space around it ignored. Anything else is an error that does
+/// not repeat the text.
 pub fn parse_key(text: &str) -> Result<[u8; 32], KeyError> {
     let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| KeyError)?);
     <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyError)
@@ -109,14 +112,20 @@ impl SealingKey {
     fn new(bytes: [u8; 32]) -> SealingKey {
         let digest = Sha256::digest(bytes);
         let id = data_encoding::HEXLOWER.encode(&digest[..4]);
-        SealingKey { bytes, id: KeyId(id) }
+        SealingKey {
+            bytes,
+            id: KeyId(id),
+        }
     }
 
     /// Derives the nonce of this secret at this place with HMAC-SHA-256 (RFC 2104) under the key.
     fn nonce_of(&self, associated: &[u8], plain: &[u8]) -> [u8; NONCE] {
         let padded = |with: u8| {
             let mut block = Zeroizing::new([with; 64]);
-            block.iter_mut().zip(self.bytes).for_each(|(byte, key)| *byte ^= key);
+            block
+                .iter_mut()
+                .zip(self.bytes)
+                .for_each(|(byte, key)| *byte ^= key);
             Sha256::new().chain_update(block.as_slice())
         };
         let inner = padded(0x36)
@@ -127,7 +136,10 @@ impl SealingKey {
             .finalize();
         let outer = padded(0x5c).chain_update(inner).finalize();
         let mut nonce = [0; NONCE];
-        nonce.iter_mut().zip(outer).for_each(|(byte, drawn)| *byte = drawn);
+        nonce
+            .iter_mut()
+            .zip(outer)
+            .for_each(|(byte, drawn)| *byte = drawn);
         nonce
     }
 
@@ -171,17 +183,21 @@ impl Sealer {
     /// Returns a sealer with this key. Nonces are the system's random numbers unless
     /// [`with_nonces`](Sealer::with_nonces) sets another source.
     pub fn with_key(key: [u8; 32]) -> Sealer {
-        Sealer { key: Some(Arc::new(SealingKey::new(key))), ..Sealer::default() }
+        Sealer {
+            key: Some(Arc::new(SealingKey::new(key))),
+            ..Sealer::default()
+        }
     }
 
-    /// Sets the source of nonces, for tests only: two equal nonces under one key reveal the secrets.
+    /// Sets the source of nonces, for tests only: two equal nonces under one key reveal the
+    /// secrets.
     pub fn with_nonces(mut self, nonces: Nonces) -> Sealer {
         self.nonces = Some(nonces);
         self
     }
 
-    /// Makes the sealer seal equal secrets at equal places to equal texts: nonces are derived from both, under the key.
-    /// Two such texts reveal only whether the secrets are equal.
+    /// Makes the sealer seal equal secrets at equal places to equal texts: nonces are derived from
+    /// both, under the key. Two such texts reveal only whether the secrets are equal.
     pub fn deterministic(mut self) -> Sealer {
         self.derives_nonces = true;
         self
@@ -203,9 +219,9 @@ impl Sealer {
         self.key.as_ref().map(|key| key.id.clone())
     }
 
-    /// Writes a value as JSON. With `has_secret` every secret in it is sealed; otherwise the text is written directly.
-    /// `NoKey` if there is a secret and no key. `about` is the expected size in bytes, so that a long text is allocated
-    /// once.
+    /// Writes a value as JSON. With `has_secret` every secret in it is sealed; otherwise the text
+    /// is written directly. `NoKey` if there is a secret and no key. `about` is the expected size
+    /// in bytes, so that a long text is allocated once.
     pub fn write<T: Serialize>(
         &self,
         place: SealPlace<'_>,
@@ -216,7 +232,8 @@ impl Sealer {
         if !has_secret {
             let mut text = Vec::with_capacity(about);
             serde_json::to_writer(&mut text, value).map_err(SealError::Form)?;
-            return String::from_utf8(text).map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
+            return String::from_utf8(text)
+                .map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
         }
         let mut json = serde_json::to_value(value).map_err(SealError::Form)?;
         hidden::mark_ids(&mut json);
@@ -228,7 +245,8 @@ impl Sealer {
         text
     }
 
-    /// Reads a text that [`write`](Sealer::write) wrote for that place. `WrongKey` if a sealed value does not open.
+    /// Reads a text that [`write`](Sealer::write) wrote for that place. `WrongKey` if a sealed
+    /// value does not open.
     pub fn read<T: DeserializeOwned>(
         &self,
         place: SealPlace<'_>,
@@ -250,7 +268,9 @@ impl Sealer {
             if map.len() != 1 {
                 return Ok(false);
             }
-            let Some(secret) = map.get_mut(SECRET) else { return Ok(false) };
+            let Some(secret) = map.get_mut(SECRET) else {
+                return Ok(false);
+            };
             let key = self.key.as_deref().ok_or(SealError::NoKey)?;
             let plain = Zeroizing::new(serde_json::to_vec(&secret).map_err(SealError::Form)?);
             wipe(secret);
@@ -265,12 +285,18 @@ impl Sealer {
     /// Reverses [`seal_json`](Sealer::seal_json).
     pub fn open_json(&self, place: SealPlace<'_>, json: &mut Json) -> Result<(), SealError> {
         walk(json, &mut String::new(), false, &mut |path, map| {
-            // A mark has the key first. A map of the document that has such a key later is not a mark.
-            let (2, Some((first, Json::String(text)))) = (map.len(), map.iter().next()) else { return Ok(false) };
+            // A mark has the key first. A map of the document that has such a key later is not a
+            // mark.
+            let (2, Some((first, Json::String(text)))) = (map.len(), map.iter().next()) else {
+                return Ok(false);
+            };
             if first != SEALED {
                 return Ok(false);
             }
-            let id = map.get("key").and_then(Json::as_str).ok_or(SealError::Foreign)?;
+            let id = map
+                .get("key")
+                .and_then(Json::as_str)
+                .ok_or(SealError::Foreign)?;
             let key = self.key_of(id)?;
             let sealed = STANDARD.decode(text).map_err(|_| SealError::Foreign)?;
             let plain = self.open(key, place, path, &sealed)?;
@@ -288,9 +314,13 @@ impl Sealer {
         Ok([BYTES_HEADER, key.id.0.as_bytes(), &sealed].concat())
     }
 
-    /// Opens bytes that [`seal_bytes`](Sealer::seal_bytes) sealed for that place. `Foreign` for other bytes, `WrongKey`
-    /// if they do not open.
-    pub fn open_bytes(&self, place: SealPlace<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    /// Opens bytes that [`seal_bytes`](Sealer::seal_bytes) sealed for that place. `Foreign` for
+    /// other bytes, `WrongKey` if they do not open.
+    pub fn open_bytes(
+        &self,
+        place: SealPlace<'_>,
+        bytes: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let rest = bytes.strip_prefix(BYTES_HEADER).ok_or(SealError::Foreign)?;
         let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
         let key = self.key_of(std::str::from_utf8(id).map_err(|_| SealError::Foreign)?)?;
@@ -309,24 +339,42 @@ impl Sealer {
 
     /// The error for data that is sealed with a key that is not available.
     pub fn cannot_open(&self) -> SealError {
-        if self.key.is_none() && self.older.is_empty() { SealError::KeyMissing } else { SealError::WrongKey }
+        if self.key.is_none() && self.older.is_empty() {
+            SealError::KeyMissing
+        } else {
+            SealError::WrongKey
+        }
     }
 
     fn key_of(&self, id: &str) -> Result<&SealingKey, SealError> {
         let mut keys = self.key.iter().chain(&self.older);
-        keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or_else(|| self.cannot_open())
+        keys.find(|key| key.id.0 == id)
+            .map(Arc::as_ref)
+            .ok_or_else(|| self.cannot_open())
     }
 
-    fn seal(&self, key: &SealingKey, place: SealPlace<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn seal(
+        &self,
+        key: &SealingKey,
+        place: SealPlace<'_>,
+        path: &str,
+        plain: &[u8],
+    ) -> Result<Vec<u8>, SealError> {
         let associated = associated(key, place, path);
         let nonce = match &self.nonces {
             Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
             None if self.derives_nonces => XNonce::from(key.nonce_of(&associated, plain)),
             None => XNonce::try_generate().map_err(|_| SealError::NoNonce)?,
         };
-        let payload = Payload { msg: plain, aad: &associated };
+        let payload = Payload {
+            msg: plain,
+            aad: &associated,
+        };
         // The cipher fails only for data longer than 256 GiB.
-        let sealed = key.cipher().encrypt(&nonce, payload).map_err(|_| SealError::Foreign)?;
+        let sealed = key
+            .cipher()
+            .encrypt(&nonce, payload)
+            .map_err(|_| SealError::Foreign)?;
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
@@ -340,13 +388,20 @@ impl Sealer {
         let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(SealError::Foreign)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| SealError::Foreign)?;
         let associated = associated(key, place, path);
-        let payload = Payload { msg: sealed, aad: &associated };
-        let plain = key.cipher().decrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::WrongKey)?;
+        let payload = Payload {
+            msg: sealed,
+            aad: &associated,
+        };
+        let plain = key
+            .cipher()
+            .decrypt(&XNonce::from(nonce), payload)
+            .map_err(|_| SealError::WrongKey)?;
         Ok(Zeroizing::new(plain))
     }
 }
 
-/// The associated data of a sealed text. The length of the uid precedes it, so that no two places give the same bytes.
+/// The associated data of a sealed text. The length of the uid precedes it, so that no two places
+/// give the same bytes.
 fn associated(key: &SealingKey, place: SealPlace<'_>, path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 + place.uid.len() + path.len());
     bytes.extend_from_slice(key.id.0.as_bytes());
@@ -363,10 +418,17 @@ fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, SealError> {
 
 type Visit<'v> = dyn FnMut(&str, &mut Map<String, Json>) -> Result<bool, SealError> + 'v;
 
-/// Calls `visit` with every map that may be a mark, and its path. If `visit` returns true, the map is not entered.
+/// Calls `visit` with every map that may be a mark, and its path. If `visit` returns true, the map
+/// is not entered.
 ///
-/// The keys of a `$map` belong to the document: the map is entered, but is never a mark, whatever its first key.
-fn walk(json: &mut Json, path: &mut String, plain: bool, visit: &mut Visit<'_>) -> Result<(), SealError> {
+/// The keys of a `$map` belong to the document: the map is entered, but is never a mark, whatever
+/// its first key.
+fn walk(
+    json: &mut Json,
+    path: &mut String,
+    plain: bool,
+    visit: &mut Visit<'_>,
+) -> Result<(), SealError> {
     match json {
         Json::Object(map) => {
             if !plain && visit(path, map)? {
@@ -424,7 +486,10 @@ mod tests {
 
     use super::*;
 
-    const PLACE: SealPlace<'_> = SealPlace { uid: "u-1", record: 7 };
+    const PLACE: SealPlace<'_> = SealPlace {
+        uid: "u-1",
+        record: 7,
+    };
 
     fn counting() -> Nonces {
         let next = AtomicU8::new(0);
@@ -438,20 +503,50 @@ mod tests {
     fn value() -> Value {
         Value::map([
             ("open", Value::from("plain")),
-            ("hidden", Value::map([("deep", Value::from("s3cret").secret())]).secret()),
-            ("items", Value::list([Value::Int(1), Value::from("s3cret").secret()])),
-            ("mark", Value::map([("$secret", Value::from("mine")), ("$sealed", Value::from("too"))])),
-            ("late", Value::map([("a", Value::Null), ("$secret", Value::from("mine")), ("key", Value::Null)])),
+            (
+                "hidden",
+                Value::map([("deep", Value::from("s3cret").secret())]).secret(),
+            ),
+            (
+                "items",
+                Value::list([Value::Int(1), Value::from("s3cret").secret()]),
+            ),
+            (
+                "mark",
+                Value::map([
+                    ("$secret", Value::from("mine")),
+                    ("$sealed", Value::from("too")),
+                ]),
+            ),
+            (
+                "late",
+                Value::map([
+                    ("a", Value::Null),
+                    ("$secret", Value::from("mine")),
+                    ("key", Value::Null),
+                ]),
+            ),
         ])
     }
 
     #[test]
     fn sealed_secrets_are_opened_again() {
         let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
-        assert!(!text.contains("s3cret") && text.contains("plain") && text.contains("mine"), "{text}");
-        assert_eq!(sealer(1).read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
+        assert!(
+            !text.contains("s3cret") && text.contains("plain") && text.contains("mine"),
+            "{text}"
+        );
+        assert_eq!(
+            sealer(1)
+                .read::<Value>(PLACE, text.as_bytes(), true)
+                .unwrap(),
+            value()
+        );
         let older = sealer(2).with_older_key([1; 32]);
-        assert_eq!(older.read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
+        assert_eq!(
+            older.read::<Value>(PLACE, text.as_bytes(), true).unwrap(),
+            value()
+        );
     }
 
     #[test]
@@ -459,25 +554,49 @@ mod tests {
         let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         for (sealer, place) in [
             (sealer(2), PLACE),
-            (sealer(1), SealPlace { uid: "u-2", ..PLACE }),
+            (
+                sealer(1),
+                SealPlace {
+                    uid: "u-2",
+                    ..PLACE
+                },
+            ),
             (sealer(1), SealPlace { record: 8, ..PLACE }),
         ] {
-            assert!(matches!(sealer.read::<Value>(place, text.as_bytes(), true), Err(SealError::WrongKey)));
+            assert!(matches!(
+                sealer.read::<Value>(place, text.as_bytes(), true),
+                Err(SealError::WrongKey)
+            ));
         }
         let without = Sealer::none().read::<Value>(PLACE, text.as_bytes(), true);
         assert!(matches!(without, Err(SealError::KeyMissing)));
         let moved = text.replace("items", "other");
-        assert!(matches!(sealer(1).read::<Value>(PLACE, moved.as_bytes(), true), Err(SealError::WrongKey)));
-        assert!(matches!(Sealer::none().write(PLACE, &value(), true, 0), Err(SealError::NoKey)));
+        assert!(matches!(
+            sealer(1).read::<Value>(PLACE, moved.as_bytes(), true),
+            Err(SealError::WrongKey)
+        ));
+        assert!(matches!(
+            Sealer::none().write(PLACE, &value(), true, 0),
+            Err(SealError::NoKey)
+        ));
     }
 
     #[test]
     fn bytes_are_sealed_whole() {
         let sealed = sealer(1).seal_bytes(PLACE, b"a plan").unwrap();
         assert!(Sealer::is_sealed(&sealed));
-        assert_eq!(sealer(1).open_bytes(PLACE, &sealed).unwrap().as_slice(), b"a plan");
-        assert!(matches!(sealer(2).open_bytes(PLACE, &sealed), Err(SealError::WrongKey)));
-        assert!(matches!(sealer(1).open_bytes(PLACE, b"a plan"), Err(SealError::Foreign)));
+        assert_eq!(
+            sealer(1).open_bytes(PLACE, &sealed).unwrap().as_slice(),
+            b"a plan"
+        );
+        assert!(matches!(
+            sealer(2).open_bytes(PLACE, &sealed),
+            Err(SealError::WrongKey)
+        ));
+        assert!(matches!(
+            sealer(1).open_bytes(PLACE, b"a plan"),
+            Err(SealError::Foreign)
+        ));
         for end in 0..sealed.len() {
             assert!(sealer(1).open_bytes(PLACE, &sealed[..end]).is_err());
         }
@@ -486,10 +605,19 @@ mod tests {
     /// The sealed form is stored: this text must always open.
     #[test]
     fn the_first_format_opens() {
-        let stored =
-            r#"{"$sealed":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAANzn+sSQEO9y1xWxgHoP2CUbrqDBEW+I4","key":"72cd6e84"}"#;
-        assert_eq!(sealer(1).write(PLACE, &Value::from("hidden").secret(), true, 0).unwrap(), stored);
-        assert_eq!(sealer(1).read::<Value>(PLACE, stored.as_bytes(), true).unwrap(), Value::from("hidden").secret());
+        let stored = r#"{"$sealed":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAANzn+sSQEO9y1xWxgHoP2CUbrqDBEW+I4","key":"72cd6e84"}"#;
+        assert_eq!(
+            sealer(1)
+                .write(PLACE, &Value::from("hidden").secret(), true, 0)
+                .unwrap(),
+            stored
+        );
+        assert_eq!(
+            sealer(1)
+                .read::<Value>(PLACE, stored.as_bytes(), true)
+                .unwrap(),
+            Value::from("hidden").secret()
+        );
     }
 
     #[test]
@@ -508,6 +636,9 @@ mod tests {
     #[test]
     fn two_sealings_under_the_systems_nonces_differ() {
         let sealer = Sealer::with_key([3; 32]);
-        assert_ne!(sealer.seal_bytes(PLACE, b"x").unwrap(), sealer.seal_bytes(PLACE, b"x").unwrap());
+        assert_ne!(
+            sealer.seal_bytes(PLACE, b"x").unwrap(),
+            sealer.seal_bytes(PLACE, b"x").unwrap()
+        );
     }
 }

@@ -31,8 +31,8 @@ pub struct Snapshot {
     pub document: Name,
     /// Records by address, in the order in which they were first made.
     pub records: IndexMap<Address, Arc<Record>>,
-    /// The resources that the named intermediate values of the last deployment used. Addresses in `dependencies` may
-    /// name such a value.
+    /// The resources that the named intermediate values of the last deployment used. Addresses in
+    /// `dependencies` may name such a value.
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Exported values of the last operation that succeeded.
     pub exports: IndexMap<Name, Value>,
@@ -48,8 +48,9 @@ pub struct Snapshot {
     pub stops: Stops,
     /// Calls that were in flight when the last operation ended without finishing, by address.
     pub open: IndexMap<Address, OpenIntent>,
-    /// The ids of objects whose deletes were begun since the last operation that finished, by address. Together with
-    /// `uid` and `generation` they distinguish one creation at an address from the next.
+    /// The ids of objects whose deletes were begun since the last operation that finished, by
+    /// address. Together with `uid` and `generation` they distinguish one creation at an address
+    /// from the next.
     pub deleted: IndexMap<Address, Name>,
 }
 

@@ -43,7 +43,8 @@ pub enum StatusWord {
     Gone,
 }
 
-/// The status of a record: its last operation, the progress, and whether the operation was part of a rollback.
+/// The status of a record: its last operation, the progress, and whether the operation was part of
+/// a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// The last operation.
@@ -58,7 +59,11 @@ pub struct Status {
 impl Status {
     /// A status outside a rollback.
     pub fn new(op: StatusOp, word: StatusWord) -> Status {
-        Status { op, word, undo: false }
+        Status {
+            op,
+            word,
+            undo: false,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Breakpoints of operations, and the actions that are under way at them.
 //!
-//! They survive a run that is cut off: an operation begins with the actions that are under way, and ends with the
-//! places where it waits. So an operation passes a breakpoint only after an earlier operation has reported it.
+//! They survive a run that is cut off: an operation begins with the actions that are under way, and
+//! ends with the places where it waits. So an operation passes a breakpoint only after an earlier
+//! operation has reported it.
 //!
 //! Not here: stopping and continuing (`apply`).
 
@@ -27,14 +28,17 @@ pub struct Stop {
     pub uses: Vec<Address>,
 }
 
-/// All stops: resources by their addresses, children by the includes that lead to them, with a slash at the end:
-/// `core/inner/`.
+/// All stops: resources by their addresses, children by the includes that lead to them, with a
+/// slash at the end: `core/inner/`.
 pub type Stops = IndexMap<Name, Stop>;
 
 impl Stop {
-    /// The places where operations wait: resources by their addresses, children by the includes that lead to them.
+    /// The places where operations wait: resources by their addresses, children by the includes
+    /// that lead to them.
     pub fn waiting(stops: &Stops) -> Vec<(Name, Breakpoint)> {
-        let waiting = stops.iter().filter_map(|(name, stop)| Some((name.trim_end_matches('/').into(), stop.waiting?)));
+        let waiting = stops
+            .iter()
+            .filter_map(|(name, stop)| Some((name.trim_end_matches('/').into(), stop.waiting?)));
         waiting.collect()
     }
 
@@ -45,7 +49,8 @@ impl Stop {
         name.into()
     }
 
-    /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of a resource.
+    /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of
+    /// a resource.
     pub fn child(name: &str) -> Option<Box<[Name]>> {
         Some(name.strip_suffix('/')?.split('/').map(Name::from).collect())
     }

@@ -1,8 +1,8 @@
 //! Tags of stored rows: a MAC under the key of the state, or a plain hash where there is no key.
 //!
-//! A tag shows that a row is unchanged and at its place. A MAC cannot be made without the key; a plain hash detects
-//! damage only. The function is BLAKE2b (RFC 7693) in its keyed mode, 16 bytes, under a key of its own that is derived
-//! from the key of the state.
+//! A tag shows that a row is unchanged and at its place. A MAC cannot be made without the key; a
+//! plain hash detects damage only. The function is BLAKE2b (RFC 7693) in its keyed mode, 16 bytes,
+//! under a key of its own that is derived from the key of the state.
 //!
 //! Not here: the rows and their fields (a store's own).
 
@@ -28,14 +28,20 @@ pub struct Tagger {
 impl Tagger {
     /// Returns a tagger that makes plain hashes.
     pub fn plain() -> Tagger {
-        Tagger { key: String::new(), begun: begun(None) }
+        Tagger {
+            key: String::new(),
+            begun: begun(None),
+        }
     }
 
     pub(crate) fn with_key(id: &str, key: &[u8; 32]) -> Tagger {
         let mut derived = Blake2bMac::<U32>::new_with_salt_and_personal(Some(key), b"", PURPOSE)
             .unwrap_or_else(|_| unreachable!("the lengths fit"));
         derived.update(b"tags");
-        Tagger { key: id.to_owned(), begun: begun(Some(&derived.finalize_fixed())) }
+        Tagger {
+            key: id.to_owned(),
+            begun: begun(Some(&derived.finalize_fixed())),
+        }
     }
 
     /// The id of the key; empty where there is none.
@@ -55,7 +61,8 @@ impl Tagger {
 }
 
 fn begun(key: Option<&[u8]>) -> Blake2bMac<U16> {
-    Blake2bMac::new_with_salt_and_personal(key, b"", PURPOSE).unwrap_or_else(|_| unreachable!("the lengths fit"))
+    Blake2bMac::new_with_salt_and_personal(key, b"", PURPOSE)
+        .unwrap_or_else(|_| unreachable!("the lengths fit"))
 }
 
 /// A tag that is being made, of the fields of a row in a fixed order.
@@ -97,12 +104,19 @@ impl Tagging {
 impl Sealer {
     /// The tagger for new rows: with the key that seals, or plain without a key.
     pub fn tagger(&self) -> Tagger {
-        self.key_id().and_then(|id| self.tagger_of(id.as_str())).unwrap_or_else(Tagger::plain)
+        self.key_id()
+            .and_then(|id| self.tagger_of(id.as_str()))
+            .unwrap_or_else(Tagger::plain)
     }
 
-    /// The tagger for the key of that id; `None` if the key is not available. The empty id means no key.
+    /// The tagger for the key of that id; `None` if the key is not available. The empty id means no
+    /// key.
     pub fn tagger_of(&self, id: &str) -> Option<Tagger> {
-        if id.is_empty() { Some(Tagger::plain()) } else { self.bytes_of(id).map(|key| Tagger::with_key(id, key)) }
+        if id.is_empty() {
+            Some(Tagger::plain())
+        } else {
+            self.bytes_of(id).map(|key| Tagger::with_key(id, key))
+        }
     }
 }
 
@@ -114,15 +128,41 @@ mod tests {
     fn a_tag_depends_on_the_key_and_on_each_field_and_its_place() {
         let sealer = Sealer::with_key([1; 32]).with_older_key([2; 32]);
         let other = Sealer::with_key([2; 32]);
-        let of = |tagger: &Tagger| tagger.row("entry").text("ab").text("c").number(7).optional(None).finish();
+        let of = |tagger: &Tagger| {
+            tagger
+                .row("entry")
+                .text("ab")
+                .text("c")
+                .number(7)
+                .optional(None)
+                .finish()
+        };
         let plain = Tagger::plain();
         let tags = [
             of(&sealer.tagger()),
             of(&other.tagger()),
             of(&plain),
-            plain.row("entry").text("a").text("bc").number(7).optional(None).finish(),
-            plain.row("entry").text("ab").text("c").number(7).optional(Some(0)).finish(),
-            plain.row("record").text("ab").text("c").number(7).optional(None).finish(),
+            plain
+                .row("entry")
+                .text("a")
+                .text("bc")
+                .number(7)
+                .optional(None)
+                .finish(),
+            plain
+                .row("entry")
+                .text("ab")
+                .text("c")
+                .number(7)
+                .optional(Some(0))
+                .finish(),
+            plain
+                .row("record")
+                .text("ab")
+                .text("c")
+                .number(7)
+                .optional(None)
+                .finish(),
         ];
         for (at, tag) in tags.iter().enumerate() {
             assert!(!tags[..at].contains(tag), "{at}");
@@ -136,8 +176,13 @@ mod tests {
     /// Tags are stored: these must never change. (Python's `hashlib.blake2b` gives the same.)
     #[test]
     fn tags_stay_as_they_are() {
-        let tag = |tagger: Tagger| data_encoding::HEXLOWER.encode(&tagger.row("entry").text("a").number(1).finish());
+        let tag = |tagger: Tagger| {
+            data_encoding::HEXLOWER.encode(&tagger.row("entry").text("a").number(1).finish())
+        };
         assert_eq!(tag(Tagger::plain()), "3f4c19c0b644013f80db0fd273069fb7");
-        assert_eq!(tag(Sealer::with_key([7; 32]).tagger()), "4495e843c1b608440c47ff805ff582d7");
+        assert_eq!(
+            tag(Sealer::with_key([7; 32]).tagger()),
+            "4495e843c1b608440c47ff805ff582d7"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The contract of a store is small: a store of 300 lines, which replaces one text per instance, passes the suite.
+//! The contract of a store is small: a store of 300 lines, which replaces one text per instance,
+//! passes the suite.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::BTreeMap;
@@ -8,8 +9,9 @@ use std::time::Duration;
 use futures::executor::block_on;
 use state::seal::{SealError, Sealer};
 use state::{
-    BoxFuture, Checkpoint, Entry, EntryKind, Exported, ExportedError, Fold, Host, InstanceInfo, InstanceName, Lease,
-    LeaseHolder, LeaseRow, LogEntry, Pruned, PrunedBase, Revision, Since, Store, StoreError, Tail, conformance,
+    BoxFuture, Checkpoint, Entry, EntryKind, Exported, ExportedError, Fold, Host, InstanceInfo,
+    InstanceName, Lease, LeaseHolder, LeaseRow, LogEntry, Pruned, PrunedBase, Revision, Since,
+    Store, StoreError, Tail, conformance,
 };
 
 /// The stored data of an instance.
@@ -36,26 +38,52 @@ struct SmallStore {
 
 fn opened(error: ExportedError) -> StoreError {
     match error {
-        ExportedError::Sealed { source: SealError::NoKey, .. } => StoreError::NoKey,
+        ExportedError::Sealed {
+            source: SealError::NoKey,
+            ..
+        } => StoreError::NoKey,
         ExportedError::Sealed { source, .. } => source.into(),
-        other => StoreError::Damaged { what: other.to_string() },
+        other => StoreError::Damaged {
+            what: other.to_string(),
+        },
     }
 }
 
 impl Stored {
     fn tail(&self, sealer: &Sealer) -> Result<Tail, StoreError> {
-        let Some(text) = &self.text else { return Ok(Tail::default()) };
+        let Some(text) = &self.text else {
+            return Ok(Tail::default());
+        };
         let exported = Exported::read(text, sealer).map_err(opened)?;
-        let base = exported.pruned.as_ref().map(PrunedBase::checkpoint).unwrap_or_default();
+        let base = exported
+            .pruned
+            .as_ref()
+            .map(PrunedBase::checkpoint)
+            .unwrap_or_default();
         let mut operation = Default::default();
-        let lines = exported.journal.into_iter().zip(self.pruned + 1..).map(|(entry, sequence)| {
-            if let EntryKind::Began(began) = &entry.kind {
-                operation = began.id.clone();
-            }
-            LogEntry { sequence, operation: operation.clone(), entry }
-        });
-        let from = Checkpoint { sequence: self.pruned, ..base };
-        Ok(Tail { revision: exported.revision, from, entries: lines.collect() })
+        let lines = exported
+            .journal
+            .into_iter()
+            .zip(self.pruned + 1..)
+            .map(|(entry, sequence)| {
+                if let EntryKind::Began(began) = &entry.kind {
+                    operation = began.id.clone();
+                }
+                LogEntry {
+                    sequence,
+                    operation: operation.clone(),
+                    entry,
+                }
+            });
+        let from = Checkpoint {
+            sequence: self.pruned,
+            ..base
+        };
+        Ok(Tail {
+            revision: exported.revision,
+            from,
+            entries: lines.collect(),
+        })
     }
 
     fn put(&mut self, name: &InstanceName, tail: Tail, sealer: &Sealer) -> Result<(), StoreError> {
@@ -70,7 +98,9 @@ impl Stored {
 
 fn folded(tail: &Tail) -> Fold {
     let mut fold = Fold::of(tail.from.clone());
-    tail.entries.iter().for_each(|line| fold.follow(&line.entry));
+    tail.entries
+        .iter()
+        .for_each(|line| fold.follow(&line.entry));
     fold
 }
 
@@ -87,23 +117,54 @@ impl SmallStore {
         entries: Vec<Entry>,
         sealer: &Sealer,
     ) -> Result<(), StoreError> {
-        let refused = |what| StoreError::Refused { instance: name.clone(), what };
+        let refused = |what| StoreError::Refused {
+            instance: name.clone(),
+            what,
+        };
         let mut fold = folded(tail);
         fold.resume_under(began);
         fold.check(epoch, &entries).map_err(refused)?;
-        let id = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
+        let id = entries
+            .first()
+            .and_then(|entry| entry.kind.begins())
+            .map(|operation| operation.id.clone());
         for other in all.values().filter(|_| id.is_some()) {
-            let known = other.tail(sealer)?.entries.into_iter().chain(tail.entries.clone());
-            if known.into_iter().any(|line| Some(&line.operation) == id.as_ref()) {
+            let known = other
+                .tail(sealer)?
+                .entries
+                .into_iter()
+                .chain(tail.entries.clone());
+            if known
+                .into_iter()
+                .any(|line| Some(&line.operation) == id.as_ref())
+            {
                 let operation = id.unwrap_or_default();
-                return Err(StoreError::OperationExists { instance: name.clone(), operation });
+                return Err(StoreError::OperationExists {
+                    instance: name.clone(),
+                    operation,
+                });
             }
         }
         for entry in entries {
-            let sequence = tail.entries.last().map_or(tail.from.sequence, |line| line.sequence) + 1;
-            let before = tail.entries.last().map(|line| line.operation.clone()).unwrap_or_default();
-            let operation = entry.kind.begins().map_or(before, |operation| operation.id.clone());
-            tail.entries.push(LogEntry { sequence, operation, entry });
+            let sequence = tail
+                .entries
+                .last()
+                .map_or(tail.from.sequence, |line| line.sequence)
+                + 1;
+            let before = tail
+                .entries
+                .last()
+                .map(|line| line.operation.clone())
+                .unwrap_or_default();
+            let operation = entry
+                .kind
+                .begins()
+                .map_or(before, |operation| operation.id.clone());
+            tail.entries.push(LogEntry {
+                sequence,
+                operation,
+                entry,
+            });
         }
         tail.revision.0 += 1;
         Ok(())
@@ -118,14 +179,30 @@ impl SmallStore {
         stored.lease.check(lease, &*self.host).map(|()| stored)
     }
 
-    fn commit_now(&self, lease: &Lease, expected: Revision, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+    fn commit_now(
+        &self,
+        lease: &Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> Result<Revision, StoreError> {
         let (mut all, name) = (self.lock(), &lease.instance);
         let stored = self.held(&mut all, lease)?;
         let (mut tail, began) = (stored.tail(&self.sealer)?, stored.epoch);
         if tail.revision != expected {
-            return Err(StoreError::Moved { instance: name.clone(), expected, found: tail.revision });
+            return Err(StoreError::Moved {
+                instance: name.clone(),
+                expected,
+                found: tail.revision,
+            });
         }
-        SmallStore::append(&all, name, &mut tail, (began, lease.epoch), entries, &self.sealer)?;
+        SmallStore::append(
+            &all,
+            name,
+            &mut tail,
+            (began, lease.epoch),
+            entries,
+            &self.sealer,
+        )?;
         let revision = tail.revision;
         let stored = all.entry(name.clone()).or_default();
         stored.put(name, tail, &self.sealer)?;
@@ -137,16 +214,37 @@ impl SmallStore {
         let mut all = self.lock();
         let stored = self.held(&mut all, lease)?;
         let mut tail = stored.tail(&self.sealer)?;
-        let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };
+        let refused = |what| StoreError::Refused {
+            instance: lease.instance.clone(),
+            what,
+        };
         let first = folded(&tail).may_begin_with(first).map_err(refused)?;
-        let kept = tail.entries.split_off(tail.entries.partition_point(|line| line.sequence < first));
-        let operations = tail.entries.iter().filter(|line| line.entry.kind.begins().is_some()).count() as u64;
+        let kept = tail
+            .entries
+            .split_off(tail.entries.partition_point(|line| line.sequence < first));
+        let operations = tail
+            .entries
+            .iter()
+            .filter(|line| line.entry.kind.begins().is_some())
+            .count() as u64;
         let entries = tail.entries.len() as u64;
         if operations > 0 {
             let from = folded(&tail).checkpoint();
-            stored.put(&lease.instance, Tail { from, entries: kept, ..tail }, &self.sealer)?;
+            stored.put(
+                &lease.instance,
+                Tail {
+                    from,
+                    entries: kept,
+                    ..tail
+                },
+                &self.sealer,
+            )?;
         }
-        Ok(Pruned { operations, entries, documents: 0 })
+        Ok(Pruned {
+            operations,
+            entries,
+            documents: 0,
+        })
     }
 
     fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
@@ -155,15 +253,29 @@ impl SmallStore {
             return Err(StoreError::NoKey);
         }
         for (name, stored) in &*all {
-            if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::is_active) {
-                return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
+            if let Some(holder) = stored
+                .lease
+                .holder(&*self.host)
+                .filter(LeaseHolder::is_active)
+            {
+                return Err(StoreError::Busy {
+                    instance: name.clone(),
+                    holder: Some(holder),
+                });
             }
         }
-        let tails: Vec<Tail> = all.values().map(|stored| stored.tail(&self.sealer)).collect::<Result<_, _>>()?;
+        let tails: Vec<Tail> = all
+            .values()
+            .map(|stored| stored.tail(&self.sealer))
+            .collect::<Result<_, _>>()?;
         let mut sealed = 0;
         for ((name, stored), tail) in all.iter_mut().zip(tails) {
             stored.lease.end(&*self.host);
-            sealed += tail.entries.iter().filter(|line| line.entry.kind.has_secret()).count() as u64;
+            sealed += tail
+                .entries
+                .iter()
+                .filter(|line| line.entry.kind.has_secret())
+                .count() as u64;
             if stored.text.is_some() {
                 stored.put(name, tail, to)?;
             }
@@ -180,39 +292,68 @@ impl SmallStore {
     ) -> Result<(), StoreError> {
         let mut all = self.lock();
         let stored = all.entry(name.clone()).or_default();
-        if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::is_active) {
-            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
+        if let Some(holder) = stored
+            .lease
+            .holder(&*self.host)
+            .filter(LeaseHolder::is_active)
+        {
+            return Err(StoreError::Busy {
+                instance: name.clone(),
+                holder: Some(holder),
+            });
         }
         let found = stored.tail(&self.sealer)?.revision;
         if found > Revision(0) {
-            return Err(StoreError::Moved { instance: name.clone(), expected: Revision(0), found });
+            return Err(StoreError::Moved {
+                instance: name.clone(),
+                expected: Revision(0),
+                found,
+            });
         }
-        let mut tail = Tail { from: base.unwrap_or_default(), ..Tail::default() };
+        let mut tail = Tail {
+            from: base.unwrap_or_default(),
+            ..Tail::default()
+        };
         for entries in operations {
             // A restored journal belongs to no lease, so that any operation may follow another.
             SmallStore::append(&all, name, &mut tail, (0, u64::MAX), entries, &self.sealer)?;
         }
         tail.revision = revision;
-        all.entry(name.clone()).or_default().put(name, tail, &self.sealer)
+        all.entry(name.clone())
+            .or_default()
+            .put(name, tail, &self.sealer)
     }
 }
 
 impl Store for SmallStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        let shown =
-            |stored: &Stored| Some(InstanceInfo { holder: stored.lease.holder(&*self.host), ..stored.info.clone()? });
+        let shown = |stored: &Stored| {
+            Some(InstanceInfo {
+                holder: stored.lease.holder(&*self.host),
+                ..stored.info.clone()?
+            })
+        };
         Box::pin(async move { Ok(self.lock().values().filter_map(shown).collect()) })
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+    fn read<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        since: Since,
+    ) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
         Box::pin(async move {
             let all = self.lock();
-            let Some(stored) = all.get(instance).filter(|stored| stored.text.is_some()) else { return Ok(None) };
+            let Some(stored) = all.get(instance).filter(|stored| stored.text.is_some()) else {
+                return Ok(None);
+            };
             let mut tail = stored.tail(&self.sealer)?;
             if let Since::Entry(sequence) = since
                 && sequence > tail.from.sequence
             {
-                tail.from = Checkpoint { sequence, ..Checkpoint::default() };
+                tail.from = Checkpoint {
+                    sequence,
+                    ..Checkpoint::default()
+                };
                 tail.entries.retain(|line| line.sequence > sequence);
             }
             Ok(Some(tail))
@@ -237,15 +378,26 @@ impl Store for SmallStore {
         Box::pin(async move {
             let mut all = self.lock();
             let stored = all.entry(instance.clone()).or_default();
-            let revision = stored.info.as_ref().map(|info| info.revision).unwrap_or_default();
-            stored.lease.acquire(instance, revision, who, lasts, &*self.host)
+            let revision = stored
+                .info
+                .as_ref()
+                .map(|info| info.revision)
+                .unwrap_or_default();
+            stored
+                .lease
+                .acquire(instance, revision, who, lasts, &*self.host)
         })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(
-            async move { self.held(&mut self.lock(), lease).map(|stored| stored.lease.extend(lasts, &*self.host)) },
-        )
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.held(&mut self.lock(), lease)
+                .map(|stored| stored.lease.extend(lasts, &*self.host))
+        })
     }
 
     fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -254,20 +406,42 @@ impl Store for SmallStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let _ = self.held(&mut self.lock(), lease).map(|stored| stored.lease.end(&*self.host));
+            let _ = self
+                .held(&mut self.lock(), lease)
+                .map(|stored| stored.lease.end(&*self.host));
             Ok(())
         })
     }
 
-    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.lock().get(instance).and_then(|stored| stored.lease.holder(&*self.host))) })
+    fn holder<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async {
+            Ok(self
+                .lock()
+                .get(instance)
+                .and_then(|stored| stored.lease.holder(&*self.host)))
+        })
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.lock().get_mut(instance).and_then(|stored| stored.lease.end(&*self.host))) })
+    fn unlock<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async {
+            Ok(self
+                .lock()
+                .get_mut(instance)
+                .and_then(|stored| stored.lease.end(&*self.host)))
+        })
     }
 
-    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+    fn prune<'a>(
+        &'a self,
+        lease: &'a Lease,
+        first: &'a str,
+    ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
         Box::pin(async move { self.prune_now(lease, first) })
     }
 
@@ -294,7 +468,13 @@ impl Store for SmallStore {
 fn a_store_of_one_text_for_each_instance_passes_the_suite() {
     let failures = block_on(conformance::store(&|| {
         let shared = Shared::default();
-        Box::new(move |sealer, host| Box::new(SmallStore { shared: shared.clone(), sealer, host }) as Box<dyn Store>)
+        Box::new(move |sealer, host| {
+            Box::new(SmallStore {
+                shared: shared.clone(),
+                sealer,
+                host,
+            }) as Box<dyn Store>
+        })
     }));
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

@@ -1,7 +1,7 @@
 //! The machine that a store runs on.
 //!
-//! On Linux: boot id and `CLOCK_BOOTTIME`, processes by number, start time and namespace. On other systems processes
-//! are not identified, and the clock is the wall clock.
+//! On Linux: boot id and `CLOCK_BOOTTIME`, processes by number, start time and namespace. On other
+//! systems processes are not identified, and the clock is the wall clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,12 +18,20 @@ impl ThisMachine {
     /// Returns the machine and the current process.
     pub(crate) fn here() -> ThisMachine {
         let process = system::process();
-        ThisMachine { boot: process.as_ref().map_or_else(Name::default, |process| process.boot.clone()), process }
+        ThisMachine {
+            boot: process
+                .as_ref()
+                .map_or_else(Name::default, |process| process.boot.clone()),
+            process,
+        }
     }
 
     /// Returns the machine's clock only, for leases that do not outlive the process.
     pub(crate) fn clock() -> ThisMachine {
-        ThisMachine { boot: Name::default(), process: None }
+        ThisMachine {
+            boot: Name::default(),
+            process: None,
+        }
     }
 }
 
@@ -45,7 +53,9 @@ impl Host for ThisMachine {
     }
 
     fn liveness(&self, process: &Process) -> Liveness {
-        let Some(own) = &self.process else { return Liveness::Unknown };
+        let Some(own) = &self.process else {
+            return Liveness::Unknown;
+        };
         if own.host != process.host {
             return Liveness::Unknown;
         }
@@ -60,7 +70,9 @@ impl Host for ThisMachine {
 }
 
 fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 #[cfg(target_os = "linux")]
@@ -74,19 +86,39 @@ mod system {
 
     pub(super) fn elapsed() -> Duration {
         let now = clock_gettime(ClockId::Boottime);
-        Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+        Duration::new(
+            now.tv_sec.unsigned_abs(),
+            u32::try_from(now.tv_nsec).unwrap_or_default(),
+        )
     }
 
     pub(super) fn process() -> Option<Process> {
-        let text = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+        let text = |path: &str| {
+            fs::read_to_string(path)
+                .ok()
+                .map(|text| text.trim().to_owned())
+        };
         let boot = text("/proc/sys/kernel/random/boot_id").filter(|boot| !boot.is_empty())?;
         // Neither the name nor the id alone is unique.
-        let host = format!("{} {}", text("/proc/sys/kernel/hostname")?, text("/etc/machine-id").unwrap_or_default());
-        let namespace = fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned();
+        let host = format!(
+            "{} {}",
+            text("/proc/sys/kernel/hostname")?,
+            text("/etc/machine-id").unwrap_or_default()
+        );
+        let namespace = fs::read_link("/proc/self/ns/pid")
+            .ok()?
+            .to_string_lossy()
+            .into_owned();
         let pid = std::process::id();
         let (_, started) = status(pid).ok().flatten()?;
         let (host, boot, namespace) = (host.trim().into(), boot.into(), namespace.into());
-        Some(Process { host, boot, namespace, pid, started })
+        Some(Process {
+            host,
+            boot,
+            namespace,
+            pid,
+            started,
+        })
     }
 
     pub(super) fn liveness(pid: u32, started: u64) -> Liveness {
@@ -103,8 +135,12 @@ mod system {
 
     /// Whether there is no process of that number. `/proc` may hide processes of other users.
     fn is_gone(pid: u32) -> bool {
-        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-        pid.is_none_or(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+        let pid = i32::try_from(pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
+        pid.is_none_or(|pid| {
+            rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+        })
     }
 
     /// The state of a process and its start time, in ticks since the boot.
@@ -151,17 +187,31 @@ mod tests {
             change(&mut process);
             machine.liveness(&process)
         };
-        assert_eq!(another(|it| it.started += 1), Liveness::Dead, "the number was given again");
-        assert_eq!(another(|it| it.pid = 4_000_000), Liveness::Dead, "more than there may be");
+        assert_eq!(
+            another(|it| it.started += 1),
+            Liveness::Dead,
+            "the number was given again"
+        );
+        assert_eq!(
+            another(|it| it.pid = 4_000_000),
+            Liveness::Dead,
+            "more than there may be"
+        );
         assert_eq!(another(|it| it.boot = "another".into()), Liveness::Dead);
-        assert_eq!(another(|it| it.namespace = "another".into()), Liveness::Unknown);
+        assert_eq!(
+            another(|it| it.namespace = "another".into()),
+            Liveness::Unknown
+        );
         assert_eq!(another(|it| it.host = "another".into()), Liveness::Unknown);
     }
 
     #[test]
     fn a_zombie_process_is_dead() {
         let machine = ThisMachine::here();
-        let mut child = std::process::Command::new("sleep").arg("600").spawn().expect("it can be started");
+        let mut child = std::process::Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .expect("it can be started");
         let of = |pid| system_process(&machine, pid);
         let process = of(child.id());
         assert_eq!(machine.liveness(&process), Liveness::Alive);
@@ -178,7 +228,17 @@ mod tests {
 
     fn system_process(machine: &ThisMachine, pid: u32) -> Process {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-        let started = text.rsplit_once(')').expect("a name").1.split_ascii_whitespace().nth(19).expect("a time");
-        Process { pid, started: started.parse().expect("a number"), ..machine.process().expect("this is Linux") }
+        let started = text
+            .rsplit_once(')')
+            .expect("a name")
+            .1
+            .split_ascii_whitespace()
+            .nth(19)
+            .expect("a time");
+        Process {
+            pid,
+            started: started.parse().expect("a number"),
+            ..machine.process().expect("this is Linux")
+        }
     }
 }

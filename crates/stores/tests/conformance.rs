@@ -17,7 +17,9 @@ fn check(make: &dyn Fn() -> StoreOpener) {
 fn memory() {
     check(&|| {
         let state = MemoryState::default();
-        Box::new(move |sealer, host| Box::new(MemoryStore::open(&state, sealer).with_host(host)) as Box<dyn Store>)
+        Box::new(move |sealer, host| {
+            Box::new(MemoryStore::open(&state, sealer).with_host(host)) as Box<dyn Store>
+        })
     });
 }
 
@@ -27,7 +29,8 @@ fn sqlite() {
         let folder = tempfile::tempdir().unwrap();
         Box::new(move |sealer, host| {
             let path = folder.path().join(".cyan/state.db");
-            Box::new(SqliteStore::open(path, sealer, Mode::ReadWrite).with_host(host)) as Box<dyn Store>
+            Box::new(SqliteStore::open(path, sealer, Mode::ReadWrite).with_host(host))
+                as Box<dyn Store>
         })
     });
 }

@@ -1,5 +1,5 @@
-//! Files of older versions are read without a change, and keep their content when they are rewritten. Files of newer
-//! versions are refused.
+//! Files of older versions are read without a change, and keep their content when they are
+//! rewritten. Files of newer versions are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,8 +22,13 @@ fn shop() -> InstanceName {
 /// Creates a file in the form that an earlier version has left.
 fn sample(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join("state.db");
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name);
-    Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(text).unwrap()).unwrap();
+    let text = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/samples")
+        .join(name);
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(&fs::read_to_string(text).unwrap())
+        .unwrap();
     path
 }
 
@@ -32,20 +37,29 @@ fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
 
 fn number(path: &Path, sql: &str) -> i64 {
-    Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    Connection::open(path)
+        .unwrap()
+        .query_row(sql, [], |row| row.get(0))
+        .unwrap()
 }
 
 /// The content of a file, as text.
 fn held(path: &Path) -> String {
     let store = SqliteStore::open(path, sealer(), Mode::ReadOnly);
-    format!("{:?}{:?}", block_on(store.load(&shop())).unwrap(), block_on(store.log(&shop(), None, 99)).unwrap())
+    format!(
+        "{:?}{:?}",
+        block_on(store.load(&shop())).unwrap(),
+        block_on(store.log(&shop(), None, 99)).unwrap()
+    )
 }
 
 #[test]
@@ -56,8 +70,14 @@ fn every_format_is_read_and_can_be_written() {
         let path = sample(folder.path(), &name);
         let before = fs::read(&path).unwrap();
         let read = held(&path);
-        assert!(read.contains("core/everything") || read.contains("everything"), "{name}: {read}");
-        assert!(fs::read(&path).unwrap() == before, "{name}: reading has changed it");
+        assert!(
+            read.contains("core/everything") || read.contains("everything"),
+            "{name}: {read}"
+        );
+        assert!(
+            fs::read(&path).unwrap() == before,
+            "{name}: reading has changed it"
+        );
         assert_eq!(names(folder.path()), ["state.db"], "{name}");
         let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
         // The lease of the sample was held on another machine.
@@ -66,7 +86,11 @@ fn every_format_is_read_and_can_be_written() {
         let entries = vec![began("op-2"), outcome(1, "new", record(Value::Int(1)))];
         block_on(store.commit(&held, Revision(1), entries)).unwrap();
         let found = block_on(store.load(&shop())).unwrap();
-        assert!(found.records.contains_key(&address("new")) && found.records.len() > 1, "{name}: {:?}", found.records);
+        assert!(
+            found.records.contains_key(&address("new")) && found.records.len() > 1,
+            "{name}: {:?}",
+            found.records
+        );
     }
 }
 
@@ -83,12 +107,27 @@ fn a_copy_is_kept_of_a_file_that_is_rewritten() {
     let said = store.notices();
     let copy = folder.path().join("state.db.format-1-2");
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].ends_with(&format!("a copy in the old format is `{}`", copy.display())), "{said:?}");
+    assert!(
+        said[0].ends_with(&format!("a copy in the old format is `{}`", copy.display())),
+        "{said:?}"
+    );
     assert!(store.notices().is_empty(), "it is said once");
     drop(store);
-    assert_eq!(names(folder.path()), ["state.db", "state.db.format-1", "state.db.format-1-2"]);
-    assert_eq!(fs::read(folder.path().join("state.db.format-1")).unwrap(), b"of another time");
-    assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (4, 1));
+    assert_eq!(
+        names(folder.path()),
+        ["state.db", "state.db.format-1", "state.db.format-1-2"]
+    );
+    assert_eq!(
+        fs::read(folder.path().join("state.db.format-1")).unwrap(),
+        b"of another time"
+    );
+    assert_eq!(
+        (
+            number(&path, "PRAGMA user_version"),
+            number(&copy, "PRAGMA user_version")
+        ),
+        (4, 1)
+    );
     assert_eq!(held(&copy), before);
     assert_eq!(held(&path), before);
     // The next writer does not rewrite the file.
@@ -100,15 +139,26 @@ fn a_copy_is_kept_of_a_file_that_is_rewritten() {
 fn a_file_that_cannot_be_copied_is_not_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-1.sql");
-    Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "journal_mode", "WAL")
+        .unwrap();
     let before = held(&path);
     // The name is so long that the name of a copy would be too long.
     let long = folder.path().join("s".repeat(250));
     fs::rename(&path, &long).unwrap();
     let refused = lease(&SqliteStore::open(&long, sealer(), Mode::ReadWrite)).unwrap_err();
-    let StoreError::Unreachable { source } = refused else { panic!("{refused}") };
-    assert!(source.to_string().ends_with(".format-1` cannot be written"), "{source}");
-    assert_eq!((number(&long, "PRAGMA user_version"), held(&long)), (1, before));
+    let StoreError::Unreachable { source } = refused else {
+        panic!("{refused}")
+    };
+    assert!(
+        source.to_string().ends_with(".format-1` cannot be written"),
+        "{source}"
+    );
+    assert_eq!(
+        (number(&long, "PRAGMA user_version"), held(&long)),
+        (1, before)
+    );
 }
 
 /// Executes `sql` on a file of the current format and checks that the store then reports damage.
@@ -118,8 +168,16 @@ fn refused_after(sql: &str) {
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
     let two = ["a", "b"].map(|name| outcome(1, name, record(Value::Int(1))));
-    block_on(store.commit(&held, Revision(1), [vec![began("op-2")], two.to_vec()].concat())).unwrap();
-    let end = vec![state::conformance::finished(2, state::OperationOutcome::Ready)];
+    block_on(store.commit(
+        &held,
+        Revision(1),
+        [vec![began("op-2")], two.to_vec()].concat(),
+    ))
+    .unwrap();
+    let end = vec![state::conformance::finished(
+        2,
+        state::OperationOutcome::Ready,
+    )];
     block_on(store.commit(&held, Revision(2), end)).unwrap();
     block_on(store.release(&held)).unwrap();
     drop(store);
@@ -137,8 +195,17 @@ fn refused_after(sql: &str) {
         store.history(&shop(), 9).await?;
         store.log(&shop(), None, usize::MAX).await?;
         store.instances().await?;
-        let held = store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)).await?;
-        store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "a", record(Value::Int(2)))]).await.map(|_| ())
+        let held = store
+            .lease(&shop(), "ann@host (1)", Duration::from_secs(60))
+            .await?;
+        store
+            .commit(
+                &held,
+                Revision(3),
+                vec![began("op-3"), outcome(1, "a", record(Value::Int(2)))],
+            )
+            .await
+            .map(|_| ())
     };
     refused("a look at all of it", block_on(all));
     match block_on(store.verify()) {
@@ -194,8 +261,8 @@ fn changed_moved_added_or_removed_row_is_refused() {
     }
 }
 
-/// A row that was made without the key is refused. Rows that were written without a key are tagged by the first commit
-/// with a key.
+/// A row that was made without the key is refused. Rows that were written without a key are tagged
+/// by the first commit with a key.
 #[test]
 fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,21 +270,37 @@ fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let keyed = |sql: &str| number(&path, &format!("SELECT count(*) FROM {sql}"));
     let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
     let held = lease(&none).unwrap();
-    block_on(none.commit(&held, Revision(0), vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))])).unwrap();
+    block_on(none.commit(
+        &held,
+        Revision(0),
+        vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))],
+    ))
+    .unwrap();
     block_on(none.release(&held)).unwrap();
     assert_eq!(keyed("instances WHERE auth != ''"), 0);
     let verified = block_on(none.verify()).unwrap();
-    assert_eq!((verified.damaged.len(), verified.instances[0].assurance), (0, Assurance::Hash));
+    assert_eq!(
+        (verified.damaged.len(), verified.instances[0].assurance),
+        (0, Assurance::Hash)
+    );
     drop(none);
 
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
     let held = lease(&store).unwrap();
-    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "b", record(Value::Int(1)))])).unwrap();
+    block_on(store.commit(
+        &held,
+        Revision(1),
+        vec![began("op-2"), outcome(1, "b", record(Value::Int(1)))],
+    ))
+    .unwrap();
     block_on(store.release(&held)).unwrap();
     assert_eq!(keyed("instances WHERE auth != ''"), 1);
     let verified = block_on(store.verify()).unwrap();
-    assert_eq!((verified.damaged, verified.instances[0].assurance), (Vec::new(), Assurance::Key));
+    assert_eq!(
+        (verified.damaged, verified.instances[0].assurance),
+        (Vec::new(), Assurance::Key)
+    );
     assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 2);
     drop(store);
 
@@ -225,12 +308,18 @@ fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
     assert!(!block_on(none.info(&shop())).unwrap().unwrap().verified);
     assert!(!block_on(none.instances()).unwrap()[0].verified);
-    assert!(matches!(block_on(none.load(&shop())), Err(StoreError::KeyMissing)));
+    assert!(matches!(
+        block_on(none.load(&shop())),
+        Err(StoreError::KeyMissing)
+    ));
     assert!(matches!(lease(&none), Err(StoreError::KeyMissing)));
     let other = InstanceName::from_free_text("other");
     let new = block_on(none.lease(&other, "ann@host (1)", Duration::from_secs(60)));
     assert!(matches!(new, Err(StoreError::KeyMissing)));
-    assert!(matches!(block_on(none.verify()), Err(StoreError::KeyMissing)));
+    assert!(matches!(
+        block_on(none.verify()),
+        Err(StoreError::KeyMissing)
+    ));
 }
 
 /// Another process converts the file to a newer format while the store is open.
@@ -241,10 +330,18 @@ fn a_newer_format_is_refused_by_a_store_that_is_open() {
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
     block_on(store.load(&shop())).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 5).unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "user_version", 5)
+        .unwrap();
     let newer = |error: StoreError| {
-        let StoreError::Foreign { what } = error else { panic!("{error}") };
-        assert!(what.ends_with("was written by a newer version (format 5, this one reads up to 4)"), "{what}");
+        let StoreError::Foreign { what } = error else {
+            panic!("{error}")
+        };
+        assert!(
+            what.ends_with("was written by a newer version (format 5, this one reads up to 4)"),
+            "{what}"
+        );
     };
     newer(block_on(store.load(&shop())).unwrap_err());
     newer(block_on(store.commit(&held, Revision(1), vec![began("op-2")])).unwrap_err());
@@ -257,18 +354,31 @@ fn intents_with_unknown_inputs_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/speculated/format-2.sql");
     let path = folder.path().join("state.db");
-    Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(text).unwrap()).unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(&fs::read_to_string(text).unwrap())
+        .unwrap();
     let chain = InstanceName::from_free_text("chain");
     let unknown = |store: &SqliteStore| {
         let open = block_on(store.load(&chain)).unwrap().open;
-        (open.len(), open.values().filter(|open| open.intent.inputs.has_unknown()).count())
+        (
+            open.len(),
+            open.values()
+                .filter(|open| open.intent.inputs.has_unknown())
+                .count(),
+        )
     };
     let found = unknown(&SqliteStore::open(&path, sealer(), Mode::ReadOnly));
     assert_eq!(found, (11, 11));
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = block_on(store.lease(&chain, "ann@host (1)", Duration::from_secs(60))).unwrap();
     assert_eq!(unknown(&store), found);
-    block_on(store.commit(&held, held.revision, vec![began("op-2"), outcome(1, "r1", None)])).unwrap();
+    block_on(store.commit(
+        &held,
+        held.revision,
+        vec![began("op-2"), outcome(1, "r1", None)],
+    ))
+    .unwrap();
     assert_eq!(unknown(&store), (10, 10));
     assert!(block_on(store.verify()).unwrap().damaged.is_empty());
 }

@@ -1,4 +1,5 @@
-//! A lease is granted according to the clock of the machine and the liveness of the holding process.
+//! A lease is granted according to the clock of the machine and the liveness of the holding
+//! process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -38,7 +39,13 @@ impl Host for Machine {
 
     fn process(&self) -> Option<Process> {
         let (host, namespace) = ("here".into(), "all".into());
-        Some(Process { host, boot: self.boot.into(), namespace, pid: 7, started: 1 })
+        Some(Process {
+            host,
+            boot: self.boot.into(),
+            namespace,
+            pid: 7,
+            started: 1,
+        })
     }
 
     fn liveness(&self, _process: &Process) -> Liveness {
@@ -52,7 +59,11 @@ fn shop() -> InstanceName {
 
 fn store(folder: &Path, boot: &'static str, seconds: u64, liveness: Liveness) -> SqliteStore {
     let store = SqliteStore::open(folder.join("state.db"), sealer(), Mode::ReadWrite);
-    store.with_host(Arc::new(Machine { boot, seconds, liveness }))
+    store.with_host(Arc::new(Machine {
+        boot,
+        seconds,
+        liveness,
+    }))
 }
 
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
@@ -73,21 +84,30 @@ fn only_a_process_that_may_have_ended_loses_a_lease() {
         let holder = block_on(second.holder(&shop())).unwrap().unwrap();
         assert_eq!(holder.is_active(), !is_taken, "{seconds} s, {liveness:?}");
         match lease(&second) {
-            Ok(taken) => assert!(is_taken && taken.epoch > first.epoch, "{seconds} s, {liveness:?}"),
-            Err(StoreError::Busy { holder: Some(_), .. }) => assert!(!is_taken, "{seconds} s, {liveness:?}"),
+            Ok(taken) => assert!(
+                is_taken && taken.epoch > first.epoch,
+                "{seconds} s, {liveness:?}"
+            ),
+            Err(StoreError::Busy {
+                holder: Some(_), ..
+            }) => assert!(!is_taken, "{seconds} s, {liveness:?}"),
             Err(other) => panic!("{other}"),
         }
     }
 }
 
-/// Times of another boot cannot be compared: a lease from another boot expires a minute after it was first seen.
+/// Times of another boot cannot be compared: a lease from another boot expires a minute after it
+/// was first seen.
 #[test]
 fn a_lease_of_another_boot_expires_after_it_was_first_seen() {
     let folder = tempfile::tempdir().unwrap();
     lease(&store(folder.path(), "there", 5, Liveness::Unknown)).unwrap();
     for seconds in [100_000, 100_059] {
         let refused = lease(&store(folder.path(), "here", seconds, Liveness::Unknown));
-        assert!(matches!(refused, Err(StoreError::Busy { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(StoreError::Busy { .. })),
+            "{refused:?}"
+        );
     }
     lease(&store(folder.path(), "here", 100_060, Liveness::Unknown)).unwrap();
 }
@@ -102,11 +122,27 @@ fn an_ended_lease_is_noticed_after_a_second() {
     block_on(own.check_lease(&held)).unwrap();
     block_on(store(path, "b", 0, Liveness::Alive).unlock(&shop())).unwrap();
     block_on(own.check_lease(&held)).unwrap();
-    let later = own.with_host(Arc::new(Machine { boot: "b", seconds: 1, liveness: Liveness::Alive }));
+    let later = own.with_host(Arc::new(Machine {
+        boot: "b",
+        seconds: 1,
+        liveness: Liveness::Alive,
+    }));
     let lost = block_on(later.check_lease(&held));
-    assert!(matches!(lost, Err(StoreError::Busy { holder: None, .. })), "{lost:?}");
+    assert!(
+        matches!(lost, Err(StoreError::Busy { holder: None, .. })),
+        "{lost:?}"
+    );
     let again = lease(&store(path, "b", 2, Liveness::Alive)).unwrap();
     let lost = block_on(later.check_lease(&held));
-    assert!(matches!(lost, Err(StoreError::Busy { holder: Some(_), .. })), "{lost:?}");
+    assert!(
+        matches!(
+            lost,
+            Err(StoreError::Busy {
+                holder: Some(_),
+                ..
+            })
+        ),
+        "{lost:?}"
+    );
     block_on(later.check_lease(&again)).unwrap();
 }

@@ -1,6 +1,11 @@
-//! A journal that was cut short or damaged: the file opens at an earlier whole revision, or is refused with one error.
+//! A journal that was cut short or damaged: the file opens at an earlier whole revision, or is
+//! refused with one error.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and says where from it draws")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says where from it draws"
+)]
 
 use std::fs;
 use std::path::Path;
@@ -51,14 +56,31 @@ struct Whole {
 }
 
 fn whole(store: &SqliteStore) -> Result<(Revision, Whole), StoreError> {
-    let Snapshot { revision, generation, records, open, .. } = block_on(store.load(&shop()))?;
+    let Snapshot {
+        revision,
+        generation,
+        records,
+        open,
+        ..
+    } = block_on(store.load(&shop()))?;
     let log = match block_on(store.log(&shop(), None, usize::MAX)) {
         Ok(log) => log.len(),
         Err(StoreError::Unknown { .. }) => 0,
         Err(error) => return Err(error),
     };
-    let records = records.iter().map(|(address, record)| (address.clone(), record.inputs.clone())).collect();
-    Ok((revision, Whole { records, open: open.len(), generation: generation.0, log }))
+    let records = records
+        .iter()
+        .map(|(address, record)| (address.clone(), record.inputs.clone()))
+        .collect();
+    Ok((
+        revision,
+        Whole {
+            records,
+            open: open.len(),
+            generation: generation.0,
+            log,
+        },
+    ))
 }
 
 /// A file in use, with its content at each revision.
@@ -74,7 +96,12 @@ impl JournaledStore {
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
         let lease = lease(&store).unwrap();
         let none = whole(&store).unwrap().1;
-        JournaledStore { store, lease, at: vec![none], operations: 0 }
+        JournaledStore {
+            store,
+            lease,
+            at: vec![none],
+            operations: 0,
+        }
     }
 
     fn commit(&mut self, entries: Vec<Entry>) {
@@ -83,20 +110,35 @@ impl JournaledStore {
         self.at.push(whole(&self.store).unwrap().1);
     }
 
-    /// Runs an operation of several commits: resources change, appear and disappear; one of them is large.
+    /// Runs an operation of several commits: resources change, appear and disappear; one of them is
+    /// large.
     fn operate(&mut self, commits: i64) {
         self.operations += 1;
         let number = self.operations as i64 * 100;
-        self.commit(vec![began(&format!("op-{number}")), intent(1, "a"), intent(2, "b")]);
-        let all = (0..MANY + 5).map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(0))));
-        let ends = [(1, "a"), (2, "b")].map(|(step, name)| outcome(step, name, record(Value::Int(number))));
-        self.commit(ends.into_iter().chain(all.filter(|_| self.operations == 1)).collect());
+        self.commit(vec![
+            began(&format!("op-{number}")),
+            intent(1, "a"),
+            intent(2, "b"),
+        ]);
+        let all = (0..MANY + 5)
+            .map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(0))));
+        let ends = [(1, "a"), (2, "b")]
+            .map(|(step, name)| outcome(step, name, record(Value::Int(number))));
+        self.commit(
+            ends.into_iter()
+                .chain(all.filter(|_| self.operations == 1))
+                .collect(),
+        );
         for at in number..number + commits {
             let large = Value::from("x".repeat(at as usize % 7 * 1500));
             // Each commit changes a few of many resources: it writes some pages and leaves others.
             let first = (at * 37) % MANY;
-            let many = (first..first + 5).map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(at))));
-            let mut entries = vec![outcome(3, "a", record(Value::Int(at))), outcome(3, "large", record(large))];
+            let many = (first..first + 5)
+                .map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(at))));
+            let mut entries = vec![
+                outcome(3, "a", record(Value::Int(at))),
+                outcome(3, "large", record(large)),
+            ];
             entries.extend(many);
             let comes = (at % 2 == 0).then(|| record(Value::Int(at)));
             entries.push(outcome(5, "comes-and-goes", comes));
@@ -107,12 +149,22 @@ impl JournaledStore {
 
     /// Closes the file and opens it again: the WAL starts empty.
     fn reopen(self, path: &Path) -> JournaledStore {
-        let JournaledStore { store, lease, at, operations } = self;
+        let JournaledStore {
+            store,
+            lease,
+            at,
+            operations,
+        } = self;
         block_on(store.release(&lease)).unwrap();
         drop(store);
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
         let lease = self::lease(&store).unwrap();
-        JournaledStore { store, lease, at, operations }
+        JournaledStore {
+            store,
+            lease,
+            at,
+            operations,
+        }
     }
 }
 
@@ -122,8 +174,13 @@ fn read_revision(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
         StoreError::Foreign { what } | StoreError::Damaged { what } => what,
         other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),
     };
-    let (revision, found) = whole(&SqliteStore::open(path, sealer(), Mode::ReadOnly)).map_err(refused)?;
-    assert_eq!(found, at[revision.0 as usize], "{what}: torn at revision {}", revision.0);
+    let (revision, found) =
+        whole(&SqliteStore::open(path, sealer(), Mode::ReadOnly)).map_err(refused)?;
+    assert_eq!(
+        found, at[revision.0 as usize],
+        "{what}: torn at revision {}",
+        revision.0
+    );
     // The instance accepts a commit at that revision.
     let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
     let lease = lease(&store).map_err(refused)?;
@@ -144,8 +201,8 @@ fn wal(path: &Path) -> std::path::PathBuf {
     path.with_file_name("state.db-wal")
 }
 
-/// Damages copies of the present file and its journal, as a killed process leaves them. Returns how many were refused,
-/// and at how many different revisions the others opened.
+/// Damages copies of the present file and its journal, as a killed process leaves them. Returns how
+/// many were refused, and at how many different revisions the others opened.
 fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usize) {
     let (database, journal) = (fs::read(path).unwrap(), fs::read(wal(path)).unwrap());
     let mut refused = 0;
@@ -189,19 +246,30 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     let mut life = JournaledStore::begin(&path);
     life.operate(12);
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "a new file");
-    assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
+    assert!(
+        refused == 0 && revisions > 10,
+        "{refused} refused, {revisions} revisions"
+    );
     let mut life = life.reopen(&path);
     life.operate(12);
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "a file opened again");
-    assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
+    assert!(
+        refused == 0 && revisions > 10,
+        "{refused} refused, {revisions} revisions"
+    );
     // A journal that is cut short does not undo pages that a checkpoint has written to the file.
     let into_the_file = |how: &str| {
         let other = Connection::open(&path).unwrap();
-        other.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(())).unwrap();
+        other
+            .query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()))
+            .unwrap();
     };
     into_the_file("PASSIVE");
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "taken in");
-    assert!(refused > 0 && revisions > 1, "{refused} refused, {revisions} revisions");
+    assert!(
+        refused > 0 && revisions > 1,
+        "{refused} refused, {revisions} revisions"
+    );
     let mut life = life.reopen(&path);
     life.operate(6);
     into_the_file("PASSIVE");
@@ -223,12 +291,24 @@ fn a_wal_cut_short_while_pruning_loses_nothing() {
     let before = fs::read(wal(&path)).unwrap().len();
     block_on(life.store.prune(&life.lease, "op-400")).unwrap();
     let (revision, pruned) = whole(&life.store).unwrap();
-    assert_eq!((&pruned.records, pruned.generation), (&last.records, last.generation));
-    assert!(pruned.log < last.log, "{} entries of {} are left", pruned.log, last.log);
+    assert_eq!(
+        (&pruned.records, pruned.generation),
+        (&last.records, last.generation)
+    );
+    assert!(
+        pruned.log < last.log,
+        "{} entries of {} are left",
+        pruned.log,
+        last.log
+    );
     let (database, journal) = (fs::read(&path).unwrap(), fs::read(wal(&path)).unwrap());
     let mut logs = std::collections::BTreeSet::new();
     let (step, mut draw) = ((journal.len() - before) / 12, Draw(SEED));
-    for end in (before..journal.len()).step_by(step).map(|from| from + draw.below(step)).chain([journal.len()]) {
+    for end in (before..journal.len())
+        .step_by(step)
+        .map(|from| from + draw.below(step))
+        .chain([journal.len()])
+    {
         let crashed = self::folder();
         let path = crashed.path().join("state.db");
         fs::write(&path, &database).unwrap();
@@ -236,11 +316,25 @@ fn a_wal_cut_short_while_pruning_loses_nothing() {
         let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
         let (found_revision, found) = whole(&store).unwrap();
         assert_eq!(found_revision, revision);
-        assert_eq!(Whole { log: last.log, ..found.clone() }, last);
+        assert_eq!(
+            Whole {
+                log: last.log,
+                ..found.clone()
+            },
+            last
+        );
         logs.insert(found.log);
         let verified = block_on(store.verify()).unwrap();
         assert!(verified.damaged.is_empty(), "{:?}", verified.damaged);
-        assert!(block_on(store.operation(&shop(), "op-500")).unwrap().is_some_and(|it| !it.desired.is_null()));
+        assert!(
+            block_on(store.operation(&shop(), "op-500"))
+                .unwrap()
+                .is_some_and(|it| !it.desired.is_null())
+        );
     }
-    assert_eq!(logs.into_iter().collect::<Vec<_>>(), [pruned.log, last.log], "before and after");
+    assert_eq!(
+        logs.into_iter().collect::<Vec<_>>(),
+        [pruned.log, last.log],
+        "before and after"
+    );
 }

@@ -1,7 +1,7 @@
 //! Resolves aliases: each gets a copy of its anchor's value.
 //!
-//! The tree is walked once in the order of the text, so a name refers to its last definition above. Limits of nodes and
-//! depth prevent a small text from becoming a huge tree.
+//! The tree is walked once in the order of the text, so a name refers to its last definition above.
+//! Limits of nodes and depth prevent a small text from becoming a huge tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,8 +35,15 @@ struct AliasWalk<'t, 'f> {
 
 /// Gives every alias below `root` the value of its anchor.
 ///
-/// `nodes` is the number of nodes of the text before that, `most` the maximum. Returns the number of nodes afterwards.
-pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, most: usize, found: &mut Diagnostics) -> usize {
+/// `nodes` is the number of nodes of the text before that, `most` the maximum. Returns the number
+/// of nodes afterwards.
+pub(crate) fn resolve(
+    root: &mut Node,
+    text: &str,
+    nodes: usize,
+    most: usize,
+    found: &mut Diagnostics,
+) -> usize {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
     let mut walk = AliasWalk {
@@ -70,7 +77,8 @@ fn collect<'t>(node: &Node, text: &'t str, wanted: &mut HashSet<&'t str>) {
 
 /// The name in `&name` or `*name`.
 fn name(text: &str, span: Span) -> &str {
-    text.get(span.start as usize + 1..span.end as usize).unwrap_or("")
+    text.get(span.start as usize + 1..span.end as usize)
+        .unwrap_or("")
 }
 
 impl<'t> AliasWalk<'t, '_> {
@@ -79,7 +87,10 @@ impl<'t> AliasWalk<'t, '_> {
         if let Some(alias) = node.alias() {
             return self.alias(node, alias, above);
         }
-        let anchor = node.anchor().map(|anchor| name(self.text, anchor)).filter(|name| self.wanted.contains(name));
+        let anchor = node
+            .anchor()
+            .map(|anchor| name(self.text, anchor))
+            .filter(|name| self.wanted.contains(name));
         if let Some(name) = anchor {
             self.anchors.insert(name, None);
         }
@@ -87,7 +98,9 @@ impl<'t> AliasWalk<'t, '_> {
         match &mut node.content {
             Content::Map(entries) => {
                 for entry in entries {
-                    depth = depth.max(self.node(&mut entry.key, above + 1)).max(self.node(&mut entry.value, above + 1));
+                    depth = depth
+                        .max(self.node(&mut entry.key, above + 1))
+                        .max(self.node(&mut entry.value, above + 1));
                 }
                 depth += 1;
             }
@@ -103,7 +116,14 @@ impl<'t> AliasWalk<'t, '_> {
             let nodes = node.count();
             if self.stored_nodes + nodes <= self.most {
                 self.stored_nodes += nodes;
-                self.anchors.insert(name, Some(AnchorCopy { node: node.clone(), nodes, depth }));
+                self.anchors.insert(
+                    name,
+                    Some(AnchorCopy {
+                        node: node.clone(),
+                        nodes,
+                        depth,
+                    }),
+                );
             } else {
                 self.full = true;
                 self.anchors.remove(name);
@@ -116,7 +136,11 @@ impl<'t> AliasWalk<'t, '_> {
         let written = name(self.text, alias);
         match self.anchors.get(written) {
             Some(Some(copy)) if above + copy.depth > MAX_DEPTH => {
-                self.found.push(syntax_error::too_deep(alias.file, alias.start as usize, MAX_DEPTH));
+                self.found.push(syntax_error::too_deep(
+                    alias.file,
+                    alias.start as usize,
+                    MAX_DEPTH,
+                ));
                 0
             }
             Some(Some(copy)) => {
@@ -135,7 +159,9 @@ impl<'t> AliasWalk<'t, '_> {
             Some(None) => {
                 self.found.push(
                     INVALID_SYNTAX
-                        .new(format!("`*{written}` is inside the value of its own anchor"))
+                        .new(format!(
+                            "`*{written}` is inside the value of its own anchor"
+                        ))
                         .label(alias, "an endless value"),
                 );
                 0
@@ -145,7 +171,8 @@ impl<'t> AliasWalk<'t, '_> {
                 0
             }
             None => {
-                // Stop reporting after 100 errors, and suggest from 100 names at most, so that the cost stays linear.
+                // Stop reporting after 100 errors, and suggest from 100 names at most, so that the
+                // cost stays linear.
                 self.unknown += 1;
                 if self.unknown > 100 {
                     return 0;
@@ -165,13 +192,19 @@ impl<'t> AliasWalk<'t, '_> {
 
     /// Reported once: all further aliases exceed the limit for the same reason.
     fn too_large(&mut self, alias: Span) {
-        let is_reported = self.found.iter().any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
+        let is_reported = self
+            .found
+            .iter()
+            .any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
         if !is_reported {
             let most = self.most;
             let diagnostic = DOCUMENT_TOO_LARGE
-                .new(format!("the document has more than {most} values after its aliases are expanded"))
+                .new(format!(
+                    "the document has more than {most} values after its aliases are expanded"
+                ))
                 .label(alias, "with this it would have more");
-            self.found.push(diagnostic.help("repeat less by aliases, or split the document"));
+            self.found
+                .push(diagnostic.help("repeat less by aliases, or split the document"));
         }
     }
 }

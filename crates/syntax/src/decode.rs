@@ -1,7 +1,8 @@
 //! Maps a scalar's decoded text to its source, piece by piece.
 //!
-//! The parser decodes scalars but does not report the origin of each character. The source is therefore walked again,
-//! by style, on request. Most scalars are never requested. The same walk decodes text that the YAML parser misread.
+//! The parser decodes scalars but does not report the origin of each character. The source is
+//! therefore walked again, by style, on request. Most scalars are never requested. The same walk
+//! decodes text that the YAML parser misread.
 //!
 //! ```text
 //! source     "a\tb \
@@ -40,7 +41,8 @@ struct Decoded<'s> {
 
 impl PieceSink for Decoded<'_> {
     fn add_verbatim(&mut self, source: usize, len: usize) {
-        self.text.push_str(self.source.get(source..source + len).unwrap_or(""));
+        self.text
+            .push_str(self.source.get(source..source + len).unwrap_or(""));
     }
 
     fn add_replacement(&mut self, _: usize, _: usize, text: &str) {
@@ -72,15 +74,24 @@ fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     if map.len() as usize == scalar.text.len() {
         return map;
     }
-    // The parser read the scalar differently, for instance across a comment: map the whole text to the whole source.
+    // The parser read the scalar differently, for instance across a comment: map the whole text to
+    // the whole source.
     let mut map = TextMap::builder(span.file, range.start as u32);
-    map.push_decoded(range.start as u32, range.len() as u32, scalar.text.len() as u32);
+    map.push_decoded(
+        range.start as u32,
+        range.len() as u32,
+        scalar.text.len() as u32,
+    );
     map
 }
 
-/// Decodes a scalar from the source. `seen` is the text that the parser returned for it with some letters masked.
+/// Decodes a scalar from the source. `seen` is the text that the parser returned for it with some
+/// letters masked.
 pub(crate) fn text(span: Span, style: Style, seen: &str, source: &str) -> Box<str> {
-    let mut decoded = Decoded { source, text: String::with_capacity(seen.len()) };
+    let mut decoded = Decoded {
+        source,
+        text: String::with_capacity(seen.len()),
+    };
     walk(span, style, seen, source, &mut decoded);
     decoded.text.into_boxed_str()
 }
@@ -93,7 +104,11 @@ fn content(span: Span, style: Style, source: &str) -> Range<usize> {
         Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => {
             let inside = (start + 1).min(end)..end;
             let bytes = source.as_bytes();
-            if !inside.is_empty() && bytes.get(end - 1) == bytes.get(start) { inside.start..end - 1 } else { inside }
+            if !inside.is_empty() && bytes.get(end - 1) == bytes.get(start) {
+                inside.start..end - 1
+            } else {
+                inside
+            }
         }
         _ => start.min(end)..end,
     }
@@ -115,7 +130,10 @@ fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn Pie
 
 /// Decodes the text between the quotes of a JSON string. Invalid escapes are left out.
 pub(crate) fn json_string(source: &str, range: Range<usize>) -> String {
-    let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
+    let mut decoded = Decoded {
+        source,
+        text: String::with_capacity(range.len()),
+    };
     escaped(source, range, &mut decoded);
     decoded.text
 }
@@ -144,8 +162,8 @@ fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
     at
 }
 
-/// Decodes plain and quoted scalars: a single line break becomes a space, and one of several is dropped. Blanks around
-/// line breaks are dropped.
+/// Decodes plain and quoted scalars: a single line break becomes a space, and one of several is
+/// dropped. Blanks around line breaks are dropped.
 fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn PieceSink) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
@@ -250,11 +268,15 @@ fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn PieceSink) -> us
                 _ => 8,
             };
             let length = 2 + digits;
-            let Some(code) = hex(bytes, at + 2, digits, end) else { return 2 };
+            let Some(code) = hex(bytes, at + 2, digits, end) else {
+                return 2;
+            };
             let (code, length) = match code {
                 0xd800..=0xdbff if digits == 4 && bytes.get(at + 6..at + 8) == Some(b"\\u") => {
                     match hex(bytes, at + 8, 4, end) {
-                        Some(low @ 0xdc00..=0xdfff) => (0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), 12),
+                        Some(low @ 0xdc00..=0xdfff) => {
+                            (0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), 12)
+                        }
                         _ => (code, length),
                     }
                 }
@@ -272,14 +294,19 @@ fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn PieceSink) -> us
 }
 
 fn hex(bytes: &[u8], at: usize, digits: usize, end: usize) -> Option<u32> {
-    let digits = bytes.get(at..(at + digits).min(end)).filter(|found| found.len() == digits)?;
-    digits.iter().try_fold(0u32, |code, digit| Some(code << 4 | (*digit as char).to_digit(16)?))
+    let digits = bytes
+        .get(at..(at + digits).min(end))
+        .filter(|found| found.len() == digits)?;
+    digits.iter().try_fold(0u32, |code, digit| {
+        Some(code << 4 | (*digit as char).to_digit(16)?)
+    })
 }
 
 /// Decodes block scalars; `header` is the offset of the `|` or `>`.
 ///
-/// The indentation indicator may be relative to a parent that is not available here. The indentation is therefore
-/// derived from the decoded text, which also shows whether a line break was folded.
+/// The indentation indicator may be relative to a parent that is not available here. The
+/// indentation is therefore derived from the decoded text, which also shows whether a line break
+/// was folded.
 fn block(source: &str, header: usize, text: &str, pieces: &mut dyn PieceSink) {
     let bytes = source.as_bytes();
     let decoded = text.as_bytes();
@@ -313,8 +340,13 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn PieceSink) {
             done += 1;
             continue;
         }
-        let wanted = decoded[done..].iter().take_while(|byte| **byte == b'\n').count().min(breaks);
-        // In folded text the first break between two lines is dropped. At the end the last breaks are dropped.
+        let wanted = decoded[done..]
+            .iter()
+            .take_while(|byte| **byte == b'\n')
+            .count()
+            .min(breaks);
+        // In folded text the first break between two lines is dropped. At the end the last breaks
+        // are dropped.
         let last = done + wanted == decoded.len();
         let mut skip = if last { 0 } else { breaks - wanted };
         let (mut place, mut left) = (first, wanted);
@@ -343,15 +375,18 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn PieceSink) {
     }
 }
 
-/// The indentation of a block scalar's content in columns: the indentation that its first non-empty line has beyond the
-/// decoded text.
+/// The indentation of a block scalar's content in columns: the indentation that its first non-empty
+/// line has beyond the decoded text.
 pub(crate) fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
     let mut done = 0;
     // Lines after the decoded text do not belong to it.
     while at < bytes.len() && done < decoded.len() {
         let end = line_end(bytes, at);
         let found = spaces(bytes, at);
-        let kept = decoded[done..].iter().take_while(|byte| **byte == b' ').count();
+        let kept = decoded[done..]
+            .iter()
+            .take_while(|byte| **byte == b' ')
+            .count();
         if at + found < end || kept > 0 {
             return found.saturating_sub(kept);
         }
@@ -362,11 +397,17 @@ pub(crate) fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize
 }
 
 fn spaces(bytes: &[u8], at: usize) -> usize {
-    bytes[at.min(bytes.len())..].iter().take_while(|byte| **byte == b' ').count()
+    bytes[at.min(bytes.len())..]
+        .iter()
+        .take_while(|byte| **byte == b' ')
+        .count()
 }
 
 /// The offset of the line break that ends the line of `at`, or the end of the text.
 pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {
     let at = at.min(bytes.len());
-    bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |length| at + length)
+    bytes[at..]
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'))
+        .map_or(bytes.len(), |length| at + length)
 }

@@ -12,13 +12,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// The encoding by the extension of a path or URL: `.json` is JSON, `.jsonc` and `.hujson` are JSON with comments,
-    /// anything else is YAML.
+    /// The encoding by the extension of a path or URL: `.json` is JSON, `.jsonc` and `.hujson` are
+    /// JSON with comments, anything else is YAML.
     pub fn of_name(name: &str) -> Format {
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         if extension.eq_ignore_ascii_case("json") {
             Format::Json
-        } else if extension.eq_ignore_ascii_case("jsonc") || extension.eq_ignore_ascii_case("hujson") {
+        } else if extension.eq_ignore_ascii_case("jsonc")
+            || extension.eq_ignore_ascii_case("hujson")
+        {
             Format::JsonWithComments
         } else {
             Format::Yaml

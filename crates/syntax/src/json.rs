@@ -1,7 +1,8 @@
 //! Parses JSON with comments and trailing commas, and recovers from errors.
 //!
-//! Otherwise the parser is strict: a syntax error is reported once at its place, and parsing resumes after it at the
-//! next comma or closing bracket of the same container. Numbers are kept as written.
+//! Otherwise the parser is strict: a syntax error is reported once at its place, and parsing
+//! resumes after it at the next comma or closing bracket of the same container. Numbers are kept as
+//! written.
 //!
 //! Not here: duplicate keys; the range of numbers.
 
@@ -9,8 +10,8 @@ use diag::{Diagnostic, Diagnostics, FileId, Span};
 
 use crate::json_token::{JsonToken, JsonTokenKind, JsonTokens};
 use crate::{
-    Content, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar, Style, Tree,
-    syntax_error,
+    Content, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, MapEntry, Node,
+    Scalar, Style, Tree, syntax_error,
 };
 
 /// The number of errors after which parsing stops.
@@ -21,7 +22,8 @@ const MAX_ERRORS: usize = 100;
 enum ExpectedJson {
     /// The value of the document or of a key.
     Value,
-    /// A key, an item, or the end of the container. `comma` is the offset of the comma before it, if there is one.
+    /// A key, an item, or the end of the container. `comma` is the offset of the comma before it,
+    /// if there is one.
     Member {
         comma: Option<usize>,
     },
@@ -67,7 +69,11 @@ pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagno
     while !reader.open.is_empty() {
         reader.close(None);
     }
-    Tree { root: reader.root, comments: reader.comments, format }
+    Tree {
+        root: reader.root,
+        comments: reader.comments,
+        format,
+    }
 }
 
 impl JsonReader<'_, '_> {
@@ -79,8 +85,10 @@ impl JsonReader<'_, '_> {
             }
             if self.nodes > MAX_NODES {
                 let at = self.tokens.at as u32;
-                self.found
-                    .push(syntax_error::too_many_nodes().label(Span::new(self.file, at, at), "not read from here on"));
+                self.found.push(
+                    syntax_error::too_many_nodes()
+                        .label(Span::new(self.file, at, at), "not read from here on"),
+                );
                 return;
             }
             let Some(token) = self.next() else {
@@ -93,7 +101,11 @@ impl JsonReader<'_, '_> {
                 ExpectedJson::Colon => self.colon(token),
                 ExpectedJson::CommaOrEnd => self.comma_or_end(token),
                 ExpectedJson::Nothing => {
-                    self.error("more text after the document's value", token, "a document is one value");
+                    self.error(
+                        "more text after the document's value",
+                        token,
+                        "a document is one value",
+                    );
                     return;
                 }
             };
@@ -122,7 +134,12 @@ impl JsonReader<'_, '_> {
                 _ => {
                     for (at, length, message, help) in std::mem::take(&mut self.tokens.faults) {
                         let span = self.span(at, at + length);
-                        self.push(INVALID_SYNTAX.new(message).label(span, "not JSON").help(help));
+                        self.push(
+                            INVALID_SYNTAX
+                                .new(message)
+                                .label(span, "not JSON")
+                                .help(help),
+                        );
                         self.suppresses_errors = true;
                     }
                     return Some(token);
@@ -166,7 +183,11 @@ impl JsonReader<'_, '_> {
                         .new("a trailing comma in a `.json` file")
                         .label(self.span(comma, comma + 1), "nothing follows")
                         .help("remove the comma, or name the file `.jsonc`")
-                        .fix("remove the comma", vec![(self.span(comma, comma + 1), String::new())], true),
+                        .fix(
+                            "remove the comma",
+                            vec![(self.span(comma, comma + 1), String::new())],
+                            true,
+                        ),
                 );
             }
             return self.comma_or_end(token);
@@ -182,7 +203,11 @@ impl JsonReader<'_, '_> {
                 ExpectedJson::Colon
             }
             _ => {
-                self.error("expected a key in double quotes", token, "no key can begin like this");
+                self.error(
+                    "expected a key in double quotes",
+                    token,
+                    "no key can begin like this",
+                );
                 self.tokens.unread(token);
                 self.skip()
             }
@@ -198,7 +223,11 @@ impl JsonReader<'_, '_> {
                 self.skip()
             }
             _ => {
-                self.error("expected `:`", token, "a colon stands between a key and its value");
+                self.error(
+                    "expected `:`",
+                    token,
+                    "a colon stands between a key and its value",
+                );
                 self.value(token)
             }
         }
@@ -208,7 +237,9 @@ impl JsonReader<'_, '_> {
         match token.kind {
             JsonTokenKind::Comma => {
                 self.suppresses_errors = false;
-                ExpectedJson::Member { comma: Some(token.start) }
+                ExpectedJson::Member {
+                    comma: Some(token.start),
+                }
             }
             JsonTokenKind::Close { map } => {
                 self.suppresses_errors = false;
@@ -217,9 +248,13 @@ impl JsonReader<'_, '_> {
                     return self.after_value();
                 }
                 let (sign, opener) = if map { ('}', '[') } else { (']', '{') };
-                self.error(&format!("`{sign}` cannot close `{opener}`"), token, "the wrong bracket");
-                // Treat the bracket as the intended one. A missing bracket is then not reported again at the end of the
-                // text.
+                self.error(
+                    &format!("`{sign}` cannot close `{opener}`"),
+                    token,
+                    "the wrong bracket",
+                );
+                // Treat the bracket as the intended one. A missing bracket is then not reported
+                // again at the end of the text.
                 self.close(Some(token.end));
                 self.after_value()
             }
@@ -253,7 +288,11 @@ impl JsonReader<'_, '_> {
             }
             None => {
                 let at = self.tokens.at;
-                self.push(INVALID_SYNTAX.new("expected a value").label(self.span(at, at), "the text ends here"));
+                self.push(
+                    INVALID_SYNTAX
+                        .new("expected a value")
+                        .label(self.span(at, at), "the text ends here"),
+                );
             }
         }
     }
@@ -263,16 +302,22 @@ impl JsonReader<'_, '_> {
         let mut inside = 0usize;
         loop {
             let before = self.tokens.at;
-            let Some(token) = self.tokens.next() else { break };
+            let Some(token) = self.tokens.next() else {
+                break;
+            };
             self.tokens.faults.clear();
             match token.kind {
                 JsonTokenKind::Open { .. } => inside += 1,
                 JsonTokenKind::Close { .. } if inside > 0 => inside -= 1,
-                JsonTokenKind::Comma | JsonTokenKind::Close { .. } if inside == 0 && !self.open.is_empty() => {
+                JsonTokenKind::Comma | JsonTokenKind::Close { .. }
+                    if inside == 0 && !self.open.is_empty() =>
+                {
                     self.tokens.unread(token);
                     break;
                 }
-                JsonTokenKind::Comment { .. } => self.comments.push(self.span(token.start, token.end)),
+                JsonTokenKind::Comment { .. } => {
+                    self.comments.push(self.span(token.start, token.end))
+                }
                 _ => {}
             }
             debug_assert!(self.tokens.at > before, "every token has a length");
@@ -281,7 +326,11 @@ impl JsonReader<'_, '_> {
             let at = self.tokens.at;
             self.add_node(Node::missing(self.span(at, at)));
         }
-        if self.open.is_empty() { ExpectedJson::Nothing } else { ExpectedJson::CommaOrEnd }
+        if self.open.is_empty() {
+            ExpectedJson::Nothing
+        } else {
+            ExpectedJson::CommaOrEnd
+        }
     }
 
     fn begin(&mut self, token: JsonToken, map: bool) -> ExpectedJson {
@@ -293,8 +342,15 @@ impl JsonReader<'_, '_> {
             let want = self.skip();
             return want;
         }
-        let content = if map { Content::Map(Vec::new()) } else { Content::List(Vec::new()) };
-        self.open.push(JsonContainer { node: Node::new(span, content), key: None });
+        let content = if map {
+            Content::Map(Vec::new())
+        } else {
+            Content::List(Vec::new())
+        };
+        self.open.push(JsonContainer {
+            node: Node::new(span, content),
+            key: None,
+        });
         self.suppresses_errors = false;
         ExpectedJson::Member { comma: None }
     }
@@ -309,22 +365,38 @@ impl JsonReader<'_, '_> {
             _ => return Node::missing(self.span(token.start, token.end)),
         };
         let text = self.tokens.decoded(token);
-        Node::new(self.span(token.start, token.end), Content::Scalar(Scalar { text, style }))
+        Node::new(
+            self.span(token.start, token.end),
+            Content::Scalar(Scalar { text, style }),
+        )
     }
 
     fn key(&mut self, token: JsonToken) -> Node {
         let text = self.tokens.decoded(token);
         let quoted = self.tokens.is_quoted(token);
-        let scalar = Scalar { text, style: if quoted { Style::JsonString } else { Style::Plain } };
+        let scalar = Scalar {
+            text,
+            style: if quoted {
+                Style::JsonString
+            } else {
+                Style::Plain
+            },
+        };
         Node::new(self.span(token.start, token.end), Content::Scalar(scalar))
     }
 
     fn in_map(&self) -> bool {
-        self.open.last().is_some_and(|open| matches!(open.node.content, Content::Map(_)))
+        self.open
+            .last()
+            .is_some_and(|open| matches!(open.node.content, Content::Map(_)))
     }
 
     fn after_value(&self) -> ExpectedJson {
-        if self.open.is_empty() { ExpectedJson::Nothing } else { ExpectedJson::CommaOrEnd }
+        if self.open.is_empty() {
+            ExpectedJson::Nothing
+        } else {
+            ExpectedJson::CommaOrEnd
+        }
     }
 
     fn add_node(&mut self, node: Node) {
@@ -345,19 +417,31 @@ impl JsonReader<'_, '_> {
 
     /// Closes the innermost container at `end`, or at the end of its last child.
     fn close(&mut self, end: Option<usize>) {
-        let Some(JsonContainer { mut node, key }) = self.open.pop() else { return };
+        let Some(JsonContainer { mut node, key }) = self.open.pop() else {
+            return;
+        };
         let last = match &mut node.content {
             Content::Map(entries) => {
                 if let Some(key) = key {
-                    let at = Span { start: key.span.end, ..key.span };
-                    entries.push(MapEntry { key, value: Node::missing(at) });
+                    let at = Span {
+                        start: key.span.end,
+                        ..key.span
+                    };
+                    entries.push(MapEntry {
+                        key,
+                        value: Node::missing(at),
+                    });
                 }
                 entries.last().map(|entry| entry.value.span.end)
             }
             Content::List(items) => items.last().map(|item| item.span.end),
             _ => None,
         };
-        node.span.end = end.map(|end| end as u32).or(last).unwrap_or(node.span.end).max(node.span.end);
+        node.span.end = end
+            .map(|end| end as u32)
+            .or(last)
+            .unwrap_or(node.span.end)
+            .max(node.span.end);
         self.add_node(node);
     }
 

@@ -1,6 +1,7 @@
 //! The tokens of JSON with comments.
 //!
-//! The lexer always advances: invalid text becomes a `Faulty` token or is skipped, and is recorded in `faults`.
+//! The lexer always advances: invalid text becomes a `Faulty` token or is skipped, and is recorded
+//! in `faults`.
 
 use crate::decode;
 
@@ -23,8 +24,8 @@ pub(crate) enum JsonTokenKind {
     Comment {
         closed: bool,
     },
-    /// An invalid token, which has been reported. `text` if it may serve as a key: a bare word, or a string with wrong
-    /// or missing quotes.
+    /// An invalid token, which has been reported. `text` if it may serve as a key: a bare word, or
+    /// a string with wrong or missing quotes.
     Faulty {
         text: bool,
     },
@@ -49,8 +50,16 @@ pub(crate) struct JsonTokens<'t> {
 
 impl<'t> JsonTokens<'t> {
     pub(crate) fn new(text: &'t str) -> JsonTokens<'t> {
-        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        JsonTokens { text, at, faults: Vec::new() }
+        let at = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        JsonTokens {
+            text,
+            at,
+            faults: Vec::new(),
+        }
     }
 
     /// Returns a token to the input.
@@ -61,7 +70,10 @@ impl<'t> JsonTokens<'t> {
     pub(crate) fn next(&mut self) -> Option<JsonToken> {
         let bytes = self.text.as_bytes();
         loop {
-            while bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+            while bytes
+                .get(self.at)
+                .is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            {
                 self.at += 1;
             }
             let start = self.at;
@@ -85,17 +97,31 @@ impl<'t> JsonTokens<'t> {
                     }
                 }
                 b'#' => {
-                    self.fault(start, 1, "a comment in the manner of YAML".into(), "begin it with `//`");
+                    self.fault(
+                        start,
+                        1,
+                        "a comment in the manner of YAML".into(),
+                        "begin it with `//`",
+                    );
                     self.at = decode::line_end(bytes, start);
                     continue;
                 }
                 _ => {
-                    self.fault(start, 1, "no token of JSON begins like this".into(), "remove it");
+                    self.fault(
+                        start,
+                        1,
+                        "no token of JSON begins like this".into(),
+                        "remove it",
+                    );
                     self.at += 1;
                     continue;
                 }
             };
-            return Some(JsonToken { kind, start, end: self.at });
+            return Some(JsonToken {
+                kind,
+                start,
+                end: self.at,
+            });
         }
     }
 
@@ -108,11 +134,14 @@ impl<'t> JsonTokens<'t> {
     pub(crate) fn decoded(&self, token: JsonToken) -> Box<str> {
         let slice = self.text.get(token.start..token.end).unwrap_or("");
         match token.kind {
-            JsonTokenKind::String | JsonTokenKind::Faulty { .. } if slice.starts_with(['"', '\'']) => {
+            JsonTokenKind::String | JsonTokenKind::Faulty { .. }
+                if slice.starts_with(['"', '\'']) =>
+            {
                 let quote = &slice[..1];
                 let inside = slice[1..].strip_suffix(quote).unwrap_or(&slice[1..]);
                 if inside.contains('\\') {
-                    decode::json_string(self.text, token.start + 1..token.start + 1 + inside.len()).into()
+                    decode::json_string(self.text, token.start + 1..token.start + 1 + inside.len())
+                        .into()
                 } else {
                     inside.into()
                 }
@@ -168,8 +197,12 @@ impl<'t> JsonTokens<'t> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let code = |at: usize| {
-            let digits = bytes.get(at + 2..at + 6).filter(|_| bytes.get(at..at + 2) == Some(b"\\u"))?;
-            digits.iter().try_fold(0u32, |code, digit| Some(code << 4 | (*digit as char).to_digit(16)?))
+            let digits = bytes
+                .get(at + 2..at + 6)
+                .filter(|_| bytes.get(at..at + 2) == Some(b"\\u"))?;
+            digits.iter().try_fold(0u32, |code, digit| {
+                Some(code << 4 | (*digit as char).to_digit(16)?)
+            })
         };
         match bytes.get(start + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
@@ -198,9 +231,17 @@ impl<'t> JsonTokens<'t> {
             // The line break ends the string, which is reported.
             None | Some(b'\n' | b'\r') => self.at += 1,
             Some(_) => {
-                let length =
-                    1 + self.text.get(start + 1..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-                self.fault(start, length, "no such escape".into(), "write `\\\\` for a backslash");
+                let length = 1 + self
+                    .text
+                    .get(start + 1..)
+                    .and_then(|rest| rest.chars().next())
+                    .map_or(1, char::len_utf8);
+                self.fault(
+                    start,
+                    length,
+                    "no such escape".into(),
+                    "write `\\\\` for a backslash",
+                );
                 self.at += length;
             }
         }
@@ -215,7 +256,12 @@ impl<'t> JsonTokens<'t> {
             end += if bytes[end] == b'\\' { 2 } else { 1 };
         }
         let end = if end < line { end + 1 } else { line };
-        self.fault(self.at, 1 + end, "a text in single quotes".into(), "use double quotes");
+        self.fault(
+            self.at,
+            1 + end,
+            "a text in single quotes".into(),
+            "use double quotes",
+        );
         self.at += 1 + end;
         JsonTokenKind::Faulty { text: true }
     }
@@ -225,7 +271,9 @@ impl<'t> JsonTokens<'t> {
         let (length, closed) = if rest.starts_with("//") {
             (rest.find(['\n', '\r']).unwrap_or(rest.len()), true)
         } else {
-            rest.get(2..).and_then(|inside| inside.find("*/")).map_or((rest.len(), false), |end| (end + 4, true))
+            rest.get(2..)
+                .and_then(|inside| inside.find("*/"))
+                .map_or((rest.len(), false), |end| (end + 4, true))
         };
         self.at += length;
         JsonTokenKind::Comment { closed }
@@ -239,7 +287,12 @@ impl<'t> JsonTokens<'t> {
         let start = self.at;
         if length == 0 {
             let length = rest.chars().next().map_or(1, char::len_utf8);
-            self.fault(start, length, "no token of JSON begins like this".into(), "remove it");
+            self.fault(
+                start,
+                length,
+                "no token of JSON begins like this".into(),
+                "remove it",
+            );
             self.at += length;
             return None;
         }
@@ -260,7 +313,12 @@ impl<'t> JsonTokens<'t> {
                 JsonTokenKind::Faulty { text: true }
             }
             _ => {
-                self.fault(start, length, "a text without quotes".into(), "put it in double quotes");
+                self.fault(
+                    start,
+                    length,
+                    "a text without quotes".into(),
+                    "put it in double quotes",
+                );
                 JsonTokenKind::Faulty { text: true }
             }
         })
@@ -297,10 +355,21 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_json() {
-        for word in ["0", "-0", "12", "1.5", "1e3", "1E+3", "-1.25e-7", "18446744073709551616"] {
+        for word in [
+            "0",
+            "-0",
+            "12",
+            "1.5",
+            "1e3",
+            "1E+3",
+            "-1.25e-7",
+            "18446744073709551616",
+        ] {
             assert!(is_number(word), "{word}");
         }
-        for word in ["", "-", "01", "+1", ".5", "5.", "1e", "0x1F", "1_000", "NaN", "1.2.3"] {
+        for word in [
+            "", "-", "01", "+1", ".5", "5.", "1e", "0x1F", "1_000", "NaN", "1.2.3",
+        ] {
             assert!(!is_number(word), "{word}");
         }
     }

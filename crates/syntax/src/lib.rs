@@ -8,11 +8,12 @@
 //!
 //! `layout` writes a tree in the house style.
 //!
-//! Invalid text also gives a tree: everything before an error is kept, and parsing resumes at the next line whose
-//! indentation fits. Other crates do not need to know whether the text was YAML or JSON.
+//! Invalid text also gives a tree: everything before an error is kept, and parsing resumes at the
+//! next line whose indentation fits. Other crates do not need to know whether the text was YAML or
+//! JSON.
 //!
-//! Not here: the types of scalars (dialects read them differently), duplicate keys, merge keys, whether anchors and
-//! tags are allowed. The tree keeps them as written; dialects decide.
+//! Not here: the types of scalars (dialects read them differently), duplicate keys, merge keys,
+//! whether anchors and tags are allowed. The tree keeps them as written; dialects decide.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod alias;
@@ -33,7 +34,10 @@ mod syntax_error;
 mod tree;
 mod yaml;
 
-pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS, SPLIT_SUBSTITUTION};
+pub use codes::{
+    CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS,
+    SPLIT_SUBSTITUTION,
+};
 pub use format::Format;
 pub use layout::{is_same, layout};
 pub use limits::{MAX_BYTES, MAX_COPIED, MAX_DEPTH, MAX_NODES};
@@ -43,12 +47,20 @@ use diag::{Diagnostic, Diagnostics, FileId, Span};
 
 /// Parses a text with one document. A second YAML document is reported and not parsed.
 ///
-/// Never fails: invalid text gives the part of the tree that can be determined, and at least one diagnostic.
+/// Never fails: invalid text gives the part of the tree that can be determined, and at least one
+/// diagnostic.
 pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
     let mut found = Diagnostics::new();
     if let Some(diagnostic) = too_long(file, text) {
         found.push(diagnostic);
-        return (Tree { root: None, comments: Vec::new(), format }, found);
+        return (
+            Tree {
+                root: None,
+                comments: Vec::new(),
+                format,
+            },
+            found,
+        );
     }
     let tree = match format {
         Format::Yaml => yaml::parse(file, text, &mut found),
@@ -60,9 +72,10 @@ pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
 
 /// Parses a text that may contain several YAML documents, separated by `---`.
 ///
-/// Returns the documents in the order of the text, at least one. An empty document has a root without text, or none.
-/// Places refer to the whole text. An anchor is visible only in its own document. Limits apply to the whole text. A
-/// JSON text has one document. Never fails, as [`parse`].
+/// Returns the documents in the order of the text, at least one. An empty document has a root
+/// without text, or none. Places refer to the whole text. An anchor is visible only in its own
+/// document. Limits apply to the whole text. A JSON text has one document. Never fails, as
+/// [`parse`].
 pub fn parse_stream(file: FileId, text: &str, format: Format) -> (Vec<Tree>, Diagnostics) {
     if format != Format::Yaml || text.len() > MAX_BYTES {
         let (tree, found) = parse(file, text, format);
@@ -77,7 +90,10 @@ pub fn parse_stream(file: FileId, text: &str, format: Format) -> (Vec<Tree>, Dia
 fn too_long(file: FileId, text: &str) -> Option<Diagnostic> {
     (text.len() > MAX_BYTES).then(|| {
         DOCUMENT_TOO_LARGE
-            .new(format!("a document may have 32 MiB of text, this one has {} bytes", text.len()))
+            .new(format!(
+                "a document may have 32 MiB of text, this one has {} bytes",
+                text.len()
+            ))
             .label(Span::new(file, 0, 0), "not read")
             .help("split the document")
     })

@@ -1,7 +1,7 @@
 //! Scans faulty YAML for open quotes, open brackets and cut `${`.
 //!
-//! The scan runs only where the parser failed, from a line that begins outside quotes and brackets. It uses no grammar.
-//! Its findings explain an error or show how to parse the text nevertheless.
+//! The scan runs only where the parser failed, from a line that begins outside quotes and brackets.
+//! It uses no grammar. Its findings explain an error or show how to parse the text nevertheless.
 
 use diag::find_substitution;
 
@@ -12,7 +12,8 @@ use crate::decode::{line_break, line_end};
 pub(crate) struct SplitSubstitution {
     /// The offset of the `${`.
     pub(crate) start: usize,
-    /// The offset after the `}`; without a `}`, the end of the line or of the item in a flow collection.
+    /// The offset after the `}`; without a `}`, the end of the line or of the item in a flow
+    /// collection.
     pub(crate) end: usize,
     /// Whether the `}` was found.
     pub(crate) closed: bool,
@@ -41,14 +42,18 @@ const LINES: usize = 50;
 /// The maximum number of cuts in one scan: further ones are not reported.
 const CUTS: usize = 200;
 
-/// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no bracket is open.
+/// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no
+/// bracket is open.
 pub(crate) fn scan_text(text: &str, from: usize, until: usize) -> ScanFindings {
     let bytes = text.as_bytes();
     let mut found = ScanFindings::default();
     let mut brackets: Vec<usize> = Vec::new();
     let mut at = from;
     let mut passed = false;
-    let mut line = Line { start: from, end: line_end(bytes, from) };
+    let mut line = Line {
+        start: from,
+        end: line_end(bytes, from),
+    };
     while at < bytes.len() {
         if found.cuts.len() >= CUTS {
             break;
@@ -101,7 +106,8 @@ pub(crate) fn scan_text(text: &str, from: usize, until: usize) -> ScanFindings {
     found
 }
 
-/// The bytes that matter in a substitution: its end, a nested start, quotes. All others are skipped.
+/// The bytes that matter in a substitution: its end, a nested start, quotes. All others are
+/// skipped.
 const IN_SUBSTITUTION: [bool; 256] = table(b"}{\"'");
 
 /// A lookup table for the bytes in `some`.
@@ -130,7 +136,9 @@ pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option
             quote => {
                 at += 1;
                 while bytes.get(at).is_some_and(|byte| byte != quote) {
-                    at += if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\'')) {
+                    at += if bytes[at] == b'\\'
+                        && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\''))
+                    {
                         2
                     } else {
                         1
@@ -155,15 +163,17 @@ pub(crate) fn unclosed(text: &str, start: usize, end: usize) -> Option<usize> {
     }
 }
 
-/// Whether the line at `at` looks like an entry of a block map: a key, a colon, and a space or line break.
+/// Whether the line at `at` looks like an entry of a block map: a key, a colon, and a space or line
+/// break.
 pub(crate) fn is_key_line(bytes: &[u8], at: usize) -> bool {
     let at = at + spaces(bytes, at);
     let end = line_end(bytes, at);
     match bytes.get(at) {
         None
-        | Some(b'#' | b'\t' | b'[' | b'{' | b']' | b'}' | b',' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\n' | b'\r') => {
-            false
-        }
+        | Some(
+            b'#' | b'\t' | b'[' | b'{' | b']' | b'}' | b',' | b'|' | b'>' | b'%' | b'@' | b'`'
+            | b'\n' | b'\r',
+        ) => false,
         Some(b'"' | b'\'') => quoted(&bytes[..end], at).is_some_and(|after| {
             let colon = after + spaces(bytes, after);
             bytes.get(colon) == Some(&b':') && ends_token(bytes, colon + 1, false)
@@ -184,7 +194,10 @@ pub(crate) fn is_item_line(bytes: &[u8], at: usize) -> bool {
 
 /// Whether a top-level key begins at this offset, which shows that open brackets are not closed.
 fn starts_block(bytes: &[u8], at: usize) -> bool {
-    at > 0 && matches!(bytes[at - 1], b'\n' | b'\r') && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
+    at > 0
+        && matches!(bytes[at - 1], b'\n' | b'\r')
+        && bytes[at].is_ascii_alphabetic()
+        && is_key_line(bytes, at)
 }
 
 fn ends_token(bytes: &[u8], at: usize, flow: bool) -> bool {
@@ -212,10 +225,14 @@ fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Skips the lines of a block scalar whose indicator is at `at`.
 fn block_scalar(bytes: &[u8], at: usize) -> usize {
-    let start = bytes[..at].iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |end| end + 1);
+    let start = bytes[..at]
+        .iter()
+        .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+        .map_or(0, |end| end + 1);
     let mut least = spaces(bytes, start) + 1;
     // With an indentation indicator the first line may be indented more than the others.
-    let mut seen = matches!(bytes.get(at + 1), Some(b'1'..=b'9')) || matches!(bytes.get(at + 2), Some(b'1'..=b'9'));
+    let mut seen = matches!(bytes.get(at + 1), Some(b'1'..=b'9'))
+        || matches!(bytes.get(at + 2), Some(b'1'..=b'9'));
     let mut at = line_end(bytes, at);
     while at < bytes.len() {
         let next = at + line_break(bytes, at);
@@ -239,10 +256,20 @@ fn block_scalar(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Skips a plain scalar and records each substitution that YAML would cut.
-fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<SplitSubstitution>) -> usize {
+fn plain(
+    bytes: &[u8],
+    start: usize,
+    flow: bool,
+    line: &mut Line,
+    cuts: &mut Vec<SplitSubstitution>,
+) -> usize {
     let before = cuts.len();
     let end = plain_end(bytes, start, flow, line, cuts);
-    let blanks = bytes[start..end].iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let blanks = bytes[start..end]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
     for (number, cut) in cuts.iter_mut().skip(before).enumerate() {
         cut.scalar = (start, end - blanks);
         cut.first = number == 0;
@@ -250,7 +277,13 @@ fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec
     end
 }
 
-fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<SplitSubstitution>) -> usize {
+fn plain_end(
+    bytes: &[u8],
+    start: usize,
+    flow: bool,
+    line: &mut Line,
+    cuts: &mut Vec<SplitSubstitution>,
+) -> usize {
     let mut at = start;
     while at < bytes.len() {
         match bytes[at] {
@@ -267,19 +300,33 @@ fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut
                 };
                 if let Some(end) = end {
                     if flow || first_cut(bytes, at + 2, end).is_some() {
-                        cuts.push(SplitSubstitution { start: at, end, closed: true, scalar: (at, end), first: true });
+                        cuts.push(SplitSubstitution {
+                            start: at,
+                            end,
+                            closed: true,
+                            scalar: (at, end),
+                            first: true,
+                        });
                     }
                     at = end;
                     continue;
                 }
                 let broken = if flow {
-                    let end = bytes[at + 2..line.end].iter().position(|byte| matches!(byte, b',' | b']' | b'}'));
+                    let end = bytes[at + 2..line.end]
+                        .iter()
+                        .position(|byte| matches!(byte, b',' | b']' | b'}'));
                     Some(end.map_or(line.end, |length| at + 2 + length))
                 } else {
                     first_cut(bytes, at + 2, line.end).map(|_| line.end)
                 };
                 if let Some(end) = broken {
-                    cuts.push(SplitSubstitution { start: at, end, closed: false, scalar: (at, end), first: true });
+                    cuts.push(SplitSubstitution {
+                        start: at,
+                        end,
+                        closed: false,
+                        scalar: (at, end),
+                        first: true,
+                    });
                 }
                 at = broken.unwrap_or(line.end);
             }
@@ -315,7 +362,11 @@ impl Line {
         let mut end = self.end;
         for _ in 0..LINES {
             let next = end + line_break(bytes, end);
-            if next == end || spaces(bytes, next) <= indent || is_key_line(bytes, next) || is_item_line(bytes, next) {
+            if next == end
+                || spaces(bytes, next) <= indent
+                || is_key_line(bytes, next)
+                || is_item_line(bytes, next)
+            {
                 break;
             }
             end = line_end(bytes, next);
@@ -334,7 +385,10 @@ fn first_cut(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
 }
 
 fn spaces(bytes: &[u8], at: usize) -> usize {
-    bytes[at.min(bytes.len())..].iter().take_while(|byte| **byte == b' ').count()
+    bytes[at.min(bytes.len())..]
+        .iter()
+        .take_while(|byte| **byte == b' ')
+        .count()
 }
 
 #[cfg(test)]
@@ -342,17 +396,27 @@ mod tests {
     use super::*;
 
     fn cuts(text: &str) -> Vec<(&str, bool)> {
-        scan_text(text, 0, text.len()).cuts.iter().map(|cut| (&text[cut.start..cut.end], cut.closed)).collect()
+        scan_text(text, 0, text.len())
+            .cuts
+            .iter()
+            .map(|cut| (&text[cut.start..cut.end], cut.closed))
+            .collect()
     }
 
     #[test]
     fn cut_substitutions_are_found() {
         assert_eq!(cuts("a: x ${f(\"b: c\")} y"), [("${f(\"b: c\")}", true)]);
         assert_eq!(cuts("a: ${trim(\"b #\")}"), [("${trim(\"b #\")}", true)]);
-        assert_eq!(cuts("a: [${v}, 'x ${v: }', {b: ${w[\"x\"]}}]"), [("${v}", true), ("${w[\"x\"]}", true)]);
+        assert_eq!(
+            cuts("a: [${v}, 'x ${v: }', {b: ${w[\"x\"]}}]"),
+            [("${v}", true), ("${w[\"x\"]}", true)]
+        );
         assert_eq!(cuts("a: ${v # no\nb: 1"), [("${v # no", false)]);
         assert_eq!(cuts("a: [x ${v, 2]"), [("${v", false)]);
-        assert_eq!(cuts("a: ${list(1,\n  \"b: c\")}\n"), [("${list(1,\n  \"b: c\")}", true)]);
+        assert_eq!(
+            cuts("a: ${list(1,\n  \"b: c\")}\n"),
+            [("${list(1,\n  \"b: c\")}", true)]
+        );
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! A fast parser for simple YAML.
 //!
-//! Most documents are block maps and lists with scalars of one line. This parser reads them in one pass over the lines,
-//! in a fraction of the time of the YAML parser. It returns `None` for every form that it does not support: among them
-//! brackets, block scalars, anchors, escapes, tabs, carriage returns, scalars of several lines and errors. The YAML
-//! parser then reads the whole text. A property test in `yaml` checks that both give the same tree for each text that
-//! this parser accepts.
+//! Most documents are block maps and lists with scalars of one line. This parser reads them in one
+//! pass over the lines, in a fraction of the time of the YAML parser. It returns `None` for every
+//! form that it does not support: among them brackets, block scalars, anchors, escapes, tabs,
+//! carriage returns, scalars of several lines and errors. The YAML parser then reads the whole
+//! text. A property test in `yaml` checks that both give the same tree for each text that this
+//! parser accepts.
 //!
 //! Not here: diagnostics. The YAML parser reads each text about which something must be reported.
 
@@ -36,7 +37,11 @@ struct SimpleContainer {
 
 impl SimpleContainer {
     fn map(column: usize, start: usize, entries: Vec<MapEntry>) -> SimpleContainer {
-        SimpleContainer { column, start, members: SimpleMembers::Map { entries, key: None } }
+        SimpleContainer {
+            column,
+            start,
+            members: SimpleMembers::Map { entries, key: None },
+        }
     }
 
     /// Whether a key or a dash still has no value.
@@ -59,12 +64,14 @@ struct SimpleYamlReader<'t> {
     spare: Vec<Vec<MapEntry>>,
 }
 
-/// The number of entries up to which a map is short. The entries of a short map are copied into an allocation of exact
-/// size, and the vector is reused for the next map. The size of a longer map is estimated.
+/// The number of entries up to which a map is short. The entries of a short map are copied into an
+/// allocation of exact size, and the vector is reused for the next map. The size of a longer map is
+/// estimated.
 const SHORT_MAP: usize = 64;
 
 /// The bytes of the keys that this parser accepts.
-const IN_KEY: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./");
+const IN_KEY: [bool; 256] =
+    table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./");
 
 /// The maximum number of entries for which an estimate reserves capacity at once.
 const MAX_RESERVED: usize = 1 << 16;
@@ -94,7 +101,11 @@ pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     while !reader.open.is_empty() {
         reader.close();
     }
-    (reader.nodes <= MAX_NODES).then_some(Tree { root: reader.root, comments: reader.comments, format: Format::Yaml })
+    (reader.nodes <= MAX_NODES).then_some(Tree {
+        root: reader.root,
+        comments: reader.comments,
+        format: Format::Yaml,
+    })
 }
 
 impl SimpleYamlReader<'_> {
@@ -110,13 +121,16 @@ impl SimpleYamlReader<'_> {
         }
         let mut column = at - start;
         let rest = self.bytes.get(at..end)?;
-        if column == 0 && (rest.starts_with(b"---") || rest.starts_with(b"...")) || self.nodes > MAX_NODES {
+        if column == 0 && (rest.starts_with(b"---") || rest.starts_with(b"..."))
+            || self.nodes > MAX_NODES
+        {
             return None;
         }
         let mut item = is_item(rest);
         while let Some(open) = self.open.last() {
             let list = matches!(open.members, SimpleMembers::List { .. });
-            // A list may have the indentation of the key above it. The next key in that column ends the list.
+            // A list may have the indentation of the key above it. The next key in that column ends
+            // the list.
             if open.column > column || open.column == column && list && !item {
                 self.close();
             } else {
@@ -156,9 +170,11 @@ impl SimpleYamlReader<'_> {
     /// Reads a dash at `at`; `fresh` if it is the first token of its line.
     fn dash(&mut self, at: usize, column: usize, fresh: bool) -> Option<()> {
         match self.open.last_mut() {
-            Some(SimpleContainer { column: own, members: SimpleMembers::List { items, dash }, .. })
-                if *own == column && fresh =>
-            {
+            Some(SimpleContainer {
+                column: own,
+                members: SimpleMembers::List { items, dash },
+                ..
+            }) if *own == column && fresh => {
                 if let Some(place) = dash.replace(at + 1) {
                     items.push(Node::empty(self.file, place));
                     self.nodes += 1;
@@ -166,7 +182,8 @@ impl SimpleYamlReader<'_> {
                 return Some(());
             }
             Some(open) if open.expects_value() => {
-                let in_key_column = open.column == column && matches!(open.members, SimpleMembers::Map { .. });
+                let in_key_column =
+                    open.column == column && matches!(open.members, SimpleMembers::Map { .. });
                 if open.column >= column && !in_key_column {
                     return None;
                 }
@@ -177,18 +194,34 @@ impl SimpleYamlReader<'_> {
         if self.open.len() >= MAX_DEPTH {
             return None;
         }
-        let members = SimpleMembers::List { items: Vec::new(), dash: Some(at + 1) };
-        self.open.push(SimpleContainer { column, start: at, members });
+        let members = SimpleMembers::List {
+            items: Vec::new(),
+            dash: Some(at + 1),
+        };
+        self.open.push(SimpleContainer {
+            column,
+            start: at,
+            members,
+        });
         Some(())
     }
 
-    /// Reads a key from `at` to `colon`, and its value if that is on the same line. Opens a map unless the key
-    /// continues one; `fresh` if the key is the first token of its line.
-    fn entry(&mut self, at: usize, colon: usize, column: usize, end: usize, fresh: bool) -> Option<()> {
+    /// Reads a key from `at` to `colon`, and its value if that is on the same line. Opens a map
+    /// unless the key continues one; `fresh` if the key is the first token of its line.
+    fn entry(
+        &mut self,
+        at: usize,
+        colon: usize,
+        column: usize,
+        end: usize,
+        fresh: bool,
+    ) -> Option<()> {
         let continues = match self.open.last_mut() {
-            Some(SimpleContainer { column: own, members: SimpleMembers::Map { entries, key }, .. })
-                if *own == column && fresh =>
-            {
+            Some(SimpleContainer {
+                column: own,
+                members: SimpleMembers::Map { entries, key },
+                ..
+            }) if *own == column && fresh => {
                 if let Some(key) = key.take() {
                     let value = Node::empty(self.file, key.span.end as usize + 1);
                     entries.push(MapEntry { key, value });
@@ -225,7 +258,9 @@ impl SimpleYamlReader<'_> {
     fn key(&self, at: usize, end: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..end)?;
         let length = bytes.iter().position(|byte| !IN_KEY[*byte as usize])?;
-        let begins = bytes.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let begins = bytes
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let ends = bytes[length] == b':' && matches!(bytes.get(length + 1), None | Some(b' '));
         (begins && ends && length <= MAX_KEY).then_some(at + length)
     }
@@ -235,7 +270,9 @@ impl SimpleYamlReader<'_> {
         let bytes = self.bytes.get(at..end)?;
         let quote = *bytes.first()?;
         if matches!(quote, b'"' | b'\'') {
-            let length = bytes[1..].iter().position(|byte| *byte == quote || *byte == b'\\' && quote == b'"')?;
+            let length = bytes[1..]
+                .iter()
+                .position(|byte| *byte == quote || *byte == b'\\' && quote == b'"')?;
             let after = &bytes[length + 2..];
             let blanks = spaces(after);
             if bytes[length + 1] != quote {
@@ -243,10 +280,16 @@ impl SimpleYamlReader<'_> {
             }
             match after.get(blanks) {
                 None => {}
-                Some(b'#') if blanks > 0 => self.comments.push(self.span(at + length + 2 + blanks, end)),
+                Some(b'#') if blanks > 0 => {
+                    self.comments.push(self.span(at + length + 2 + blanks, end))
+                }
                 Some(_) => return None,
             }
-            let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
+            let style = if quote == b'"' {
+                Style::DoubleQuoted
+            } else {
+                Style::SingleQuoted
+            };
             return self.node(at, at + length + 2, at + 1, at + 1 + length, style);
         }
         let begins = quote.is_ascii_alphanumeric()
@@ -282,7 +325,10 @@ impl SimpleYamlReader<'_> {
     /// A scalar with the source text `start..end`, whose content without quotes is `from..to`.
     fn node(&self, start: usize, end: usize, from: usize, to: usize, style: Style) -> Option<Node> {
         let text = self.text.get(from..to)?.into();
-        Some(Node::new(self.span(start, end), Content::Scalar(Scalar { text, style })))
+        Some(Node::new(
+            self.span(start, end),
+            Content::Scalar(Scalar { text, style }),
+        ))
     }
 
     fn add_node(&mut self, node: Node) {
@@ -292,12 +338,13 @@ impl SimpleYamlReader<'_> {
             Some(SimpleMembers::Map { entries, key }) => match key.take() {
                 Some(key) => {
                     if entries.len() == entries.capacity() && entries.len() >= SHORT_MAP {
-                        // Reserve for all entries at once instead of doubling: as if the rest of the text were this
-                        // map, with entries as long as those read so far.
+                        // Reserve for all entries at once instead of doubling: as if the rest of
+                        // the text were this map, with entries as long as those read so far.
                         let read = (node.span.end as usize).saturating_sub(start).max(1);
                         let left = self.text.len().saturating_sub(start + read);
                         let more = (entries.len() as u64 * left as u64 / read as u64) as usize;
-                        entries.reserve_exact((more + more / 16).min(MAX_RESERVED).max(entries.len()));
+                        entries
+                            .reserve_exact((more + more / 16).min(MAX_RESERVED).max(entries.len()));
                     }
                     entries.push(MapEntry { key, value: node });
                 }
@@ -312,7 +359,9 @@ impl SimpleYamlReader<'_> {
     }
 
     fn close(&mut self) {
-        let Some(SimpleContainer { start, members, .. }) = self.open.pop() else { return };
+        let Some(SimpleContainer { start, members, .. }) = self.open.pop() else {
+            return;
+        };
         let (content, end) = match members {
             SimpleMembers::Map { mut entries, key } => {
                 if let Some(key) = key {
@@ -320,7 +369,9 @@ impl SimpleYamlReader<'_> {
                     entries.push(MapEntry { key, value });
                     self.nodes += 1;
                 }
-                let end = entries.last().map_or(start as u32, |entry| entry.value.span.end);
+                let end = entries
+                    .last()
+                    .map_or(start as u32, |entry| entry.value.span.end);
                 if entries.len() > SHORT_MAP {
                     entries.shrink_to_fit();
                     (Content::Map(entries), end)
@@ -349,8 +400,9 @@ impl SimpleYamlReader<'_> {
     }
 }
 
-/// Whether a text has no control characters except line feeds, and no characters that YAML treats specially wherever
-/// they occur. Checks every byte without early exit, so that the compiler can vectorise it.
+/// Whether a text has no control characters except line feeds, and no characters that YAML treats
+/// specially wherever they occur. Checks every byte without early exit, so that the compiler can
+/// vectorise it.
 fn has_plain_characters(text: &str) -> bool {
     let (mut control, mut any) = (false, 0);
     for &byte in text.as_bytes() {
@@ -362,7 +414,10 @@ fn has_plain_characters(text: &str) -> bool {
 
 /// Whether a character is no control character, byte order mark or noncharacter.
 fn is_plain_character(character: char) -> bool {
-    !matches!(character, '\u{80}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    !matches!(
+        character,
+        '\u{80}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+    )
 }
 
 fn spaces(bytes: &[u8]) -> usize {

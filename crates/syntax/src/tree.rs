@@ -9,7 +9,8 @@ use crate::Format;
 pub struct Tree {
     /// The root value; `None` if the text has none.
     pub root: Option<Node>,
-    /// The comments in the order of the text, each including its `#`, `//` or `/*` and without the line break.
+    /// The comments in the order of the text, each including its `#`, `//` or `/*` and without the
+    /// line break.
     pub comments: Vec<Span>,
     /// The encoding of the text.
     pub format: Format,
@@ -18,9 +19,9 @@ pub struct Tree {
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The place of the value with its quotes, brackets or block indicator, without anchor and tag. A block list begins
-    /// at its first `-`, a block map at its first key; both end with their last child. The span of an alias is that of
-    /// the value it refers to, if known.
+    /// The place of the value with its quotes, brackets or block indicator, without anchor and tag.
+    /// A block list begins at its first `-`, a block map at its first key; both end with their last
+    /// child. The span of an alias is that of the value it refers to, if known.
     pub span: Span,
     /// The value.
     pub content: Content,
@@ -95,14 +96,25 @@ pub enum Style {
 impl Style {
     /// Whether quotes or a block make the scalar a string, whatever its content.
     pub fn is_text(self) -> bool {
-        matches!(self, Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded | Style::JsonString)
+        matches!(
+            self,
+            Style::SingleQuoted
+                | Style::DoubleQuoted
+                | Style::Literal
+                | Style::Folded
+                | Style::JsonString
+        )
     }
 }
 
 impl Node {
     /// A node without anchor, alias and tag.
     pub fn new(span: Span, content: Content) -> Node {
-        Node { span, content, marks: None }
+        Node {
+            span,
+            content,
+            marks: None,
+        }
     }
 
     /// A node for invalid text.
@@ -189,26 +201,38 @@ impl Node {
         matches!(self.content, Content::Missing)
     }
 
-    /// The value of the first entry with this key, if the node is a map with such an entry. Linear search.
+    /// The value of the first entry with this key, if the node is a map with such an entry. Linear
+    /// search.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// The first entry with this key, if the node is a map with such an entry. Linear search.
     pub fn entry(&self, key: &str) -> Option<&MapEntry> {
-        self.as_map()?.iter().find(|entry| entry.key.text() == Some(key))
+        self.as_map()?
+            .iter()
+            .find(|entry| entry.key.text() == Some(key))
     }
 
     /// Creates an empty plain scalar at `at` for an omitted value.
     pub(crate) fn empty(file: FileId, at: usize) -> Node {
-        let scalar = Scalar { text: Box::default(), style: Style::Plain };
-        Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
+        let scalar = Scalar {
+            text: Box::default(),
+            style: Style::Plain,
+        };
+        Node::new(
+            Span::new(file, at as u32, at as u32),
+            Content::Scalar(scalar),
+        )
     }
 
     /// The number of nodes, including this one.
     pub(crate) fn count(&self) -> usize {
         1 + match &self.content {
-            Content::Map(entries) => entries.iter().map(|entry| entry.key.count() + entry.value.count()).sum(),
+            Content::Map(entries) => entries
+                .iter()
+                .map(|entry| entry.key.count() + entry.value.count())
+                .sum(),
             Content::List(items) => items.iter().map(Node::count).sum(),
             _ => 0,
         }

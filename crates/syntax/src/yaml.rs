@@ -6,8 +6,9 @@
 //!         trouble ── recovery: diagnostic, and the line at which parsing resumes
 //! ````
 //!
-//! Only this module and `parser_stop` use the YAML parser. After an error (`recovery`) parsing resumes at the start of
-//! a line inside some containers: a short prefix that opens these containers is put before the rest of the document.
+//! Only this module and `parser_stop` use the YAML parser. After an error (`recovery`) parsing
+//! resumes at the start of a line inside some containers: a short prefix that opens these
+//! containers is put before the rest of the document.
 
 use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
@@ -29,7 +30,9 @@ struct OffsetMap {
 
 impl OffsetMap {
     fn offset(self, offset: usize) -> usize {
-        (offset + self.from).saturating_sub(self.prefix).max(self.from)
+        (offset + self.from)
+            .saturating_sub(self.prefix)
+            .max(self.from)
     }
 
     fn span(self, file: FileId, at: granit_parser::Span) -> Span {
@@ -53,13 +56,23 @@ pub(crate) fn parse_stream(file: FileId, text: &str, found: &mut Diagnostics) ->
 }
 
 fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
-    let empty = || Tree { root: None, comments: Vec::new(), format: Format::Yaml };
-    read_documents(file, text, false, found).pop().unwrap_or_else(empty)
+    let empty = || Tree {
+        root: None,
+        comments: Vec::new(),
+        format: Format::Yaml,
+    };
+    read_documents(file, text, false, found)
+        .pop()
+        .unwrap_or_else(empty)
 }
 
 /// Parses the documents of a text: all of them, or only the first one.
 fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) -> Vec<Tree> {
-    let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut from = if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
     let mut reader = TreeBuilder {
         file,
         text,
@@ -108,7 +121,10 @@ impl TreeBuilder<'_> {
                 Ok(next) => next,
                 Err(error) => {
                     let at = part.offset(error.marker().byte_offset().unwrap_or(source.len()));
-                    return Some(ParserStop::Error { at: at.min(self.text.len()), kind: error.kind().clone() });
+                    return Some(ParserStop::Error {
+                        at: at.min(self.text.len()),
+                        kind: error.kind().clone(),
+                    });
                 }
             };
             let in_prefix = at.start.byte_offset().unwrap_or(0) < part.prefix;
@@ -138,14 +154,22 @@ impl TreeBuilder<'_> {
                         span.end = span.start;
                     }
                     if self.open.len() >= MAX_DEPTH {
-                        return Some(ParserStop::TooDeep { at: span.start as usize });
+                        return Some(ParserStop::TooDeep {
+                            at: span.start as usize,
+                        });
                     }
                     let mut node = self.node(span, at, part);
                     node.content = match event {
-                        Event::MappingStart(..) => Content::Map(self.spare_entries.pop().unwrap_or_default()),
+                        Event::MappingStart(..) => {
+                            Content::Map(self.spare_entries.pop().unwrap_or_default())
+                        }
                         _ => Content::List(self.spare_items.pop().unwrap_or_default()),
                     };
-                    self.open.push(OpenContainer { node, key: None, flow: style == StructureStyle::Flow });
+                    self.open.push(OpenContainer {
+                        node,
+                        key: None,
+                        flow: style == StructureStyle::Flow,
+                    });
                     self.last_event_offset = span.start as usize;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
@@ -173,7 +197,8 @@ impl TreeBuilder<'_> {
                         self.second_document(span);
                         return None;
                     }
-                    // Without `---` the parser places the start of a document after its first indicator.
+                    // Without `---` the parser places the start of a document after its first
+                    // indicator.
                     let start = span.start as usize;
                     let is_marker = line_is_document_start(self.text, start);
                     self.finish_document(self.ended.filter(|_| !is_marker).unwrap_or(start));
@@ -191,8 +216,13 @@ impl TreeBuilder<'_> {
                 _ => {}
             }
             if self.total.nodes + self.nodes > MAX_NODES {
-                let place = Span::new(self.file, self.last_event_offset as u32, self.last_event_offset as u32);
-                self.found.push(too_many_nodes().label(place, "not read from here on"));
+                let place = Span::new(
+                    self.file,
+                    self.last_event_offset as u32,
+                    self.last_event_offset as u32,
+                );
+                self.found
+                    .push(too_many_nodes().label(place, "not read from here on"));
                 return None;
             }
         }
@@ -230,7 +260,9 @@ mod tests {
     /// Both parsers must agree on every text that the simple one accepts.
     fn agree(text: &str) -> Result<bool, TestCaseError> {
         let file = FileId::new(0);
-        let Some(simple) = simple::parse(file, text) else { return Ok(false) };
+        let Some(simple) = simple::parse(file, text) else {
+            return Ok(false);
+        };
         let mut found = Diagnostics::new();
         let events = parse_events(file, text, &mut found);
         prop_assert!(found.is_empty(), "{found:?}");
@@ -282,7 +314,8 @@ mod tests {
             "n: .5",
             "é: 1",
         ]);
-        let line = (0usize..4, content).prop_map(|(indent, content)| format!("{}{content}\n", "  ".repeat(indent)));
+        let line = (0usize..4, content)
+            .prop_map(|(indent, content)| format!("{}{content}\n", "  ".repeat(indent)));
         prop::collection::vec(line, 0..8).prop_map(|lines| lines.concat())
     }
 

@@ -8,12 +8,23 @@ use syntax::Format::{Json, JsonWithComments, Yaml};
 #[test]
 fn values() {
     let text = r#"{"a": [1, -2.50, true, false, null, "x\ty"], "b": {}, "a": []}"#;
-    check(Json, text, r#"{"a": [1, -2.50, true, false, null, "x\ty"], "b": {}, "a": []}"#, &[]);
+    check(
+        Json,
+        text,
+        r#"{"a": [1, -2.50, true, false, null, "x\ty"], "b": {}, "a": []}"#,
+        &[],
+    );
     check(Json, "\u{feff} \"x\" ", "\"x\"", &[]);
     check(Json, "{\r\n\"a\":\t1}", "{\"a\": 1}", &[]);
     assert_eq!(
         spans(" {\"a\" : [1 , \"b\"] } ", Json),
-        ["{\"a\" : [1 , \"b\"] }", "\"a\"", "[1 , \"b\"]", "1", "\"b\""]
+        [
+            "{\"a\" : [1 , \"b\"] }",
+            "\"a\"",
+            "[1 , \"b\"]",
+            "1",
+            "\"b\""
+        ]
     );
 }
 
@@ -29,9 +40,19 @@ fn comments_and_trailing_commas() {
         "json-extra-syntax 2:24",
     ];
     check(Json, text, "{\"b\": [1, 2]}", &found);
-    check(Json, "{\"a\": 1,\n}", "{\"a\": 1}", &["json-extra-syntax 1:8"]);
+    check(
+        Json,
+        "{\"a\": 1,\n}",
+        "{\"a\": 1}",
+        &["json-extra-syntax 1:8"],
+    );
     check(JsonWithComments, "[,]", "[]", &["invalid-syntax 1:2"]);
-    check(JsonWithComments, "[1,,2]", "[1, 2]", &["invalid-syntax 1:4"]);
+    check(
+        JsonWithComments,
+        "[1,,2]",
+        "[1, 2]",
+        &["invalid-syntax 1:4"],
+    );
 }
 
 #[test]
@@ -59,7 +80,11 @@ fn each_mistake_is_reported_once() {
         ("{\"a\": \"\\ud800\"}", "{\"a\": \"\"}", "1:8"),
         ("{\"a\": \"x\ty\"}", "{\"a\": \"x\\ty\"}", "1:9"),
         ("{\"a\": \"x,\n\"b\": 2}", "{\"a\": ?, \"b\": 2}", "1:7"),
-        ("{\"a\": [1, 2}, \"b\": 3}", "{\"a\": [1, 2], \"b\": 3}", "1:12"),
+        (
+            "{\"a\": [1, 2}, \"b\": 3}",
+            "{\"a\": [1, 2], \"b\": 3}",
+            "1:12",
+        ),
         ("{1: 2, \"b\": 3}", "{\"b\": 3}", "1:2"),
         ("{\"a\": 1} x", "{\"a\": 1}", "1:10"),
         ("{\"a\": 1} {}", "{\"a\": 1}", "1:10"),
@@ -72,7 +97,11 @@ fn each_mistake_is_reported_once() {
         let found: Vec<_> = show::diagnostics(text, JsonWithComments);
         let found = found.iter().map(String::as_str).collect::<Vec<_>>();
         let place = format!("invalid-syntax {place}");
-        assert_eq!((one_line(text, JsonWithComments).as_str(), found), (tree, vec![place.as_str()]), "{text}");
+        assert_eq!(
+            (one_line(text, JsonWithComments).as_str(), found),
+            (tree, vec![place.as_str()]),
+            "{text}"
+        );
     }
 }
 
@@ -90,7 +119,12 @@ fn nesting_has_a_limit() {
 
 #[test]
 fn substitutions_are_never_split() {
-    check(Json, r#"{"a": ["${f(\"a: b\")} #"]}"#, r#"{"a": ["${f(\"a: b\")} #"]}"#, &[]);
+    check(
+        Json,
+        r#"{"a": ["${f(\"a: b\")} #"]}"#,
+        r#"{"a": ["${f(\"a: b\")} #"]}"#,
+        &[],
+    );
 }
 
 #[test]

@@ -17,19 +17,33 @@ fn keeps_properties(text: &str, format: Format) -> bool {
     if found.has_errors() {
         return false;
     }
-    let Some(once) = layout(text, &tree) else { return false };
+    let Some(once) = layout(text, &tree) else {
+        return false;
+    };
     let (again, found) = parse(file, &once, format);
     assert!(!found.has_errors(), "{found:?}\nof\n{once}\nfrom\n{text}");
-    assert!(is_same(text, &tree, &once, &again), "{once}\nis not\n{text}");
+    assert!(
+        is_same(text, &tree, &once, &again),
+        "{once}\nis not\n{text}"
+    );
     let twice = layout(&once, &again);
-    assert_eq!(twice.as_deref(), Some(once.as_str()), "twice is not once; from\n{text:?}");
+    assert_eq!(
+        twice.as_deref(),
+        Some(once.as_str()),
+        "twice is not once; from\n{text:?}"
+    );
     assert!(once.is_empty() || once.ends_with('\n'), "{once:?}");
     true
 }
 
 #[track_caller]
 fn becomes(format: Format, text: &str, wanted: &str) {
-    let Some(is) = laid(text, format) else { panic!("left alone: {:#?}", parse(diag::FileId::new(0), text, format)) };
+    let Some(is) = laid(text, format) else {
+        panic!(
+            "left alone: {:#?}",
+            parse(diag::FileId::new(0), text, format)
+        )
+    };
     assert_eq!(is, wanted, "\n{is}");
     assert!(keeps_properties(text, format) && keeps_properties(wanted, format));
 }
@@ -46,16 +60,32 @@ fn levels_are_two_columns_and_lists_stand_below_their_key() {
 
 #[test]
 fn brackets_on_one_line_stay_and_others_become_blocks() {
-    becomes(Yaml, "a: { x: 1,y: [ 1,2 ] , z: {}}\n", "a: {x: 1, y: [1, 2], z: {}}\n");
+    becomes(
+        Yaml,
+        "a: { x: 1,y: [ 1,2 ] , z: {}}\n",
+        "a: {x: 1, y: [1, 2], z: {}}\n",
+    );
     becomes(
         Yaml,
         "a: [\n  1,\n  {b: 2},\n  # last\n  3 ]\nc: {d: [\n 1]}\n",
         "a:\n  - 1\n  - {b: 2}\n  # last\n  - 3\nc:\n  d:\n    - 1\n",
     );
-    becomes(Yaml, "a: [\n  b, c, # both\n  d]\n", "a:\n  - b\n  - c  # both\n  - d\n");
+    becomes(
+        Yaml,
+        "a: [\n  b, c, # both\n  d]\n",
+        "a:\n  - b\n  - c  # both\n  - d\n",
+    );
     let long = "x".repeat(60);
-    becomes(Yaml, &format!("a: [{long}, {long}]\n"), &format!("a:\n  - {long}\n  - {long}\n"));
-    becomes(Yaml, "{\"a\": 1,\n \"b\": [\n  true ]}", "\"a\": 1\n\"b\":\n  - true\n");
+    becomes(
+        Yaml,
+        &format!("a: [{long}, {long}]\n"),
+        &format!("a:\n  - {long}\n  - {long}\n"),
+    );
+    becomes(
+        Yaml,
+        "{\"a\": 1,\n \"b\": [\n  true ]}",
+        "\"a\": 1\n\"b\":\n  - true\n",
+    );
     becomes(Yaml, "a: [b: 1]\n", "a: [{b: 1}]\n");
 }
 
@@ -71,7 +101,11 @@ fn comments_keep_their_places() {
         "a:\n- x # one\n# two\n- y\nb:\n    # nothing yet\nc: [ # one\n  1, # two\n  2 # three\n  # four\n] # five\n",
         "a:\n  - x  # one\n  # two\n  - y\nb:\n  # nothing yet\nc:\n  # one\n  - 1  # two\n  - 2  # three\n  # four\n  # five\n",
     );
-    becomes(Yaml, "a: # why\n  text\nb: | # how\n   x\n# c\nc: 1", "a:  # why\n  text\nb: |  # how\n  x\n# c\nc: 1\n");
+    becomes(
+        Yaml,
+        "a: # why\n  text\nb: | # how\n   x\n# c\nc: 1",
+        "a:  # why\n  text\nb: |  # how\n  x\n# c\nc: 1\n",
+    );
 }
 
 #[test]
@@ -95,7 +129,11 @@ fn texts_keep_their_content_and_style() {
         "a: |2\n    one\n  two\n\n\nb: >-\n    x\n    y\n\n      z\n    w\n",
         "a: |2\n    one\n  two\n\nb: >-\n  x\n  y\n\n    z\n  w\n",
     );
-    becomes(Yaml, "a: |+\n   x\n\n\nb: |+\n\nc: |\nd: |\n  last", "a: |+\n  x\n\n\nb: |+\n\nc: |\nd: |-\n  last\n");
+    becomes(
+        Yaml,
+        "a: |+\n   x\n\n\nb: |+\n\nc: |\nd: |\n  last",
+        "a: |+\n  x\n\n\nb: |+\n\nc: |\nd: |-\n  last\n",
+    );
     becomes(
         Yaml,
         "a: 'it''s'\nb: 'say \"x\"'\nc: \"5\"\nd: yes\ne: 'x'\n'f': g\n",
@@ -106,13 +144,25 @@ fn texts_keep_their_content_and_style() {
         "a: one\n      two\n\n      three\nb: \"x \\\n     y\n\n     z\"\n",
         "a: one\n  two\n\n  three\nb: \"x \\\n  y\n\n  z\"\n",
     );
-    becomes(Yaml, "a:   ${b.spec.c}-${ f( 1 ,2 ) }  \n", "a: ${b.spec.c}-${ f( 1 ,2 ) }\n");
+    becomes(
+        Yaml,
+        "a:   ${b.spec.c}-${ f( 1 ,2 ) }  \n",
+        "a: ${b.spec.c}-${ f( 1 ,2 ) }\n",
+    );
 }
 
 #[test]
 fn odd_layouts_are_kept() {
-    becomes(Yaml, "%YAML 1.2\n# c\n---   # d\na:   1\n", "%YAML 1.2\n# c\n---  # d\na: 1\n");
-    becomes(Yaml, "a: &x\n   b: 1\nc: *x\nd: !t   e\nf: !u [1]\n", "a: &x\n  b: 1\nc: *x\nd: !t e\nf: !u [1]\n");
+    becomes(
+        Yaml,
+        "%YAML 1.2\n# c\n---   # d\na:   1\n",
+        "%YAML 1.2\n# c\n---  # d\na: 1\n",
+    );
+    becomes(
+        Yaml,
+        "a: &x\n   b: 1\nc: *x\nd: !t   e\nf: !u [1]\n",
+        "a: &x\n  b: 1\nc: *x\nd: !t e\nf: !u [1]\n",
+    );
     becomes(Yaml, "? a\n: b\n? c\n", "a: b\nc:\n");
     becomes(Yaml, "a: 1\r\n\r\nb:\r\n- c\r\n", "a: 1\n\nb:\n  - c\n");
     becomes(Yaml, "# nothing", "# nothing\n");
@@ -134,7 +184,11 @@ fn json_opens_brackets_that_were_open() {
         "// top\n{ // open\n  \"a\": 1, // one\n\n  /* b's */\n  \"b\": /* in */ 2, // two\n  \"c\": [\n    1, // first\n    2,\n  ]\n  // , end\n}\n// last\n",
     );
     let long = "x".repeat(60);
-    becomes(Json, &format!("[\"{long}\", \"{long}\",]"), &format!("[\n  \"{long}\",\n  \"{long}\"\n]\n"));
+    becomes(
+        Json,
+        &format!("[\"{long}\", \"{long}\",]"),
+        &format!("[\n  \"{long}\",\n  \"{long}\"\n]\n"),
+    );
     becomes(
         JsonWithComments,
         "{\"a\" // why\n: 1, \"b\": [/* none */]}",
@@ -154,7 +208,10 @@ fn documents_of_the_repository_are_laid_out() {
             let name = path.to_string_lossy().into_owned();
             if path.is_dir() {
                 open.push(path);
-            } else if [".yaml", ".yml", ".jsonc"].iter().any(|ending| name.ends_with(ending)) {
+            } else if [".yaml", ".yml", ".jsonc"]
+                .iter()
+                .any(|ending| name.ends_with(ending))
+            {
                 let text = std::fs::read_to_string(&path).expect("it is text");
                 let format = Format::of_name(&name);
                 let (tree, found) = parse(diag::FileId::new(0), &text, format);
@@ -162,10 +219,15 @@ fn documents_of_the_repository_are_laid_out() {
                 count += usize::from(!found.has_errors() && keeps_properties(&text, format));
                 assert!(
                     found.has_errors()
-                        || tree.root.as_ref().is_none_or(|root| root.as_scalar().is_some())
+                        || tree
+                            .root
+                            .as_ref()
+                            .is_none_or(|root| root.as_scalar().is_some())
                         || layout(&text, &tree).is_some()
                         || text.contains(['&', '|', '>'])
-                        || ["{:", "[:", "{?", " : "].iter().any(|odd| text.contains(odd)),
+                        || ["{:", "[:", "{?", " : "]
+                            .iter()
+                            .any(|odd| text.contains(odd)),
                     "{name}"
                 );
             }
@@ -239,11 +301,13 @@ fn lines() -> impl Strategy<Value = String> {
         "- !v",
         "w1 : x",
     ]);
-    let line = (0usize..5, content).prop_map(|(indent, content)| format!("{}{content}\n", "  ".repeat(indent)));
+    let line = (0usize..5, content)
+        .prop_map(|(indent, content)| format!("{}{content}\n", "  ".repeat(indent)));
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.concat())
 }
 
-/// Generates a well-formed document of blocks, brackets, texts and comments with varying indentation.
+/// Generates a well-formed document of blocks, brackets, texts and comments with varying
+/// indentation.
 fn document() -> impl Strategy<Value = String> {
     #[derive(Clone, Debug)]
     enum Value {
@@ -254,7 +318,9 @@ fn document() -> impl Strategy<Value = String> {
     }
     fn write(out: &mut String, value: &Value, indent: usize, seed: &mut u64) {
         let mut next = |most: u64| {
-            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (*seed >> 33) % most
         };
         let step = 1 + next(4) as usize;
@@ -276,10 +342,16 @@ fn document() -> impl Strategy<Value = String> {
                 out.push('\n');
             }
             Value::Text(header, lines) => {
-                out.push_str(&format!(" {header}{}\n", if next(5) == 0 { " # header" } else { "" }));
+                out.push_str(&format!(
+                    " {header}{}\n",
+                    if next(5) == 0 { " # header" } else { "" }
+                ));
                 for line in lines {
-                    let line =
-                        if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(indent + step)) };
+                    let line = if line.is_empty() {
+                        String::new()
+                    } else {
+                        format!("{}{line}", " ".repeat(indent + step))
+                    };
                     out.push_str(&format!("{line}\n"));
                 }
             }

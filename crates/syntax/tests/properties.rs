@@ -55,13 +55,21 @@ fn sound(text: &str, format: Format) {
     }
     assert!(tree.comments.iter().all(|span| fits(*span)));
     walk(&tree, &mut |node| {
-        assert!(fits(node.span) && fits(node.span_with_properties()), "{node:?}");
+        assert!(
+            fits(node.span) && fits(node.span_with_properties()),
+            "{node:?}"
+        );
         if node.is_missing() {
-            assert!(!found.is_empty(), "something is missing, and nothing was said");
+            assert!(
+                !found.is_empty(),
+                "something is missing, and nothing was said"
+            );
         }
     });
     // After a syntax error a container may begin in the skipped text.
-    let broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
+    let broken = found
+        .iter()
+        .any(|diagnostic| diagnostic.code.name == "invalid-syntax");
     if let Some(root) = tree.root.as_ref().filter(|_| !broken) {
         in_order(root, 0);
     }
@@ -70,16 +78,22 @@ fn sound(text: &str, format: Format) {
             let made_by = match character {
                 _ if source == character.to_string() => true,
                 ' ' => source.contains(['\n', '\r']) || source.starts_with('\\'),
-                '\n' => source.starts_with(['\n', '\r', '\\']) || source.is_empty() && is_block(style),
+                '\n' => {
+                    source.starts_with(['\n', '\r', '\\']) || source.is_empty() && is_block(style)
+                }
                 '\'' => source == "''" || source == "\\'",
-                _ => source.starts_with('\\') && matches!(style, Style::DoubleQuoted | Style::JsonString),
+                _ => {
+                    source.starts_with('\\')
+                        && matches!(style, Style::DoubleQuoted | Style::JsonString)
+                }
             };
             assert!(made_by, "{character:?} came from {source:?} in {text:?}");
         }
     }
 }
 
-/// Checks that nodes are in the order of the text and inside their container. Aliases show a value from elsewhere.
+/// Checks that nodes are in the order of the text and inside their container. Aliases show a value
+/// from elsewhere.
 fn in_order(node: &Node, from: u32) -> u32 {
     let written = node.span_with_properties();
     assert!(from <= written.start, "{node:?} begins before {from}");
@@ -125,7 +139,11 @@ fn pieces() -> impl Strategy<Value = String> {
 /// Generates a value as JSON text.
 fn value() -> impl Strategy<Value = String> {
     let text = "[a-z \\\\\"\n\té😀:#,${}-]{0,12}".prop_map(|text| {
-        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+        let escaped = text
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+            .replace('\t', "\\t");
         format!("\"{escaped}\"")
     });
     let leaf = prop_oneof![
@@ -137,9 +155,13 @@ fn value() -> impl Strategy<Value = String> {
     leaf.prop_recursive(4, 40, 5, move |inner| {
         let key = text.clone();
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(", "))),
+            prop::collection::vec(inner.clone(), 0..5)
+                .prop_map(|items| format!("[{}]", items.join(", "))),
             prop::collection::vec((key, inner), 0..5).prop_map(|entries| {
-                let entries: Vec<_> = entries.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                let entries: Vec<_> = entries
+                    .iter()
+                    .map(|(key, value)| format!("{key}: {value}"))
+                    .collect();
                 format!("{{{}}}", entries.join(", "))
             }),
         ]
@@ -199,8 +221,10 @@ fn a_colon_that_begins_the_next_key_is_not_that_of_the_last() {
 
 #[test]
 fn samples_are_valid() {
-    let codes: Vec<_> =
-        show::diagnostics(YAML, Yaml).iter().map(|found| found.split(' ').next().unwrap().to_owned()).collect();
+    let codes: Vec<_> = show::diagnostics(YAML, Yaml)
+        .iter()
+        .map(|found| found.split(' ').next().unwrap().to_owned())
+        .collect();
     assert_eq!(codes, ["split-substitution"; 3]);
     assert_eq!(show::diagnostics(JSON, JsonWithComments), [""; 0]);
     sound(YAML, Yaml);
@@ -210,11 +234,26 @@ fn samples_are_valid() {
 /// A lone carriage return ends a line, also where parsing resumes after an error.
 #[test]
 fn a_carriage_return_ends_a_line() {
-    for text in ["l:\r  - |2-\r    a\rb: a${c: d\r\re: f\r", "l: |\n  a\rb: a${c: d\n\ne: f\n"] {
+    for text in [
+        "l:\r  - |2-\r    a\rb: a${c: d\r\re: f\r",
+        "l: |\n  a\rb: a${c: d\n\ne: f\n",
+    ] {
         sound(text, Yaml);
         let (tree, found) = parse(diag::FileId::new(0), text, Yaml);
-        assert_eq!(found.iter().map(|it| it.code.name).collect::<Vec<_>>(), ["split-substitution"]);
-        let keys: Vec<_> = tree.root.iter().flat_map(|root| root.as_map().unwrap_or_default()).collect();
-        assert_eq!(keys.iter().filter_map(|entry| entry.key.text()).collect::<Vec<_>>(), ["l", "b", "e"]);
+        assert_eq!(
+            found.iter().map(|it| it.code.name).collect::<Vec<_>>(),
+            ["split-substitution"]
+        );
+        let keys: Vec<_> = tree
+            .root
+            .iter()
+            .flat_map(|root| root.as_map().unwrap_or_default())
+            .collect();
+        assert_eq!(
+            keys.iter()
+                .filter_map(|entry| entry.key.text())
+                .collect::<Vec<_>>(),
+            ["l", "b", "e"]
+        );
     }
 }

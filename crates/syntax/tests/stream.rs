@@ -13,9 +13,15 @@ fn stream(text: &str) -> (Vec<Tree>, Diagnostics) {
 /// The roots on one line each, and the codes of the diagnostics with their lines.
 fn shown(text: &str) -> (Vec<String>, Vec<String>) {
     let (documents, found) = stream(text);
-    let roots = documents.iter().map(|tree| tree.root.as_ref().map_or("nothing".into(), show::node)).collect();
+    let roots = documents
+        .iter()
+        .map(|tree| tree.root.as_ref().map_or("nothing".into(), show::node))
+        .collect();
     let line = |at: u32| text[..at as usize].matches('\n').count() + 1;
-    let codes = found.iter().map(|one| format!("{} {}", one.code.name, line(one.span().start))).collect();
+    let codes = found
+        .iter()
+        .map(|one| format!("{} {}", one.code.name, line(one.span().start)))
+        .collect();
     (roots, codes)
 }
 
@@ -32,9 +38,18 @@ fn each_document_has_its_own_tree() {
         ("a: 1\n...\n---\nb: 2\n...\n", &["{a: 1}", "{b: 2}"]),
         ("a: 1\n...\nb: 2\n", &["{a: 1}", "{b: 2}"]),
         ("a: 1\n...\n|\n b\n", &["{a: 1}", "\"b\\n\""]),
-        ("--- [a]\n--- |\n  text\n--- x\n", &["[a]", "\"text\\n\"", "x"]),
-        ("a: |\n  x\n---\nb: 'y\n  z'\n", &["{a: \"x\\n\"}", "{b: \"y z\"}"]),
-        ("a: &n 1\nb: *n\n---\nc: &n 2\nd: *n\n", &["{a: &1, b: *1}", "{c: &2, d: *2}"]),
+        (
+            "--- [a]\n--- |\n  text\n--- x\n",
+            &["[a]", "\"text\\n\"", "x"],
+        ),
+        (
+            "a: |\n  x\n---\nb: 'y\n  z'\n",
+            &["{a: \"x\\n\"}", "{b: \"y z\"}"],
+        ),
+        (
+            "a: &n 1\nb: *n\n---\nc: &n 2\nd: *n\n",
+            &["{a: &1, b: *1}", "{c: &2, d: *2}"],
+        ),
         (
             "a: ${f(\"x: y\")}\n---\nb: ${f(\"x: y\")}\nc: [-, 1]\n",
             &["{a: ${f(\"x: y\")}}", "{b: ${f(\"x: y\")}, c: [-, 1]}"],
@@ -42,7 +57,12 @@ fn each_document_has_its_own_tree() {
     ] {
         let (found, codes) = shown(text);
         assert_eq!(found, roots, "{text:?}");
-        assert!(codes.iter().all(|code| code.starts_with("split-substitution")), "{text:?}: {codes:?}");
+        assert!(
+            codes
+                .iter()
+                .all(|code| code.starts_with("split-substitution")),
+            "{text:?}: {codes:?}"
+        );
     }
 }
 
@@ -61,11 +81,31 @@ fn an_anchor_belongs_to_its_document() {
 #[test]
 fn a_mistake_in_one_document_leaves_the_others() {
     for (text, roots, codes) in [
-        ("a: [1\n---\nb: 2\n", &["{a: []}", "{b: 2}"][..], &["invalid-syntax 1"][..]),
-        ("a: 'x\n---\nb: 2\n---\nc: 3\n", &["{a: ?}", "{b: 2}", "{c: 3}"], &["invalid-syntax 1"]),
-        ("a: 1\n---\nb: 2\n\tc: 3\nd: 4\n---\ne: 5\n", &["{a: 1}", "{b: ?, d: 4}", "{e: 5}"], &["invalid-syntax 4"]),
-        ("a: 1\n---\nb: }\n...\n---\nc: 3\n", &["{a: 1}", "{b: ?}", "{c: 3}"], &["invalid-syntax 3"]),
-        ("a: 1\n---\nb: @x\n...\n", &["{a: 1}", "{b: ?}"], &["invalid-syntax 3"]),
+        (
+            "a: [1\n---\nb: 2\n",
+            &["{a: []}", "{b: 2}"][..],
+            &["invalid-syntax 1"][..],
+        ),
+        (
+            "a: 'x\n---\nb: 2\n---\nc: 3\n",
+            &["{a: ?}", "{b: 2}", "{c: 3}"],
+            &["invalid-syntax 1"],
+        ),
+        (
+            "a: 1\n---\nb: 2\n\tc: 3\nd: 4\n---\ne: 5\n",
+            &["{a: 1}", "{b: ?, d: 4}", "{e: 5}"],
+            &["invalid-syntax 4"],
+        ),
+        (
+            "a: 1\n---\nb: }\n...\n---\nc: 3\n",
+            &["{a: 1}", "{b: ?}", "{c: 3}"],
+            &["invalid-syntax 3"],
+        ),
+        (
+            "a: 1\n---\nb: @x\n...\n",
+            &["{a: 1}", "{b: ?}"],
+            &["invalid-syntax 3"],
+        ),
     ] {
         let (found, problems) = shown(text);
         assert_eq!(found, roots, "{text:?}");
@@ -79,16 +119,33 @@ fn comments_belong_to_the_document_around_them() {
     let (documents, found) = stream(text);
     assert!(found.is_empty(), "{found:?}");
     for (at, tree) in documents.iter().enumerate() {
-        assert!(tree.comments.iter().all(|comment| text[comment.range()] == format!("# {}", at + 1)), "{tree:?}");
+        assert!(
+            tree.comments
+                .iter()
+                .all(|comment| text[comment.range()] == format!("# {}", at + 1)),
+            "{tree:?}"
+        );
     }
-    assert_eq!(documents.iter().map(|tree| tree.comments.len()).collect::<Vec<_>>(), [3, 1, 3]);
+    assert_eq!(
+        documents
+            .iter()
+            .map(|tree| tree.comments.len())
+            .collect::<Vec<_>>(),
+        [3, 1, 3]
+    );
 }
 
 #[test]
 fn a_reader_of_one_document_reports_the_second() {
     let (tree, found) = parse(FileId::new(0), "a: 1\n---\nb: 2\n", Format::Yaml);
-    assert_eq!(tree.root.as_ref().map(show::node).as_deref(), Some("{a: 1}"));
-    assert_eq!(found.iter().map(|one| one.code.name).collect::<Vec<_>>(), ["multiple-documents"]);
+    assert_eq!(
+        tree.root.as_ref().map(show::node).as_deref(),
+        Some("{a: 1}")
+    );
+    assert_eq!(
+        found.iter().map(|one| one.code.name).collect::<Vec<_>>(),
+        ["multiple-documents"]
+    );
 }
 
 /// Limits apply to the whole text, and the cost is linear in its size.
@@ -97,10 +154,22 @@ fn many_documents_are_read_in_linear_time() {
     let (documents, found) = stream(&"a: [-, 1]\n---\n".repeat(50_000));
     assert_eq!((documents.len(), found.len()), (50_001, 0));
     let (documents, found) = stream(&"a: [-, x: ${f(\"a: b\")}]\n---\n".repeat(20_000));
-    assert!(documents.len() > 90 && found.len() <= 110, "{} {}", documents.len(), found.len());
+    assert!(
+        documents.len() > 90 && found.len() <= 110,
+        "{} {}",
+        documents.len(),
+        found.len()
+    );
     let (documents, found) = stream(&"---\n".repeat(1_100_000));
-    assert!(documents.len() <= syntax::MAX_NODES + 2, "{}", documents.len());
-    assert_eq!(found.iter().map(|one| one.code.name).collect::<Vec<_>>(), ["document-too-large"]);
+    assert!(
+        documents.len() <= syntax::MAX_NODES + 2,
+        "{}",
+        documents.len()
+    );
+    assert_eq!(
+        found.iter().map(|one| one.code.name).collect::<Vec<_>>(),
+        ["document-too-large"]
+    );
 }
 
 /// Documents of lines that are often correct.
@@ -125,7 +194,8 @@ fn document() -> impl Strategy<Value = String> {
         "p: >-",
         "- item",
     ]);
-    prop::collection::vec(content, 0..6).prop_map(|lines| lines.iter().map(|line| format!("{line}\n")).collect())
+    prop::collection::vec(content, 0..6)
+        .prop_map(|lines| lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
 /// The text with every byte outside `range` replaced by a line break: the rest keeps its place.
@@ -169,7 +239,8 @@ proptest! {
         }
     }
 
-    /// Any text gives documents in the order of the text, and the content of each lies between its neighbours.
+    /// Any text gives documents in the order of the text, and the content of each lies between its
+    /// neighbours.
     #[test]
     fn any_text_gives_a_stream(pieces in prop::collection::vec(prop::sample::select(vec![
         "---\n", "--- ", "...\n", "a: ", "1\n", "\n", "  ", "- ", "'", "\"", "[", "]", "{", "}", ",", "# c\n", "|\n", "&n ", "*n",

@@ -28,14 +28,27 @@ fn pieces(text: &str, format: Format) -> Vec<(String, String)> {
 
 #[track_caller]
 fn check(format: Format, text: &str, expected: &[(&str, &str)]) {
-    let expected: Vec<_> = expected.iter().map(|(made, from)| (made.to_string(), from.to_string())).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(made, from)| (made.to_string(), from.to_string()))
+        .collect();
     assert_eq!(pieces(text, format), expected, "{text}");
 }
 
 #[test]
 fn plain() {
     check(Yaml, "a: b c", &[("b c", "b c")]);
-    check(Yaml, "a: é\n   c  \n\n  d", &[("é", "é"), (" ", "\n   "), ("c", "c"), ("\n", "\n"), ("d", "d")]);
+    check(
+        Yaml,
+        "a: é\n   c  \n\n  d",
+        &[
+            ("é", "é"),
+            (" ", "\n   "),
+            ("c", "c"),
+            ("\n", "\n"),
+            ("d", "d"),
+        ],
+    );
 }
 
 #[test]
@@ -54,22 +67,54 @@ fn quoted() {
             ("\"", "\\\""),
         ],
     );
-    check(Yaml, "a: \"b \n  c\\\n  d\"", &[("b", "b"), (" ", " \n  "), ("c", "c"), ("d", "d")]);
-    check(Yaml, "a: \"b\\\n\n  c\"", &[("b", "b"), ("\n", "\n"), ("c", "c")]);
+    check(
+        Yaml,
+        "a: \"b \n  c\\\n  d\"",
+        &[("b", "b"), (" ", " \n  "), ("c", "c"), ("d", "d")],
+    );
+    check(
+        Yaml,
+        "a: \"b\\\n\n  c\"",
+        &[("b", "b"), ("\n", "\n"), ("c", "c")],
+    );
     check(Yaml, "a: \"\\ud83d\\ude00\"", &[("😀", r"\ud83d\ude00")]);
 }
 
 #[test]
 fn blocks() {
-    check(Yaml, "a: |\n  b\n\n   c\n", &[("b\n\n", "b\n\n"), (" c\n", " c\n")]);
-    check(Yaml, "a: |2-\n    b\n   c\n", &[("  b\n", "  b\n"), (" c", " c")]);
-    check(Yaml, "a: |+\r\n  b\r\n\r\n", &[("b", "b"), ("\n", "\r\n"), ("\n", "\r\n")]);
+    check(
+        Yaml,
+        "a: |\n  b\n\n   c\n",
+        &[("b\n\n", "b\n\n"), (" c\n", " c\n")],
+    );
+    check(
+        Yaml,
+        "a: |2-\n    b\n   c\n",
+        &[("  b\n", "  b\n"), (" c", " c")],
+    );
+    check(
+        Yaml,
+        "a: |+\r\n  b\r\n\r\n",
+        &[("b", "b"), ("\n", "\r\n"), ("\n", "\r\n")],
+    );
     check(
         Yaml,
         "a: >\n  b\n  c\n\n  d\n   e\n  f\n\n\n",
-        &[("b", "b"), (" ", "\n"), ("c", "c"), ("\n", "\n"), ("d\n", "d\n"), (" e\n", " e\n"), ("f\n", "f\n")],
+        &[
+            ("b", "b"),
+            (" ", "\n"),
+            ("c", "c"),
+            ("\n", "\n"),
+            ("d\n", "d\n"),
+            (" e\n", " e\n"),
+            ("f\n", "f\n"),
+        ],
     );
-    check(Yaml, "a: >+\n\n  b\n\n", &[("\n", "\n"), ("b\n\n", "b\n\n")]);
+    check(
+        Yaml,
+        "a: >+\n\n  b\n\n",
+        &[("\n", "\n"), ("b\n\n", "b\n\n")],
+    );
     check(Yaml, "- a:\n    - |2\n      b\n", &[("b\n", "b\n")]);
     check(Yaml, "a: |\n  b", &[("b", "b")]);
 }
@@ -79,18 +124,31 @@ fn json() {
     check(
         Json,
         r#"["a\u00e9\n\ud83d\ude00\/"]"#,
-        &[("a", "a"), ("é", r"\u00e9"), ("\n", r"\n"), ("😀", r"\ud83d\ude00"), ("/", r"\/")],
+        &[
+            ("a", "a"),
+            ("é", r"\u00e9"),
+            ("\n", r"\n"),
+            ("😀", r"\ud83d\ude00"),
+            ("/", r"\/"),
+        ],
     );
     check(Json, "[-1.50]", &[("-1.50", "-1.50")]);
 }
 
 #[test]
 fn a_text_put_together_again() {
-    check(Yaml, "a: x ${f(\"b: c\")}\n", &[("x ${f(\"b: c\")}", "x ${f(\"b: c\")}")]);
+    check(
+        Yaml,
+        "a: x ${f(\"b: c\")}\n",
+        &[("x ${f(\"b: c\")}", "x ${f(\"b: c\")}")],
+    );
 }
 
 #[test]
 fn an_alias_leads_to_the_anchored_text() {
     let all = origins("a: &x 'b'\nc: *x\n", Yaml);
-    assert_eq!(all.last(), Some(&(Style::SingleQuoted, vec![('b', 7, "b".to_owned())])));
+    assert_eq!(
+        all.last(),
+        Some(&(Style::SingleQuoted, vec![('b', 7, "b".to_owned())]))
+    );
 }

@@ -1,12 +1,18 @@
-//! Measures a provider with the fewest calls that a host can make: creates, then plans that find nothing to do.
+//! Measures a provider with the fewest calls that a host can make: creates, then plans that find
+//! nothing to do.
 //!
 //! ```text
 //! cargo run --release -p terraform_host --example bare_client -- PROGRAM TYPE COUNT PARALLEL [client]
 //! ```
 //!
-//! `TYPE` is `time_static` or `local_file`. The calls carry values as bytes from one to the next. With `client` the
-//! same calls go through [`terraform_host::Client`], which reads and checks every value.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that measures prints what it measured")]
+//! `TYPE` is `time_static` or `local_file`. The calls carry values as bytes from one to the next.
+//! With `client` the same calls go through [`terraform_host::Client`], which reads and checks every
+//! value.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that measures prints what it measured"
+)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,7 +25,8 @@ use plugins::grpc::{Connection, ConnectionOptions};
 use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use prost::Message;
 use terraform_host::{
-    ApplyRequest, ChangeVerdict, Client, Handshake, Object, OpenOptions, PlanRequest, ReplacePolicy, Stored,
+    ApplyRequest, ChangeVerdict, Client, Handshake, Object, OpenOptions, PlanRequest,
+    ReplacePolicy, Stored,
 };
 use terraform_wire::proposed::proposed;
 use terraform_wire::wire::{decode, encode};
@@ -136,18 +143,37 @@ async fn run() -> Result<(), Failed> {
     client.configure(&prepared).await?;
     println!("start {} ms", begin.elapsed().as_millis());
 
-    let schema = client.schemas().provider.resources.get(type_name.as_str()).cloned().ok_or("no such type")?;
+    let schema = client
+        .schemas()
+        .provider
+        .resources
+        .get(type_name.as_str())
+        .cloned()
+        .ok_or("no such type")?;
     let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await?;
-    let bench = Arc::new(Bench { connection, client, type_name: type_name.clone(), schema, through_client });
-    let items = (0..count).map(|at| bench.item(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
+    let bench = Arc::new(Bench {
+        connection,
+        client,
+        type_name: type_name.clone(),
+        schema,
+        through_client,
+    });
+    let items = (0..count)
+        .map(|at| bench.item(at, folder.path()))
+        .collect::<Result<Vec<_>, Failed>>()?;
 
-    let (taken, mut items) =
-        all(&bench, items, parallel, |bench, item| async move { bench.create(item).await }).await?;
+    let (taken, mut items) = all(&bench, items, parallel, |bench, item| async move {
+        bench.create(item).await
+    })
+    .await?;
     report("create", count, parallel, taken);
     for item in &mut items {
         bench.store(item)?;
     }
-    let (taken, _) = all(&bench, items, parallel, |bench, item| async move { bench.unchanged(item).await }).await?;
+    let (taken, _) = all(&bench, items, parallel, |bench, item| async move {
+        bench.unchanged(item).await
+    })
+    .await?;
     report("no change", count, parallel, taken);
     drop(bench);
     plugin.stop().await;
@@ -155,7 +181,10 @@ async fn run() -> Result<(), Failed> {
 }
 
 fn report(what: &str, count: usize, parallel: usize, taken: Duration) {
-    println!("{what}: {count} resources, {parallel} at a time: {} ms", taken.as_millis());
+    println!(
+        "{what}: {count} resources, {parallel} at a time: {} ms",
+        taken.as_millis()
+    );
 }
 
 async fn start(program: &Path, folder: &Path) -> Result<Plugin, Failed> {
@@ -203,23 +232,39 @@ impl Bench {
     fn item(&self, at: usize, folder: &Path) -> Result<Item, Failed> {
         let entries = match self.type_name.as_str() {
             "time_static" => {
-                vec![("rfc3339", Value::text(format!("2026-01-01T00:{:02}:{:02}Z", at / 60 % 60, at % 60)))]
+                vec![(
+                    "rfc3339",
+                    Value::text(format!("2026-01-01T00:{:02}:{:02}Z", at / 60 % 60, at % 60)),
+                )]
             }
             "local_file" => vec![
-                ("filename", Value::text(folder.join(format!("f{at}")).to_string_lossy())),
+                (
+                    "filename",
+                    Value::text(folder.join(format!("f{at}")).to_string_lossy()),
+                ),
                 ("content", Value::text(format!("content {at}"))),
             ],
             other => return Err(format!("no configuration for `{other}`").into()),
         };
         let (block, ty) = (&self.schema.block, self.schema.block.ty());
         let config = conform(block, &Value::map(entries));
-        let (proposed, wire) = (encode(&proposed(block, &Value::Null, &config), &ty)?, encode(&config, &ty)?);
-        Ok(Item { config, proposed, wire, ..Item::default() })
+        let (proposed, wire) = (
+            encode(&proposed(block, &Value::Null, &config), &ty)?,
+            encode(&config, &ty)?,
+        );
+        Ok(Item {
+            config,
+            proposed,
+            wire,
+            ..Item::default()
+        })
     }
 
     async fn create(&self, mut item: Item) -> Result<Item, Failed> {
         if self.through_client {
-            self.client.validate_resource(&self.type_name, &item.config).await?;
+            self.client
+                .validate_resource(&self.type_name, &item.config)
+                .await?;
             let request = PlanRequest {
                 type_name: &self.type_name,
                 prior: None,
@@ -229,19 +274,46 @@ impl Bench {
             let first = self.client.plan(request).await?.value;
             let second = self.client.plan(request).await?.value;
             let (first, planned) = (&first.object.value, &second.object);
-            if !self.client.contradictions(&self.type_name, first, &planned.value)?.is_empty() {
+            if !self
+                .client
+                .contradictions(&self.type_name, first, &planned.value)?
+                .is_empty()
+            {
                 return Err("the second plan contradicts the first".into());
             }
-            let request = ApplyRequest { type_name: &self.type_name, prior: None, planned, config: &item.config };
+            let request = ApplyRequest {
+                type_name: &self.type_name,
+                prior: None,
+                planned,
+                config: &item.config,
+            };
             item.object = self.client.apply(request).await?.object;
             return Ok(item);
         }
-        let nil = || Some(Data { msgpack: vec![0xc0] });
+        let nil = || {
+            Some(Data {
+                msgpack: vec![0xc0],
+            })
+        };
         self.validate(&item).await?;
-        let plan = || self.change(nil(), Some(data(&item.proposed)), &item, "/tfplugin5.Provider/PlanResourceChange");
+        let plan = || {
+            self.change(
+                nil(),
+                Some(data(&item.proposed)),
+                &item,
+                "/tfplugin5.Provider/PlanResourceChange",
+            )
+        };
         plan().await?;
         let planned = plan().await?;
-        let made = self.change(nil(), planned, &item, "/tfplugin5.Provider/ApplyResourceChange").await?;
+        let made = self
+            .change(
+                nil(),
+                planned,
+                &item,
+                "/tfplugin5.Provider/ApplyResourceChange",
+            )
+            .await?;
         item.state = made.ok_or("nothing was made")?.msgpack;
         Ok(item)
     }
@@ -261,7 +333,9 @@ impl Bench {
             let stored = Stored::restore(&item.object.value, &envelope)?;
             let object = self.client.upgrade(&self.type_name, &stored).await?.value;
             let object = self.client.read(&self.type_name, &object).await?.value;
-            self.client.validate_resource(&self.type_name, &item.config).await?;
+            self.client
+                .validate_resource(&self.type_name, &item.config)
+                .await?;
             let request = PlanRequest {
                 type_name: &self.type_name,
                 prior: Some(&object),
@@ -269,16 +343,33 @@ impl Bench {
                 replacing: ReplacePolicy::IfRequired,
             };
             let planned = self.client.plan(request).await?.value;
-            return if planned.verdict == ChangeVerdict::Same { Ok(item) } else { Err("something changed".into()) };
+            return if planned.verdict == ChangeVerdict::Same {
+                Ok(item)
+            } else {
+                Err("something changed".into())
+            };
         }
-        let upgrade = Upgrade { type_name: self.type_name.clone(), stored: Some(Json { json: item.json.clone() }) };
+        let upgrade = Upgrade {
+            type_name: self.type_name.clone(),
+            stored: Some(Json {
+                json: item.json.clone(),
+            }),
+        };
         let path = "/tfplugin5.Provider/UpgradeResourceState";
         let upgraded: Answer = self.connection.unary(path, upgrade).await?;
-        let read = Read { type_name: self.type_name.clone(), current: upgraded.value };
-        let read: Answer = self.connection.unary("/tfplugin5.Provider/ReadResource", read).await?;
+        let read = Read {
+            type_name: self.type_name.clone(),
+            current: upgraded.value,
+        };
+        let read: Answer = self
+            .connection
+            .unary("/tfplugin5.Provider/ReadResource", read)
+            .await?;
         self.validate(&item).await?;
         let path = "/tfplugin5.Provider/PlanResourceChange";
-        let planned = self.change(read.value.clone(), read.value.clone(), &item, path).await?;
+        let planned = self
+            .change(read.value.clone(), read.value.clone(), &item, path)
+            .await?;
         let ty = self.schema.block.ty();
         let value = |data: Option<Data>| decode(&data.unwrap_or_default().msgpack, &ty);
         // A comparison of the bytes does not work, because the provider chooses their order.
@@ -290,7 +381,10 @@ impl Bench {
     }
 
     async fn validate(&self, item: &Item) -> Result<(), Failed> {
-        let request = Validate { type_name: self.type_name.clone(), config: Some(data(&item.wire)) };
+        let request = Validate {
+            type_name: self.type_name.clone(),
+            config: Some(data(&item.wire)),
+        };
         let path = "/tfplugin5.Provider/ValidateResourceTypeConfig";
         let _: Nothing = self.connection.unary(path, request).await?;
         Ok(())
@@ -304,12 +398,20 @@ impl Bench {
         path: &'static str,
     ) -> Result<Option<Data>, Failed> {
         let (type_name, config) = (self.type_name.clone(), Some(data(&item.wire)));
-        let request = Change { type_name, first, second, config, private: Vec::new() };
+        let request = Change {
+            type_name,
+            first,
+            second,
+            config,
+            private: Vec::new(),
+        };
         let answer: Answer = self.connection.unary(path, request).await?;
         Ok(answer.value)
     }
 }
 
 fn data(bytes: &[u8]) -> Data {
-    Data { msgpack: bytes.to_vec() }
+    Data {
+        msgpack: bytes.to_vec(),
+    }
 }

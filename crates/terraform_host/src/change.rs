@@ -9,7 +9,9 @@ use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::diagnostic::{diagnostics, path};
 use crate::messages::{ApplyAnswer, ApplyMessage, Data, PlanAnswer, PlanMessage};
 use crate::version::Method;
-use crate::{AnswerWithWarnings, CallFailure, Client, Malformed, Object, TerraformDiagnostic, marks};
+use crate::{
+    AnswerWithWarnings, CallFailure, Client, Malformed, Object, TerraformDiagnostic, marks,
+};
 
 /// A request for the effects of a change.
 #[derive(Clone, Copy)]
@@ -18,7 +20,8 @@ pub struct PlanRequest<'a> {
     pub type_name: &'a str,
     /// The current object. `None` for a create.
     pub prior: Option<&'a Object>,
-    /// The configuration: exactly the values that the document sets. Parts of it may be unknown. Null for a delete.
+    /// The configuration: exactly the values that the document sets. Parts of it may be unknown.
+    /// Null for a delete.
     pub config: &'a Value,
     /// Whether an existing object is replaced.
     pub replacing: ReplacePolicy,
@@ -39,13 +42,13 @@ pub enum ReplacePolicy {
 /// The effects of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedChange {
-    /// The object after the change. Parts of it may be unknown. Absent for a delete. For a replacement it is the new
-    /// object.
+    /// The object after the change. Parts of it may be unknown. Absent for a delete. For a
+    /// replacement it is the new object.
     pub object: Object,
     /// The kind of change.
     pub verdict: ChangeVerdict,
-    /// The contradictions to the configuration by a provider of the legacy type system. They are normal for such
-    /// providers.
+    /// The contradictions to the configuration by a provider of the legacy type system. They are
+    /// normal for such providers.
     pub tolerated: Vec<Violation>,
     /// Whether the provider has the legacy type system: the apply may contradict this plan.
     pub legacy: bool,
@@ -62,7 +65,8 @@ pub enum ChangeVerdict {
     Update,
     /// The object is deleted and another one created.
     Replace {
-        /// The parts that cannot be changed in place. Empty if the caller asked for the replacement.
+        /// The parts that cannot be changed in place. Empty if the caller asked for the
+        /// replacement.
         paths: Vec<Path>,
     },
     /// The object is deleted.
@@ -82,16 +86,19 @@ pub struct ApplyRequest<'a> {
     pub config: &'a Value,
 }
 
-/// The result of a change. It includes errors of the provider, because they can come with an object.
+/// The result of a change. It includes errors of the provider, because they can come with an
+/// object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppliedChange {
-    /// The current object, which must be recorded even after an error. Absent if there is no object.
+    /// The current object, which must be recorded even after an error. Absent if there is no
+    /// object.
     pub object: Object,
     /// The errors and warnings of the provider.
     pub diagnostics: Vec<TerraformDiagnostic>,
     /// The contradictions between the answer and the plan. They are a bug of the provider.
     pub violations: Vec<Violation>,
-    /// The contradictions to the plan by a provider of the legacy type system. They are normal for such providers.
+    /// The contradictions to the plan by a provider of the legacy type system. They are normal for
+    /// such providers.
     pub tolerated: Vec<Violation>,
     /// Whether a failed create left an object that must be replaced.
     pub broken: bool,
@@ -121,13 +128,22 @@ struct CheckedPlan {
 }
 
 impl Client {
-    /// Plans a change. A replacement takes two calls: one for the existing object, and one for the new one.
+    /// Plans a change. A replacement takes two calls: one for the existing object, and one for the
+    /// new one.
     ///
     /// # Errors
-    /// [`CallFailure::Rejected`] if the provider refuses the change, [`CallFailure::Inconsistent`] if its plan
-    /// contradicts the configuration, and the failures of the calls.
-    pub async fn plan(&self, request: PlanRequest<'_>) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        let PlanRequest { type_name, prior, config, replacing: wanted } = request;
+    /// [`CallFailure::Rejected`] if the provider refuses the change, [`CallFailure::Inconsistent`]
+    /// if its plan contradicts the configuration, and the failures of the calls.
+    pub async fn plan(
+        &self,
+        request: PlanRequest<'_>,
+    ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
+        let PlanRequest {
+            type_name,
+            prior,
+            config,
+            replacing: wanted,
+        } = request;
         let shape = self.call_types(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
         if config.is_null() {
@@ -143,21 +159,27 @@ impl Client {
             return Ok(new);
         };
         let mut first = self.plan_in_place(type_name, prior, config).await?;
-        if wanted == ReplacePolicy::Always && !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
+        if wanted == ReplacePolicy::Always
+            && !matches!(first.value.verdict, ChangeVerdict::Replace { .. })
+        {
             first.value.verdict = ChangeVerdict::Replace { paths: Vec::new() };
         }
         if !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
             return Ok(first);
         }
-        let mut second = self.plan_new(type_name, &first.value.object.private, config).await?;
+        let mut second = self
+            .plan_new(type_name, &first.value.object.private, config)
+            .await?;
         second.value.verdict = first.value.verdict;
-        second.warnings.retain(|warning| !first.warnings.contains(warning));
+        second
+            .warnings
+            .retain(|warning| !first.warnings.contains(warning));
         second.warnings.splice(0..0, first.warnings);
         Ok(second)
     }
 
-    /// Plans the change of an existing object. If it must be replaced, the answer has the object that the provider
-    /// wanted to change it to; [`Client::plan_new`] plans the new one.
+    /// Plans the change of an existing object. If it must be replaced, the answer has the object
+    /// that the provider wanted to change it to; [`Client::plan_new`] plans the new one.
     ///
     /// # Errors
     /// As for [`Client::plan`].
@@ -168,7 +190,11 @@ impl Client {
         config: &Value,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let shape = self.call_types(type_name)?;
-        let question = PlanQuestion { prior: Some(prior), private: &prior.private, config: &shape.conform(config) };
+        let question = PlanQuestion {
+            prior: Some(prior),
+            private: &prior.private,
+            config: &shape.conform(config),
+        };
         let plain = self.plan_once(type_name, &shape, question).await?;
         let paths = replacing(&prior.value, &plain.object.value, &plain.replaces);
         let verdict = match paths.is_empty() {
@@ -179,7 +205,8 @@ impl Client {
         Ok(plain.into_answer(verdict))
     }
 
-    /// Plans a new object. In a replacement `private` is the planned private data of the old object, else it is empty.
+    /// Plans a new object. In a replacement `private` is the planned private data of the old
+    /// object, else it is empty.
     ///
     /// # Errors
     /// As for [`Client::plan`].
@@ -190,12 +217,19 @@ impl Client {
         config: &Value,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let shape = self.call_types(type_name)?;
-        let question = PlanQuestion { prior: None, private, config: &shape.conform(config) };
-        Ok(self.plan_once(type_name, &shape, question).await?.into_answer(ChangeVerdict::Create))
+        let question = PlanQuestion {
+            prior: None,
+            private,
+            config: &shape.conform(config),
+        };
+        Ok(self
+            .plan_once(type_name, &shape, question)
+            .await?
+            .into_answer(ChangeVerdict::Create))
     }
 
-    /// Returns the contradictions between a planned object and a configuration. There are some if the object was
-    /// planned for another configuration.
+    /// Returns the contradictions between a planned object and a configuration. There are some if
+    /// the object was planned for another configuration.
     ///
     /// # Errors
     /// If the provider has no such type.
@@ -208,7 +242,12 @@ impl Client {
     ) -> Result<Vec<Violation>, CallFailure> {
         let shape = self.call_types(type_name)?;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
-        Ok(check_plan(&shape.schema.block, before, &shape.conform(config), &object.value))
+        Ok(check_plan(
+            &shape.schema.block,
+            before,
+            &shape.conform(config),
+            &object.value,
+        ))
     }
 
     /// Returns the contradictions between an earlier plan and a later one with more known values.
@@ -221,7 +260,11 @@ impl Client {
         earlier: &Value,
         later: &Value,
     ) -> Result<Vec<Violation>, CallFailure> {
-        Ok(check_replan(&self.call_types(type_name)?.schema.block, earlier, later))
+        Ok(check_replan(
+            &self.call_types(type_name)?.schema.block,
+            earlier,
+            later,
+        ))
     }
 
     /// Plans a delete. The provider is asked only if it plans deletes.
@@ -233,7 +276,8 @@ impl Client {
         type_name: &str,
         prior: &Object,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        self.plan_absence(type_name, &*self.call_types(type_name)?, Some(prior)).await
+        self.plan_absence(type_name, &*self.call_types(type_name)?, Some(prior))
+            .await
     }
 
     async fn plan_absence(
@@ -242,14 +286,27 @@ impl Client {
         shape: &CallTypes,
         prior: Option<&Object>,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        let absent =
-            Object { private: prior.map(|prior| prior.private.clone()).unwrap_or_default(), ..Object::default() };
-        let Some(prior) = prior.filter(|_| self.schemas().abilities.plans_deletes) else {
-            let planned =
-                PlannedChange { object: absent, verdict: ChangeVerdict::Delete, tolerated: Vec::new(), legacy: false };
-            return Ok(AnswerWithWarnings { value: planned, warnings: Vec::new() });
+        let absent = Object {
+            private: prior.map(|prior| prior.private.clone()).unwrap_or_default(),
+            ..Object::default()
         };
-        let question = PlanQuestion { prior: Some(prior), private: &prior.private, config: &Value::Null };
+        let Some(prior) = prior.filter(|_| self.schemas().abilities.plans_deletes) else {
+            let planned = PlannedChange {
+                object: absent,
+                verdict: ChangeVerdict::Delete,
+                tolerated: Vec::new(),
+                legacy: false,
+            };
+            return Ok(AnswerWithWarnings {
+                value: planned,
+                warnings: Vec::new(),
+            });
+        };
+        let question = PlanQuestion {
+            prior: Some(prior),
+            private: &prior.private,
+            config: &Value::Null,
+        };
         let plain = self.plan_once(type_name, shape, question).await?;
         Ok(plain.into_answer(ChangeVerdict::Delete))
     }
@@ -260,7 +317,11 @@ impl Client {
         shape: &CallTypes,
         question: PlanQuestion<'_>,
     ) -> Result<CheckedPlan, CallFailure> {
-        let PlanQuestion { prior, private, config } = question;
+        let PlanQuestion {
+            prior,
+            private,
+            config,
+        } = question;
         let block = &shape.schema.block;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
         let dynamic = prior.map_or(&[][..], |prior| &prior.dynamic);
@@ -277,15 +338,21 @@ impl Client {
         let answer: PlanAnswer = self.ask(Method::PLAN, request).await?;
         let warnings = accept(answer.notices)?;
         self.check_not_deferred(Method::PLAN, answer.deferred)?;
-        let (value, dynamic) = self.changed(Method::PLAN, shape, answer.planned.as_ref(), answer.legacy)?;
+        let (value, dynamic) =
+            self.changed(Method::PLAN, shape, answer.planned.as_ref(), answer.legacy)?;
         if value.is_null() && !config.is_null() {
             return Err(self.malformed(Method::PLAN, Malformed::Null("planned state")));
         }
         let value = marks::copy_secret_marks(config, &value);
         let found = check_plan(block, before, config, &value);
-        let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.counts_for(answer.legacy));
+        let (violations, tolerated) = found
+            .into_iter()
+            .partition::<Vec<_>, _>(|one| one.counts_for(answer.legacy));
         if !violations.is_empty() {
-            return Err(CallFailure::Inconsistent { method: self.name(Method::PLAN), violations });
+            return Err(CallFailure::Inconsistent {
+                method: self.name(Method::PLAN),
+                violations,
+            });
         }
         let identity = shape.read_identity(answer.identity.as_ref());
         let object = Object {
@@ -295,16 +362,27 @@ impl Client {
             identity: identity.map_err(|problem| self.malformed(Method::PLAN, problem))?,
         };
         let replaces = answer.replaces.into_iter().map(path).collect();
-        Ok(CheckedPlan { object, replaces, tolerated, legacy: answer.legacy, warnings })
+        Ok(CheckedPlan {
+            object,
+            replaces,
+            tolerated,
+            legacy: answer.legacy,
+            warnings,
+        })
     }
 
     /// Carries out a planned change.
     ///
     /// # Errors
-    /// If there is no usable answer; [`CallFailure::is_outcome_unknown`] tells whether the change may have taken
-    /// effect. Errors that the provider reports are in [`AppliedChange`].
+    /// If there is no usable answer; [`CallFailure::is_outcome_unknown`] tells whether the change
+    /// may have taken effect. Errors that the provider reports are in [`AppliedChange`].
     pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<AppliedChange, CallFailure> {
-        let ApplyRequest { type_name, prior, planned, config } = request;
+        let ApplyRequest {
+            type_name,
+            prior,
+            planned,
+            config,
+        } = request;
         let shape = self.call_types(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
         let message = ApplyMessage {
@@ -329,33 +407,56 @@ impl Client {
     ) -> Result<AppliedChange, CallFailure> {
         let diagnostics = diagnostics(answer.notices);
         let failed = diagnostics.iter().any(TerraformDiagnostic::is_error);
-        let (value, dynamic) = self.changed(Method::APPLY, shape, answer.state.as_ref(), answer.legacy)?;
+        let (value, dynamic) =
+            self.changed(Method::APPLY, shape, answer.state.as_ref(), answer.legacy)?;
         if failed && value.is_null() {
             // Providers omit the state when they fail. The prior object still exists then.
             let object = prior.cloned().unwrap_or_default();
-            return Ok(AppliedChange { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
+            return Ok(AppliedChange {
+                object,
+                diagnostics,
+                violations: vec![],
+                tolerated: vec![],
+                broken: false,
+            });
         }
         let block = &shape.schema.block;
         let value = marks::copy_secret_marks(&planned.value, &value);
-        let found = if failed { Vec::new() } else { check_apply(block, &planned.value, &value) };
+        let found = if failed {
+            Vec::new()
+        } else {
+            check_apply(block, &planned.value, &value)
+        };
         // A violation about the existence of the object is never tolerated.
         let stands = |one: &Violation| one.counts_for(answer.legacy) || one.path.0.is_empty();
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(stands);
-        let value = marks::without_unknown(&block.without_write_only(&value), &Path::default(), &mut Vec::new());
+        let value = marks::without_unknown(
+            &block.without_write_only(&value),
+            &Path::default(),
+            &mut Vec::new(),
+        );
         let identity = shape.read_identity(answer.identity.as_ref());
         let identity = identity.map_err(|problem| self.malformed(Method::APPLY, problem))?;
         let object = Object {
-            identity: identity.or_else(|| planned.identity.clone()).filter(|_| !value.is_null()),
+            identity: identity
+                .or_else(|| planned.identity.clone())
+                .filter(|_| !value.is_null()),
             value: block.mark_sensitive(&value),
             dynamic,
             private: answer.private,
         };
         let broken = prior.is_none() && !object.is_absent() && (failed || !violations.is_empty());
-        Ok(AppliedChange { object, diagnostics, violations, tolerated, broken })
+        Ok(AppliedChange {
+            object,
+            diagnostics,
+            violations,
+            tolerated,
+            broken,
+        })
     }
 
-    /// Reads the value of an answer to a change. A value of the legacy type system is converted to the shape of the
-    /// schema.
+    /// Reads the value of an answer to a change. A value of the legacy type system is converted to
+    /// the shape of the schema.
     fn changed(
         &self,
         method: Method,
@@ -363,24 +464,37 @@ impl Client {
         data: Option<&Data>,
         legacy: bool,
     ) -> Result<(Value, Vec<(Path, ValueType)>), CallFailure> {
-        let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
+        let (value, dynamic) =
+            read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
         Ok((if legacy { shape.conform(&value) } else { value }, dynamic))
     }
 }
 
 impl CheckedPlan {
     fn into_answer(self, verdict: ChangeVerdict) -> AnswerWithWarnings<PlannedChange> {
-        let planned = PlannedChange { object: self.object, verdict, tolerated: self.tolerated, legacy: self.legacy };
-        AnswerWithWarnings { value: planned, warnings: self.warnings }
+        let planned = PlannedChange {
+            object: self.object,
+            verdict,
+            tolerated: self.tolerated,
+            legacy: self.legacy,
+        };
+        AnswerWithWarnings {
+            value: planned,
+            warnings: self.warnings,
+        }
     }
 }
 
 impl ChangeVerdict {
-    /// Whether a later plan with this verdict keeps the promise of an earlier verdict. A harsher verdict does not.
+    /// Whether a later plan with this verdict keeps the promise of an earlier verdict. A harsher
+    /// verdict does not.
     pub fn keeps(&self, earlier: &ChangeVerdict) -> bool {
         match (earlier, self) {
             (ChangeVerdict::Update, ChangeVerdict::Same | ChangeVerdict::Update)
-            | (ChangeVerdict::Replace { .. }, ChangeVerdict::Replace { .. } | ChangeVerdict::Create) => true,
+            | (
+                ChangeVerdict::Replace { .. },
+                ChangeVerdict::Replace { .. } | ChangeVerdict::Create,
+            ) => true,
             (earlier, later) => earlier == later,
         }
     }

@@ -64,25 +64,37 @@ pub(crate) fn diagnostics(notices: Vec<NoticeMessage>) -> Vec<TerraformDiagnosti
 
 fn diagnostic(notice: NoticeMessage) -> TerraformDiagnostic {
     TerraformDiagnostic {
-        severity: if notice.severity == WARNING { Severity::Warning } else { Severity::Error },
+        severity: if notice.severity == WARNING {
+            Severity::Warning
+        } else {
+            Severity::Error
+        },
         summary: notice.summary,
         detail: notice.detail,
         path: notice.place.map(path).unwrap_or_default(),
     }
 }
 
-/// Converts a path. The result ends before a step that selects nothing, such as an element of a set.
+/// Converts a path. The result ends before a step that selects nothing, such as an element of a
+/// set.
 pub(crate) fn path(place: AttributePath) -> Path {
     let step = |selector| match selector {
         Selector::Attribute(name) => Some(AttributeStep::Attribute(name.into())),
         Selector::Key(key) => Some(AttributeStep::Key(key.into())),
         Selector::Index(index) => u64::try_from(index).ok().map(AttributeStep::Index),
     };
-    Path(place.steps.into_iter().map_while(|one| one.selector.and_then(step)).collect())
+    Path(
+        place
+            .steps
+            .into_iter()
+            .map_while(|one| one.selector.and_then(step))
+            .collect(),
+    )
 }
 
-/// The reason why a call has no usable answer. The messages are lower-case phrases without values of the call; the
-/// provider's own texts are in [`CallFailure::Rejected`] and in the status of [`CallFailure::Call`].
+/// The reason why a call has no usable answer. The messages are lower-case phrases without values
+/// of the call; the provider's own texts are in [`CallFailure::Rejected`] and in the status of
+/// [`CallFailure::Call`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CallFailure {
     /// The provider answered with errors. The list also has its warnings.
@@ -127,7 +139,9 @@ pub enum CallFailure {
         name: Name,
     },
     /// The stored object was written by a newer version of the provider.
-    #[error("the stored object has version {stored} of its schema; the provider knows version {known}")]
+    #[error(
+        "the stored object has version {stored} of its schema; the provider knows version {known}"
+    )]
     Newer {
         /// The version of the stored object.
         stored: u64,
@@ -232,12 +246,18 @@ impl CallFailure {
 
     /// Converts a version of the protocol; an error if it is not supported.
     pub(crate) fn version(number: Option<u32>) -> Result<ProtocolVersion, CallFailure> {
-        number.and_then(ProtocolVersion::of).ok_or(CallFailure::Protocol(number))
+        number
+            .and_then(ProtocolVersion::of)
+            .ok_or(CallFailure::Protocol(number))
     }
 }
 
 fn first(diagnostics: &[TerraformDiagnostic]) -> String {
-    diagnostics.iter().find(|one| one.is_error()).map(TerraformDiagnostic::to_string).unwrap_or_default()
+    diagnostics
+        .iter()
+        .find(|one| one.is_error())
+        .map(TerraformDiagnostic::to_string)
+        .unwrap_or_default()
 }
 
 fn contradictions(violations: &[Violation]) -> String {
@@ -249,7 +269,10 @@ fn contradictions(violations: &[Violation]) -> String {
 }
 
 fn spoken(number: Option<u32>) -> String {
-    number.map_or_else(|| "an unknown version of the protocol".into(), |number| format!("protocol {number}"))
+    number.map_or_else(
+        || "an unknown version of the protocol".into(),
+        |number| format!("protocol {number}"),
+    )
 }
 
 #[cfg(test)]
@@ -271,14 +294,27 @@ mod tests {
             step(Some(Selector::Attribute("b".into()))),
         ];
         assert_eq!(path(AttributePath { steps }).to_string(), r#"a["k"][2]"#);
-        assert!(path(AttributePath { steps: vec![step(Some(Selector::Index(-1)))] }).0.is_empty());
+        assert!(
+            path(AttributePath {
+                steps: vec![step(Some(Selector::Index(-1)))]
+            })
+            .0
+            .is_empty()
+        );
     }
 
     #[test]
     fn a_message_of_an_unknown_severity_is_an_error() {
-        let notice = |severity| NoticeMessage { severity, summary: "s".into(), detail: "d".into(), place: None };
-        let severities: Vec<_> =
-            diagnostics([0, 1, 2, 9].map(notice).into()).iter().map(TerraformDiagnostic::is_error).collect();
+        let notice = |severity| NoticeMessage {
+            severity,
+            summary: "s".into(),
+            detail: "d".into(),
+            place: None,
+        };
+        let severities: Vec<_> = diagnostics([0, 1, 2, 9].map(notice).into())
+            .iter()
+            .map(TerraformDiagnostic::is_error)
+            .collect();
         assert_eq!(severities, [true, true, false, true]);
     }
 

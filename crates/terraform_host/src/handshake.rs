@@ -1,6 +1,7 @@
 //! The handshake and the shutdown of Terraform's plugins: the conventions of `go-plugin`.
 //!
-//! The process gets no client certificate, so its socket is in plain text; the folder of the socket protects it.
+//! The process gets no client certificate, so its socket is in plain text; the folder of the socket
+//! protects it.
 
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
@@ -13,19 +14,23 @@ use crate::ProtocolVersion;
 use crate::messages::Empty;
 use crate::version::SHUTDOWN;
 
-/// The variable that tells a plugin that it is started by a host, and its value. It is public and protects nothing.
-const COOKIE: (&str, &str) =
-    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
+/// The variable that tells a plugin that it is started by a host, and its value. It is public and
+/// protects nothing.
+const COOKIE: (&str, &str) = (
+    "TF_PLUGIN_MAGIC_COOKIE",
+    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
+);
 
 /// The only supported version of the handshake line.
 const LINE_VERSION: &str = "1";
 
-/// The minimum number of fields of a handshake line: the version of the line, the version of the protocol, the network,
-/// the address and the kind of calls. A certificate and further fields may follow.
+/// The minimum number of fields of a handshake line: the version of the line, the version of the
+/// protocol, the network, the address and the kind of calls. A certificate and further fields may
+/// follow.
 const LEAST_FIELDS: usize = 5;
 
-/// The log level of the libraries of a provider, unless the user sets levels. By default they write several lines for
-/// each call, which hide the provider's own output.
+/// The log level of the libraries of a provider, unless the user sets levels. By default they write
+/// several lines for each call, which hide the provider's own output.
 const LIBRARY_LOG: (&str, &str) = ("TF_LOG_SDK", "WARN");
 
 /// Whether a variable of the user sets a log level of providers.
@@ -39,7 +44,9 @@ pub struct Handshake;
 
 impl Protocol for Handshake {
     fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)> {
-        let versions = ProtocolVersion::ALL.map(|version| version.to_string()).join(",");
+        let versions = ProtocolVersion::ALL
+            .map(|version| version.to_string())
+            .join(",");
         let mut variables: Vec<(OsString, OsString)> = vec![
             (COOKIE.0.into(), COOKIE.1.into()),
             ("PLUGIN_PROTOCOL_VERSIONS".into(), versions.into()),
@@ -55,7 +62,10 @@ impl Protocol for Handshake {
 
     fn line(&self, line: &str) -> HandshakeLine {
         let fields: Vec<&str> = line.trim().split('|').collect();
-        if fields.len() < LEAST_FIELDS || fields[0].is_empty() || !fields[0].bytes().all(|one| one.is_ascii_digit()) {
+        if fields.len() < LEAST_FIELDS
+            || fields[0].is_empty()
+            || !fields[0].bytes().all(|one| one.is_ascii_digit())
+        {
             return HandshakeLine::NotHandshake;
         }
         match endpoint(&fields) {
@@ -66,7 +76,8 @@ impl Protocol for Handshake {
 
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         Box::pin(async move {
-            let Ok(connection) = Connection::connect(endpoint, &ConnectionOptions::default()).await else {
+            let Ok(connection) = Connection::connect(endpoint, &ConnectionOptions::default()).await
+            else {
                 return StopOutcome::Signal;
             };
             // The process often ends before it answers.
@@ -84,7 +95,9 @@ fn endpoint(fields: &[&str]) -> Result<Endpoint, String> {
         return Err("its handshake is incomplete".into());
     };
     if *line != LINE_VERSION {
-        return Err(format!("its handshake has version {line}, not {LINE_VERSION}"));
+        return Err(format!(
+            "its handshake has version {line}, not {LINE_VERSION}"
+        ));
     }
     let number: Option<u32> = version.parse().ok();
     if number.and_then(ProtocolVersion::of).is_none() {
@@ -101,8 +114,14 @@ fn endpoint(fields: &[&str]) -> Result<Endpoint, String> {
         }
         other => return Err(format!("it listens on a network of kind `{other}`")),
     };
-    let tls = rest.first().is_some_and(|certificate| !certificate.is_empty());
-    Ok(Endpoint { address, protocol: number, tls })
+    let tls = rest
+        .first()
+        .is_some_and(|certificate| !certificate.is_empty());
+    Ok(Endpoint {
+        address,
+        protocol: number,
+        tls,
+    })
 }
 
 #[cfg(test)]
@@ -118,28 +137,71 @@ mod tests {
 
     #[test]
     fn a_handshake_names_a_socket_and_a_version() {
-        for line in ["1|5|unix|/tmp/p1|grpc|", "1|5|unix|/tmp/p1|grpc\r", "1|5|unix|/tmp/p1|grpc||more|and more"] {
-            let endpoint = Endpoint { address: ListenAddress::Unix("/tmp/p1".into()), protocol: Some(5), tls: false };
-            assert_eq!(Handshake.line(line), HandshakeLine::Endpoint(endpoint), "{line}");
+        for line in [
+            "1|5|unix|/tmp/p1|grpc|",
+            "1|5|unix|/tmp/p1|grpc\r",
+            "1|5|unix|/tmp/p1|grpc||more|and more",
+        ] {
+            let endpoint = Endpoint {
+                address: ListenAddress::Unix("/tmp/p1".into()),
+                protocol: Some(5),
+                tls: false,
+            };
+            assert_eq!(
+                Handshake.line(line),
+                HandshakeLine::Endpoint(endpoint),
+                "{line}"
+            );
         }
-        let HandshakeLine::Endpoint(endpoint) = Handshake.line("1|6|tcp|127.0.0.1:1234|grpc|MIIB") else { panic!() };
+        let HandshakeLine::Endpoint(endpoint) = Handshake.line("1|6|tcp|127.0.0.1:1234|grpc|MIIB")
+        else {
+            panic!()
+        };
         assert_eq!((endpoint.protocol, endpoint.tls), (Some(6), true));
-        assert_eq!(endpoint.address, ListenAddress::Tcp(([127, 0, 0, 1], 1234).into()));
+        assert_eq!(
+            endpoint.address,
+            ListenAddress::Tcp(([127, 0, 0, 1], 1234).into())
+        );
     }
 
     #[test]
     fn a_handshake_of_another_kind_is_refused_with_the_reason() {
-        assert_eq!(refused("1|4|unix|/tmp/p1|grpc|"), "it uses protocol 4, not 5 or 6");
-        assert_eq!(refused("1|x|unix|/tmp/p1|grpc|"), "it uses protocol x, not 5 or 6");
-        assert_eq!(refused("2|5|unix|/tmp/p1|grpc|"), "its handshake has version 2, not 1");
-        assert_eq!(refused("1|5|unix|/tmp/p1|netrpc|"), "it is called by `netrpc`, not by gRPC");
-        assert_eq!(refused("1|5|tcp|nowhere|grpc|"), "its address `nowhere` is none");
-        assert_eq!(refused("1|5|pipe|x|grpc|"), "it listens on a network of kind `pipe`");
+        assert_eq!(
+            refused("1|4|unix|/tmp/p1|grpc|"),
+            "it uses protocol 4, not 5 or 6"
+        );
+        assert_eq!(
+            refused("1|x|unix|/tmp/p1|grpc|"),
+            "it uses protocol x, not 5 or 6"
+        );
+        assert_eq!(
+            refused("2|5|unix|/tmp/p1|grpc|"),
+            "its handshake has version 2, not 1"
+        );
+        assert_eq!(
+            refused("1|5|unix|/tmp/p1|netrpc|"),
+            "it is called by `netrpc`, not by gRPC"
+        );
+        assert_eq!(
+            refused("1|5|tcp|nowhere|grpc|"),
+            "its address `nowhere` is none"
+        );
+        assert_eq!(
+            refused("1|5|pipe|x|grpc|"),
+            "it listens on a network of kind `pipe`"
+        );
     }
 
     #[test]
     fn other_lines_are_noise() {
-        for line in ["", "hello", "a|b|c|d|e", "|||||", "{\"@level\":\"info\"}", "1|5|unix"] {
+        for line in [
+            "",
+            "hello",
+            "a|b|c|d|e",
+            "|||||",
+            "{\"@level\":\"info\"}",
+            "1|5|unix",
+        ] {
             assert_eq!(Handshake.line(line), HandshakeLine::NotHandshake, "{line}");
         }
     }
@@ -147,7 +209,12 @@ mod tests {
     #[test]
     fn environment_contains_folder_and_protocol_versions() {
         let environment = Handshake.environment(Path::new("/run/x"));
-        let value = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let value = |name: &str| {
+            environment
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.clone())
+        };
         assert_eq!(value("PLUGIN_UNIX_SOCKET_DIR"), Some("/run/x".into()));
         assert_eq!(value("PLUGIN_PROTOCOL_VERSIONS"), Some("5,6".into()));
         assert_eq!(value("PLUGIN_CLIENT_CERT"), Some("".into()));

@@ -1,4 +1,5 @@
-//! The JSON form in which Terraform stores a value: a part of dynamic type is an object of the value and its type.
+//! The JSON form in which Terraform stores a value: a part of dynamic type is an object of the
+//! value and its type.
 
 use std::fmt::Write as _;
 
@@ -6,8 +7,8 @@ use blueprint::Value;
 use terraform_wire::wire::{WireError, WireProblem};
 use terraform_wire::{Path, ValueType};
 
-/// Writes the JSON of a value. `dynamic` has the types of the parts that have a dynamic type in the schema. Secret
-/// marks are left out, so the bytes must not be shown.
+/// Writes the JSON of a value. `dynamic` has the types of the parts that have a dynamic type in the
+/// schema. Secret marks are left out, so the bytes must not be shown.
 ///
 /// # Errors
 /// If a part of the value has no such form, for example an unknown one.
@@ -25,7 +26,9 @@ struct TerraformJsonWriter<'a> {
 impl TerraformJsonWriter<'_> {
     fn value(&self, value: &Value, path: &Path, out: &mut String) -> Result<(), WireError> {
         let dynamic = self.dynamic.iter().find(|(at, _)| at == path);
-        let Some((_, ty)) = dynamic.filter(|_| !value.is_null()) else { return self.plain(value, path, out) };
+        let Some((_, ty)) = dynamic.filter(|_| !value.is_null()) else {
+            return self.plain(value, path, out);
+        };
         out.push_str(r#"{"value":"#);
         self.plain(value, path, out)?;
         let _ = write!(out, r#","type":{}}}"#, ty.to_json());
@@ -59,20 +62,34 @@ impl TerraformJsonWriter<'_> {
                     out.push(':');
                     // Only the type tells whether the key is an attribute or a key of a map.
                     let (attribute, entry) = (path.attribute(key), path.key(key));
-                    let is_entry = self.dynamic.iter().any(|(at, _)| at.0.starts_with(&entry.0));
+                    let is_entry = self
+                        .dynamic
+                        .iter()
+                        .any(|(at, _)| at.0.starts_with(&entry.0));
                     self.value(part, if is_entry { &entry } else { &attribute }, out)?;
                 }
                 out.push('}');
             }
             other => {
-                let problem = WireProblem::Kind { wanted: "a known value", found: other.kind_word() };
-                return Err(WireError { path: path.clone(), problem });
+                let problem = WireProblem::Kind {
+                    wanted: "a known value",
+                    found: other.kind_word(),
+                };
+                return Err(WireError {
+                    path: path.clone(),
+                    problem,
+                });
             }
         }
         Ok(())
     }
 
-    fn list(&self, items: &[Value], out: &mut String, path: impl Fn(usize) -> Path) -> Result<(), WireError> {
+    fn list(
+        &self,
+        items: &[Value],
+        out: &mut String,
+        path: impl Fn(usize) -> Path,
+    ) -> Result<(), WireError> {
         out.push('[');
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
@@ -103,10 +120,23 @@ mod tests {
     fn values_keep_their_json_form() {
         let value = Value::map([
             ("a", Value::from("q\"\n").secret()),
-            ("b", Value::list([Value::Int(-3), Value::Float(0.5), Value::Decimal("1e400".into())])),
-            ("c", Value::Set(Arc::new(vec![Value::Bool(true), Value::Null]))),
+            (
+                "b",
+                Value::list([
+                    Value::Int(-3),
+                    Value::Float(0.5),
+                    Value::Decimal("1e400".into()),
+                ]),
+            ),
+            (
+                "c",
+                Value::Set(Arc::new(vec![Value::Bool(true), Value::Null])),
+            ),
         ]);
-        assert_eq!(written(&value, &[]), r#"{"a":"q\"\n","b":[-3,0.5,1e400],"c":[true,null]}"#);
+        assert_eq!(
+            written(&value, &[]),
+            r#"{"a":"q\"\n","b":[-3,0.5,1e400],"c":[true,null]}"#
+        );
     }
 
     #[test]
@@ -114,7 +144,10 @@ mod tests {
         let value = Value::map([("a", Value::map([("k", Value::Int(1)), ("l", Value::Null)]))]);
         let at = |key: &str| Path::default().attribute(&"a".into()).key(&key.into());
         let dynamic = [(at("k"), ValueType::Number), (at("l"), ValueType::String)];
-        assert_eq!(written(&value, &dynamic), r#"{"a":{"k":{"value":1,"type":"number"},"l":null}}"#);
+        assert_eq!(
+            written(&value, &dynamic),
+            r#"{"a":{"k":{"value":1,"type":"number"},"l":null}}"#
+        );
     }
 
     #[test]

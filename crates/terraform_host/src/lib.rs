@@ -1,5 +1,5 @@
-//! Hosts Terraform's provider plugins: the handshake, the messages of protocol 5 and 6, the rules of a host, and the
-//! contract of providers on top of them.
+//! Hosts Terraform's provider plugins: the handshake, the messages of protocol 5 and 6, the rules
+//! of a host, and the contract of providers on top of them.
 //!
 //! ```text
 //! plugins::Plugin ──Client::open──> Client ── validate, configure
@@ -8,11 +8,12 @@
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! The engine uses [`open`]: a plugin implements the contract of providers. `package.rs` has its catalogue and
-//! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
+//! The engine uses [`open`]: a plugin implements the contract of providers. `package.rs` has its
+//! catalogue and configurations, `managed.rs` the calls about resources, `process.rs` the process
+//! behind them.
 //!
-//! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
-//! are checked ([`terraform::consistency`]) before they are returned.
+//! A [`Client`] is one process with at most one configuration. Values go in and out as
+//! [`blueprint::Value`]; answers are checked ([`terraform::consistency`]) before they are returned.
 //!
 //! Not here: the existing objects, the records, and the repetition of calls.
 
@@ -43,7 +44,9 @@ mod schemas;
 mod version;
 
 pub use attach::{AttachError, Attachment, Attachments, REATTACH};
-pub use change::{AppliedChange, ApplyRequest, ChangeVerdict, PlanRequest, PlannedChange, ReplacePolicy};
+pub use change::{
+    AppliedChange, ApplyRequest, ChangeVerdict, PlanRequest, PlannedChange, ReplacePolicy,
+};
 pub use client::{AnswerWithWarnings, Client, HOST_VERSION, OpenOptions};
 pub use data::{FunctionFailure, Returned};
 pub use diagnostic::{CallFailure, Deferral, Malformed, Severity, TerraformDiagnostic};

@@ -1,8 +1,9 @@
-//! A configured package as a session of the contract: the calls about its resources, data sources and functions.
+//! A configured package as a session of the contract: the calls about its resources, data sources
+//! and functions.
 //!
-//! Secrets are removed from the provider's messages. When a call that only reads is stopped, it is dropped, which
-//! cancels it in the provider. A call that changes something is asked to end and has some seconds to answer, because
-//! its answer says which changes were made.
+//! Secrets are removed from the provider's messages. When a call that only reads is stopped, it is
+//! dropped, which cancels it in the provider. A call that changes something is asked to end and has
+//! some seconds to answer, because its answer says which changes were made.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +11,10 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use plugins::PluginLease;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched,
-    ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
-    ProviderError, ReadOutcome, ReadRequest, Scrubber, UpgradeRequest, Upgraded,
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind,
+    FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Operation,
+    PlanRequest, Planned, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Scrubber,
+    UpgradeRequest, Upgraded,
 };
 use terraform_wire::{SchemaTypes, same};
 
@@ -20,7 +22,8 @@ use crate::change::{AppliedChange as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
 use crate::planning::{current, plan_change, plan_contradiction, upgraded};
 use crate::problems::{
-    CallEffect, contradiction, diagnostic_of, error_of, function_failed, warnings_of, with_path_in_message,
+    CallEffect, contradiction, diagnostic_of, error_of, function_failed, warnings_of,
+    with_path_in_message,
 };
 use crate::process::PackageProcess;
 use crate::{CallFailure, Client, ImportBy, Object, Returned};
@@ -43,12 +46,19 @@ impl ManagedPackage {
         process: Arc<PackageProcess>,
         settings: Value,
     ) -> ManagedPackage {
-        ManagedPackage { types, package, process, settings }
+        ManagedPackage {
+            types,
+            package,
+            process,
+            settings,
+        }
     }
 
     /// Returns the name in the protocol for the name of a resource type.
     fn resource(&self, type_name: &str) -> Result<Name, ProviderError> {
-        self.types.resource_in_protocol(type_name).ok_or_else(|| self.no_such("resource type", type_name))
+        self.types
+            .resource_in_protocol(type_name)
+            .ok_or_else(|| self.no_such("resource type", type_name))
     }
 
     fn no_such(&self, kind: &str, name: &str) -> ProviderError {
@@ -72,12 +82,18 @@ impl ManagedPackage {
     {
         let asked = async {
             let (_lease, client): (PluginLease, Client) = self.process.session().await?;
-            question(client).await.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
+            question(client)
+                .await
+                .map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
         self.run_cancellable(call, CallEffect::Reads, asked).await
     }
 
-    async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
+    async fn check_with(
+        &self,
+        call: &Call,
+        request: CheckRequest<'_>,
+    ) -> Result<CheckFindings, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.spec]);
         let checking = async {
@@ -91,28 +107,61 @@ impl ManagedPackage {
                 Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        Ok(CheckFindings { diagnostics: self.run_cancellable(call, CallEffect::Reads, checking).await? })
+        Ok(CheckFindings {
+            diagnostics: self
+                .run_cancellable(call, CallEffect::Reads, checking)
+                .await?,
+        })
     }
 
-    async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
+    async fn plan_with(
+        &self,
+        call: &Call,
+        request: PlanRequest<'_>,
+    ) -> Result<Planned, ProviderError> {
         let type_name = self.resource(request.type_name)?;
-        let secrets = || self.secrets([request.prior_inputs, request.prior, request.desired, request.private]);
+        let secrets = || {
+            self.secrets([
+                request.prior_inputs,
+                request.prior,
+                request.desired,
+                request.private,
+            ])
+        };
         let asked = &request;
-        let planning = self
-            .read_only_call(call, secrets, |client| async move { plan_change(&client, &type_name, call, asked).await });
+        let planning = self.read_only_call(call, secrets, |client| async move {
+            plan_change(&client, &type_name, call, asked).await
+        });
         let answer = planning.await?;
-        Ok(Planned { diagnostics: warnings_of(&answer.warnings, &secrets()), ..answer.value })
+        Ok(Planned {
+            diagnostics: warnings_of(&answer.warnings, &secrets()),
+            ..answer.value
+        })
     }
 
-    async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
+    async fn read_with(
+        &self,
+        call: &Call,
+        request: ReadRequest<'_>,
+    ) -> Result<ReadOutcome, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         // A provider cannot find an object by the token of a create.
-        let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
+        let Some(id) = request.id.filter(|id| !id.is_empty()) else {
+            return Ok(ReadOutcome::Unknown);
+        };
         if request.outputs.is_null() {
-            let import = ImportRequest { type_name: request.type_name, id, desired: &Value::Null };
+            let import = ImportRequest {
+                type_name: request.type_name,
+                id,
+                desired: &Value::Null,
+            };
             let found = self.import_with(call, import).await?;
-            let own = found.into_iter().find(|one| &*one.type_name == request.type_name);
-            return Ok(own.map_or(ReadOutcome::Absent, |own| ReadOutcome::Present(own.observed)));
+            let own = found
+                .into_iter()
+                .find(|one| &*one.type_name == request.type_name);
+            return Ok(own.map_or(ReadOutcome::Absent, |own| {
+                ReadOutcome::Present(own.observed)
+            }));
         }
         let secrets = || self.secrets([request.inputs, request.outputs, request.private]);
         let envelope = Private::of(request.private, request.schema_version).recorded;
@@ -129,7 +178,11 @@ impl ManagedPackage {
         reading.await
     }
 
-    async fn import_with(&self, call: &Call, request: ImportRequest<'_>) -> Result<Vec<Imported>, ProviderError> {
+    async fn import_with(
+        &self,
+        call: &Call,
+        request: ImportRequest<'_>,
+    ) -> Result<Vec<Imported>, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.desired]);
         let importing = self.read_only_call(call, secrets, |client| async move {
@@ -143,48 +196,89 @@ impl ManagedPackage {
                 // The diagnostics of the whole import belong to the first object.
                 let said = std::mem::take(&mut diagnostics);
                 let observed = observed(&client, &one.type_name, &one.object, request.id, said)?;
-                Ok(Imported { type_name: self.types.names().in_documents(&one.type_name), observed })
+                Ok(Imported {
+                    type_name: self.types.names().in_documents(&one.type_name),
+                    observed,
+                })
             });
             each.collect()
         });
         importing.await
     }
 
-    async fn upgrade_with(&self, call: &Call, request: UpgradeRequest<'_>) -> Result<Upgraded, ProviderError> {
+    async fn upgrade_with(
+        &self,
+        call: &Call,
+        request: UpgradeRequest<'_>,
+    ) -> Result<Upgraded, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.inputs, request.fields, request.private]);
         let envelope = Private::of(request.private, request.schema_version).recorded;
         let inputs = request.inputs.clone();
         let upgrading = self.read_only_call(call, secrets, |client| async move {
-            let object = upgraded(&client, &type_name, request.fields, &envelope).await?.value;
+            let object = upgraded(&client, &type_name, request.fields, &envelope)
+                .await?
+                .value;
             let private = client.envelope(&type_name, &object)?;
-            Ok(Upgraded { inputs, fields: object.value, private })
+            Ok(Upgraded {
+                inputs,
+                fields: object.value,
+                private,
+            })
         });
         upgrading.await
     }
 
-    async fn fetch_with(&self, call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
+    async fn fetch_with(
+        &self,
+        call: &Call,
+        request: FetchRequest<'_>,
+    ) -> Result<Fetched, ProviderError> {
         let type_name = self.types.data_source_in_protocol(request.type_name);
         let type_name = type_name.ok_or_else(|| self.no_such("data source", request.type_name))?;
-        let equal = |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
-        let filters: Vec<(usize, &(Name, Name, Value))> = request.filters.iter().enumerate().filter(equal).collect();
-        let config = Value::map(filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone())));
+        let equal =
+            |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
+        let filters: Vec<(usize, &(Name, Name, Value))> =
+            request.filters.iter().enumerate().filter(equal).collect();
+        let config = Value::map(
+            filters
+                .iter()
+                .map(|(_, (field, _, value))| (field.clone(), value.clone())),
+        );
         let applied = filters.iter().map(|(at, _)| *at).collect();
         let (config, secrets) = (&config, || self.secrets([&config]));
         let fetching = self.read_only_call(call, secrets, |client| async move {
             let mut warnings = client.validate_data(&type_name, config).await?.warnings;
             let read = client.read_data(&type_name, config).await?;
-            warnings.extend(read.warnings.into_iter().filter(|one| !warnings.contains(one)).collect::<Vec<_>>());
-            let candidates = vec![Candidate { filter_fields: read.value.clone(), fields: read.value }];
-            Ok(Fetched { candidates, applied, diagnostics: warnings_of(&warnings, &secrets()) })
+            warnings.extend(
+                read.warnings
+                    .into_iter()
+                    .filter(|one| !warnings.contains(one))
+                    .collect::<Vec<_>>(),
+            );
+            let candidates = vec![Candidate {
+                filter_fields: read.value.clone(),
+                fields: read.value,
+            }];
+            Ok(Fetched {
+                candidates,
+                applied,
+                diagnostics: warnings_of(&warnings, &secrets()),
+            })
         });
         fetching.await
     }
 
-    async fn invoke_with(&self, call: &Call, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
+    async fn invoke_with(
+        &self,
+        call: &Call,
+        request: InvokeRequest<'_>,
+    ) -> Result<Value, ProviderError> {
         let secrets = || self.secrets(request.arguments);
         let invoking = self.read_only_call(call, secrets, |client| async move {
-            client.call_function(request.function, request.arguments).await
+            client
+                .call_function(request.function, request.arguments)
+                .await
         });
         match invoking.await? {
             Returned::Value(value) => Ok(value),
@@ -192,12 +286,29 @@ impl ManagedPackage {
         }
     }
 
-    async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+    async fn apply_with(
+        &self,
+        call: &Call,
+        request: ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         // A stopped call does not wait for a process to start.
-        let (_lease, client) = self.run_cancellable(call, CallEffect::Reads, self.process.session()).await?;
-        let values = [request.prior_inputs, request.prior, request.desired, request.private];
-        let acting = RunningOperation { client, type_name, call, request: &request, secrets: self.secrets(values) };
+        let (_lease, client) = self
+            .run_cancellable(call, CallEffect::Reads, self.process.session())
+            .await?;
+        let values = [
+            request.prior_inputs,
+            request.prior,
+            request.desired,
+            request.private,
+        ];
+        let acting = RunningOperation {
+            client,
+            type_name,
+            call,
+            request: &request,
+            secrets: self.secrets(values),
+        };
         let work = async {
             match request.operation {
                 Operation::Create => acting.change(None).await,
@@ -208,7 +319,9 @@ impl ManagedPackage {
                 Operation::Delete => acting.delete().await,
             }
         };
-        self.run_cancellable(call, CallEffect::Changes, work).await.map_err(with_path_in_message)
+        self.run_cancellable(call, CallEffect::Changes, work)
+            .await
+            .map_err(with_path_in_message)
     }
 
     /// Runs a call until it ends, is cancelled, or exceeds its deadline.
@@ -219,7 +332,10 @@ impl ManagedPackage {
         work: impl Future<Output = Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         if call.cancel.is_cancelled() {
-            return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
+            return Err(ProviderError::new(
+                ErrorKind::Cancelled,
+                "the call was cancelled before it was made",
+            ));
         }
         let mut running = self.process.enter_call();
         let deadline_passed = async {
@@ -243,7 +359,9 @@ impl ManagedPackage {
             let (done, ()) = futures::join!(&mut work, running.cancel());
             done
         };
-        tokio::time::timeout(GRACE, ending).await.unwrap_or(Err(stopped))
+        tokio::time::timeout(GRACE, ending)
+            .await
+            .unwrap_or(Err(stopped))
     }
 }
 
@@ -256,8 +374,19 @@ fn observed(
     diagnostics: Vec<ProviderDiagnostic>,
 ) -> Result<Observed, CallFailure> {
     let found = recorded(client, type_name, object, id_of(object, Some(id), ""))?;
-    let Applied { id, fields, private, .. } = found;
-    Ok(Observed { id, fields, private, diagnostics, ..Observed::default() })
+    let Applied {
+        id,
+        fields,
+        private,
+        ..
+    } = found;
+    Ok(Observed {
+        id,
+        fields,
+        private,
+        diagnostics,
+        ..Observed::default()
+    })
 }
 
 /// A running operation.
@@ -282,24 +411,41 @@ impl RunningOperation<'_> {
     /// The existing object. `None` if it is neither recorded nor found.
     async fn prior(&self) -> Result<Option<Object>, ProviderError> {
         if self.request.prior.is_null() {
-            let Some(id) = self.request.id.filter(|id| !id.is_empty()) else { return Ok(None) };
+            let Some(id) = self.request.id.filter(|id| !id.is_empty()) else {
+                return Ok(None);
+            };
             return match self.client.import(&self.type_name, ImportBy::Id(id)).await {
-                Ok(found) => {
-                    Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object))
-                }
+                Ok(found) => Ok(found
+                    .value
+                    .into_iter()
+                    .find(|one| one.type_name == self.type_name)
+                    .map(|it| it.object)),
                 Err(CallFailure::NothingImported) => Ok(None),
                 Err(failure) => Err(self.error_before_operation(failure)),
             };
         }
-        let prior = current(&self.client, &self.type_name, self.request.prior, &self.private().recorded).await;
-        Ok(Some(prior.map_err(|failure| self.error_before_operation(failure))?.value))
+        let prior = current(
+            &self.client,
+            &self.type_name,
+            self.request.prior,
+            &self.private().recorded,
+        )
+        .await;
+        Ok(Some(
+            prior
+                .map_err(|failure| self.error_before_operation(failure))?
+                .value,
+        ))
     }
 
     /// Creates an object, or changes the existing one.
     async fn change(&self, prior: Option<&Object>) -> Result<Applied, ProviderError> {
         let config = self.request.desired;
         if self.request.operation == Operation::Update && prior.is_none() {
-            return Err(ProviderError::new(ErrorKind::NotFound, "the resource does not exist"));
+            return Err(ProviderError::new(
+                ErrorKind::NotFound,
+                "the resource does not exist",
+            ));
         }
         let planned = match self.planned_before(prior)? {
             Some(planned) => planned,
@@ -311,7 +457,12 @@ impl RunningOperation<'_> {
             return recorded(&self.client, &self.type_name, prior, id)
                 .map_err(|failure| self.error_before_operation(failure));
         }
-        let change = Change { type_name: &self.type_name, prior, planned: &planned, config };
+        let change = Change {
+            type_name: &self.type_name,
+            prior,
+            planned: &planned,
+            config,
+        };
         let done = self.client.apply(change).await;
         let done = done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
         self.answer(done)
@@ -319,12 +470,21 @@ impl RunningOperation<'_> {
 
     /// The planned object, if the plan was made for these inputs.
     fn planned_before(&self, prior: Option<&Object>) -> Result<Option<Object>, ProviderError> {
-        let Some(envelope) = self.private().planned.filter(|_| !self.request.planned.is_null()) else {
+        let Some(envelope) = self
+            .private()
+            .planned
+            .filter(|_| !self.request.planned.is_null())
+        else {
             return Ok(None);
         };
         let failed = |failure| self.error_before_operation(failure);
-        let planned = self.client.restored(&self.type_name, self.request.planned, &envelope).map_err(failed)?;
-        let Some(planned) = planned else { return Ok(None) };
+        let planned = self
+            .client
+            .restored(&self.type_name, self.request.planned, &envelope)
+            .map_err(failed)?;
+        let Some(planned) = planned else {
+            return Ok(None);
+        };
         let unasked = self
             .client
             .contradictions_to_config(&self.type_name, prior, self.request.desired, &planned)
@@ -337,41 +497,64 @@ impl RunningOperation<'_> {
         let (type_name, config) = (&self.type_name, self.request.desired);
         let again = match prior {
             Some(prior) => self.client.plan_in_place(type_name, prior, config).await,
-            None => self.client.plan_new(type_name, &self.private().planned_bytes(), config).await,
+            None => {
+                self.client
+                    .plan_new(type_name, &self.private().planned_bytes(), config)
+                    .await
+            }
         };
-        let again = again.map_err(|failure| self.error_before_operation(failure))?.value;
+        let again = again
+            .map_err(|failure| self.error_before_operation(failure))?
+            .value;
         let broken = plan_contradiction(&self.client, type_name, self.request.planned, &again);
         match broken.map_err(|failure| self.error_before_operation(failure))? {
-            Some(said) => Err(ProviderError::of_diagnostics(ErrorKind::Permanent, vec![said])),
+            Some(said) => Err(ProviderError::of_diagnostics(
+                ErrorKind::Permanent,
+                vec![said],
+            )),
             None => Ok(again.object),
         }
     }
 
     async fn delete(&self) -> Result<Applied, ProviderError> {
-        let Some(prior) = self.prior().await? else { return Ok(Applied::deleted()) };
+        let Some(prior) = self.prior().await? else {
+            return Ok(Applied::deleted());
+        };
         let envelope = self.private().deleted;
         let planned = match &envelope {
-            Some(envelope) => self.client.restored(&self.type_name, &Value::Null, envelope),
+            Some(envelope) => self
+                .client
+                .restored(&self.type_name, &Value::Null, envelope),
             None => Ok(None),
         };
         let planned = match planned.map_err(|failure| self.error_before_operation(failure))? {
             Some(planned) => planned,
             None => {
                 let plan = self.client.plan_delete(&self.type_name, &prior).await;
-                plan.map_err(|failure| self.error_before_operation(failure))?.value.object
+                plan.map_err(|failure| self.error_before_operation(failure))?
+                    .value
+                    .object
             }
         };
-        let change =
-            Change { type_name: &self.type_name, prior: Some(&prior), planned: &planned, config: &Value::Null };
+        let change = Change {
+            type_name: &self.type_name,
+            prior: Some(&prior),
+            planned: &planned,
+            config: &Value::Null,
+        };
         let done = self.client.apply(change).await;
-        let error = match done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets)) {
-            Ok(done) if done.is_done() => {
-                let diagnostics = warnings_of(&done.diagnostics, &self.secrets);
-                return Ok(Applied { diagnostics, ..Applied::deleted() });
-            }
-            Ok(done) => self.refused(&done),
-            Err(error) => error,
-        };
+        let error =
+            match done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets)) {
+                Ok(done) if done.is_done() => {
+                    let diagnostics = warnings_of(&done.diagnostics, &self.secrets);
+                    return Ok(Applied {
+                        diagnostics,
+                        ..Applied::deleted()
+                    });
+                }
+                Ok(done) => self.refused(&done),
+                Err(error) => error,
+            };
         // Some providers fail if the object does not exist.
         match self.client.read(&self.type_name, &prior).await {
             Ok(found) if found.value.is_absent() => Ok(Applied::deleted()),
@@ -379,24 +562,34 @@ impl RunningOperation<'_> {
         }
     }
 
-    /// Converts the answer of the protocol to that of the contract. An existing object is always recorded.
+    /// Converts the answer of the protocol to that of the contract. An existing object is always
+    /// recorded.
     fn answer(&self, done: Done) -> Result<Applied, ProviderError> {
         let exists = (!done.object.is_absent()).then(|| {
             let id = id_of(&done.object, self.request.id, &self.call.token);
             recorded(&self.client, &self.type_name, &done.object, id)
         });
-        let exists = exists.transpose().map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
+        let exists = exists
+            .transpose()
+            .map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
         match exists {
-            Some(applied) if done.is_done() => {
-                Ok(Applied { diagnostics: warnings_of(&done.diagnostics, &self.secrets), ..applied })
-            }
-            exists => Err(ProviderError { partial: exists.map(Box::new), ..self.refused(&done) }),
+            Some(applied) if done.is_done() => Ok(Applied {
+                diagnostics: warnings_of(&done.diagnostics, &self.secrets),
+                ..applied
+            }),
+            exists => Err(ProviderError {
+                partial: exists.map(Box::new),
+                ..self.refused(&done)
+            }),
         }
     }
 
     /// Returns the error of an operation that failed.
     fn refused(&self, done: &Done) -> ProviderError {
-        let failed = done.diagnostics.iter().any(crate::TerraformDiagnostic::is_error);
+        let failed = done
+            .diagnostics
+            .iter()
+            .any(crate::TerraformDiagnostic::is_error);
         let kind = match failed {
             true if self.call.cancel.is_cancelled() => ErrorKind::Cancelled,
             true => ErrorKind::Permanent,
@@ -404,9 +597,15 @@ impl RunningOperation<'_> {
             false if done.object.is_absent() => ErrorKind::OutcomeUnknown,
             false => ErrorKind::Permanent,
         };
-        let said = done.diagnostics.iter().map(|one| diagnostic_of(one, &self.secrets));
+        let said = done
+            .diagnostics
+            .iter()
+            .map(|one| diagnostic_of(one, &self.secrets));
         let method = "ApplyResourceChange";
-        let contradictions = done.violations.iter().map(|one| contradiction(method, one, &self.secrets));
+        let contradictions = done
+            .violations
+            .iter()
+            .map(|one| contradiction(method, one, &self.secrets));
         ProviderError::of_diagnostics(kind, said.chain(contradictions).collect())
     }
 }
@@ -428,11 +627,19 @@ impl provider::Session for ManagedPackage {
         Box::pin(self.read_with(call, request))
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(self.plan_with(call, request))
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(self.apply_with(call, request))
     }
 
@@ -452,11 +659,19 @@ impl provider::Session for ManagedPackage {
         Box::pin(self.upgrade_with(call, request))
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(self.fetch_with(call, request))
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(self.invoke_with(call, request))
     }
 

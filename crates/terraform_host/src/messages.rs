@@ -1,7 +1,7 @@
 //! The messages that both versions of the protocol share, in the form of `prost`.
 //!
-//! A host needs only these; fields that it does not read are left out. The schemas differ between the versions:
-//! `messages5` and `messages6`.
+//! A host needs only these; fields that it does not read are left out. The schemas differ between
+//! the versions: `messages5` and `messages6`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

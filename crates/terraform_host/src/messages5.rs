@@ -1,5 +1,5 @@
-//! The schemas of protocol 5, in the form of `prost`. They are converted to those of protocol 6: attributes cannot be
-//! nested, and one field has another number.
+//! The schemas of protocol 5, in the form of `prost`. They are converted to those of protocol 6:
+//! attributes cannot be nested, and one field has another number.
 
 use std::collections::BTreeMap;
 
@@ -100,12 +100,18 @@ impl From<SchemaAnswer> for messages6::SchemaAnswer {
 }
 
 fn all(schemas: BTreeMap<String, SchemaMessage>) -> BTreeMap<String, messages6::SchemaMessage> {
-    schemas.into_iter().map(|(name, schema)| (name, schema.into())).collect()
+    schemas
+        .into_iter()
+        .map(|(name, schema)| (name, schema.into()))
+        .collect()
 }
 
 impl From<SchemaMessage> for messages6::SchemaMessage {
     fn from(five: SchemaMessage) -> messages6::SchemaMessage {
-        messages6::SchemaMessage { version: five.version, block: five.block.map(Into::into) }
+        messages6::SchemaMessage {
+            version: five.version,
+            block: five.block.map(Into::into),
+        }
     }
 }
 

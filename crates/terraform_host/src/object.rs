@@ -12,8 +12,8 @@ use crate::json;
 /// An object as a provider returned or planned it.
 #[derive(Clone, Default, PartialEq)]
 pub struct Object {
-    /// All attributes and blocks: a map in the shape of the schema. Null if the object does not exist. Attributes that
-    /// the schema calls sensitive are marked secret.
+    /// All attributes and blocks: a map in the shape of the schema. Null if the object does not
+    /// exist. Attributes that the schema calls sensitive are marked secret.
     pub value: Value,
     /// The types of those parts whose type in the schema is dynamic.
     pub dynamic: Vec<(Path, ValueType)>,
@@ -28,7 +28,10 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let private = format_args!("{} bytes", self.private.len()).to_string();
         let mut debug = f.debug_struct("Object");
-        debug.field("value", &self.value).field("dynamic", &self.dynamic).field("private", &private);
+        debug
+            .field("value", &self.value)
+            .field("dynamic", &self.dynamic)
+            .field("private", &private);
         debug.field("identity", &self.identity).finish()
     }
 }
@@ -68,13 +71,17 @@ impl Object {
         self.value.is_null()
     }
 
-    /// Returns the data that must be stored beside the value so that the object can be used again: a map whose private
-    /// part is secret. `version` and `identity_version` are the versions of the schemas, which
-    /// [`envelope`](crate::Client::envelope) of the [`Client`](crate::Client) fills in.
+    /// Returns the data that must be stored beside the value so that the object can be used again:
+    /// a map whose private part is secret. `version` and `identity_version` are the versions of the
+    /// schemas, which [`envelope`](crate::Client::envelope) of the [`Client`](crate::Client) fills
+    /// in.
     pub(crate) fn envelope(&self, version: u64, identity_version: u64) -> Value {
         let mut entries = vec![(VERSION, integer(version))];
         if !self.private.is_empty() {
-            entries.push((PRIVATE, Value::Bytes(self.private.as_slice().into()).secret()));
+            entries.push((
+                PRIVATE,
+                Value::Bytes(self.private.as_slice().into()).secret(),
+            ));
         }
         if !self.dynamic.is_empty() {
             let one = |(path, ty): &(Path, ValueType)| {
@@ -117,8 +124,12 @@ pub(crate) fn versioned(envelope: &Value, version: u64) -> Value {
 
 impl EnvelopeParts {
     pub(crate) fn of(envelope: &Value) -> EnvelopeParts {
-        let number =
-            |key: &str| envelope.get(key).and_then(Value::as_int).and_then(|number| u64::try_from(number).ok());
+        let number = |key: &str| {
+            envelope
+                .get(key)
+                .and_then(Value::as_int)
+                .and_then(|number| u64::try_from(number).ok())
+        };
         let private = match envelope.get(PRIVATE).map(Value::unmarked) {
             Some(Value::Bytes(bytes)) => bytes.to_vec(),
             _ => Vec::new(),
@@ -130,7 +141,9 @@ impl EnvelopeParts {
             .iter()
             .filter_map(|pair| dynamic_part(pair.as_list()?))
             .collect();
-        let identity = envelope.get(IDENTITY).filter(|identity| !identity.is_null());
+        let identity = envelope
+            .get(IDENTITY)
+            .filter(|identity| !identity.is_null());
         EnvelopeParts {
             version: number(VERSION),
             private,
@@ -144,13 +157,24 @@ impl EnvelopeParts {
 }
 
 impl Stored {
-    /// Returns the stored object of a value and its envelope. A missing part of the envelope counts as empty.
+    /// Returns the stored object of a value and its envelope. A missing part of the envelope counts
+    /// as empty.
     ///
     /// # Errors
     /// If the value cannot be stored, for example because a part of it is unknown.
     pub fn restore(value: &Value, envelope: &Value) -> Result<Stored, WireError> {
-        let EnvelopeParts { version, private, dynamic, identity } = EnvelopeParts::of(envelope);
-        Ok(Stored { version: version.unwrap_or_default(), json: json::write(value, &dynamic)?, private, identity })
+        let EnvelopeParts {
+            version,
+            private,
+            dynamic,
+            identity,
+        } = EnvelopeParts::of(envelope);
+        Ok(Stored {
+            version: version.unwrap_or_default(),
+            json: json::write(value, &dynamic)?,
+            private,
+            identity,
+        })
     }
 }
 
@@ -177,8 +201,14 @@ mod tests {
 
     #[test]
     fn an_envelope_gives_the_object_back() {
-        let path = Path::default().attribute(&"d".into()).index(1).key(&"k".into());
-        let value = Value::map([("d", Value::list([Value::Null, Value::map([("k", Value::Int(7))])]))]);
+        let path = Path::default()
+            .attribute(&"d".into())
+            .index(1)
+            .key(&"k".into());
+        let value = Value::map([(
+            "d",
+            Value::list([Value::Null, Value::map([("k", Value::Int(7))])]),
+        )]);
         let object = Object {
             value: value.clone(),
             dynamic: vec![(path, ValueType::Number)],
@@ -186,22 +216,48 @@ mod tests {
             identity: Some(Value::map([("id", Value::from("x"))])),
         };
         let stored = Stored::restore(&value, &object.envelope(4, 2)).unwrap();
-        assert_eq!((stored.version, stored.private.as_slice()), (4, [0, 255, 7].as_slice()));
-        assert_eq!(stored.json, br#"{"d":[null,{"k":{"value":7,"type":"number"}}]}"#);
+        assert_eq!(
+            (stored.version, stored.private.as_slice()),
+            (4, [0, 255, 7].as_slice())
+        );
+        assert_eq!(
+            stored.json,
+            br#"{"d":[null,{"k":{"value":7,"type":"number"}}]}"#
+        );
         let identity = stored.identity.unwrap();
-        assert_eq!((identity.version, Some(identity.value)), (2, object.identity));
+        assert_eq!(
+            (identity.version, Some(identity.value)),
+            (2, object.identity)
+        );
     }
 
     #[test]
     fn private_data_is_secret() {
-        let object = Object { private: b"p".to_vec(), ..Object::default() };
-        assert!(matches!(object.envelope(0, 0).get(PRIVATE), Some(Value::Secret(_))));
-        assert!(!format!("{object:?}").contains("112"), "private bytes are shown");
+        let object = Object {
+            private: b"p".to_vec(),
+            ..Object::default()
+        };
+        assert!(matches!(
+            object.envelope(0, 0).get(PRIVATE),
+            Some(Value::Secret(_))
+        ));
+        assert!(
+            !format!("{object:?}").contains("112"),
+            "private bytes are shown"
+        );
     }
 
     #[test]
     fn a_foreign_envelope_is_empty() {
-        let stored = Stored::restore(&Value::map([("a", Value::Int(1))]), &Value::from("x")).unwrap();
-        assert_eq!((stored.version, stored.private.len(), stored.identity.is_none()), (0, 0, true));
+        let stored =
+            Stored::restore(&Value::map([("a", Value::Int(1))]), &Value::from("x")).unwrap();
+        assert_eq!(
+            (
+                stored.version,
+                stored.private.len(),
+                stored.identity.is_none()
+            ),
+            (0, 0, true)
+        );
     }
 }

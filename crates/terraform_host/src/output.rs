@@ -1,4 +1,5 @@
-//! The output of a provider after its handshake: `go-plugin` sends it through a call instead of the standard output.
+//! The output of a provider after its handshake: `go-plugin` sends it through a call instead of the
+//! standard output.
 //!
 //! It must always be read: a provider with much output blocks until it is read.
 
@@ -10,8 +11,8 @@ use prost::Message;
 
 use crate::messages::Empty;
 
-/// A function that receives each line of a provider's output, without the line break. It must not block. A line may
-/// hold secrets.
+/// A function that receives each line of a provider's output, without the line break. It must not
+/// block. A line may hold secrets.
 pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
 
 const STDIO: &str = "/plugin.GRPCStdio/StreamStdio";
@@ -38,7 +39,11 @@ pub(crate) async fn forward_output(plugin: &Plugin, output: Output) -> Result<()
     tokio::spawn(async move {
         let (mut standard, mut error) = (Lines::default(), Lines::default());
         let each = |printed: Printed| {
-            let lines = if printed.stream == STDOUT { &mut standard } else { &mut error };
+            let lines = if printed.stream == STDOUT {
+                &mut standard
+            } else {
+                &mut error
+            };
             lines.add(&printed.bytes, &*output);
         };
         // The call ends with the process. A provider without this method prints elsewhere.

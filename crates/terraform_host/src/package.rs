@@ -1,7 +1,9 @@
-//! A package of a plugin as a provider: its catalogue from the schema of the plugin, and its configurations.
+//! A package of a plugin as a provider: its catalogue from the schema of the plugin, and its
+//! configurations.
 //!
-//! The functions of a provider become functions of the catalogue with the name of the package as a prefix, because all
-//! packages share the names of functions: `time_rfc3339_parse`. Its short-lived resources are left out.
+//! The functions of a provider become functions of the catalogue with the name of the package as a
+//! prefix, because all packages share the names of functions: `time_rfc3339_parse`. Its short-lived
+//! resources are left out.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
@@ -11,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use blueprint::{Name, PackageFamily, Value};
 use plugins::Pool;
 use provider::{
-    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderError,
-    SettingsChange,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
+    ProviderError, SettingsChange,
 };
 use terraform_wire::{ProviderSchema, SchemaTypes, TypeNames, conform};
 
@@ -24,7 +26,8 @@ use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
 /// The settings digest of a process that only validates specs.
 const OFFLINE: &str = "offline";
 
-/// The key of the process that returned the schema. It keeps this key when a configuration takes it over.
+/// The key of the process that returned the schema. It keeps this key when a configuration takes it
+/// over.
 const UNCONFIGURED: &str = "unconfigured";
 
 /// The prefix of the file name of a provider's program.
@@ -47,26 +50,41 @@ struct Processes {
     spare: Option<Arc<PackageProcess>>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
-/// first configuration. A plugin that is listed in `TF_REATTACH_PROVIDERS` is attached to and not started.
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process
+/// is kept for the first configuration. A plugin that is listed in `TF_REATTACH_PROVIDERS` is
+/// attached to and not started.
 ///
 /// # Errors
 /// If the plugin cannot be started, or if it has no schema that can be read.
-pub fn open(package: HostedPackage, pool: Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
-    Box::pin(async move { open_package(package, pool).await.map(|provider| provider as Arc<dyn Provider>) })
+pub fn open(
+    package: HostedPackage,
+    pool: Arc<Pool>,
+) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
+    Box::pin(async move {
+        open_package(package, pool)
+            .await
+            .map(|provider| provider as Arc<dyn Provider>)
+    })
 }
 
-async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<TerraformProvider>, ProviderError> {
+async fn open_package(
+    package: HostedPackage,
+    pool: Arc<Pool>,
+) -> Result<Arc<TerraformProvider>, ProviderError> {
     let listed = std::env::var(REATTACH).ok().filter(|text| !text.is_empty());
     let attachments = listed.map(|text| Attachments::read(&text)).transpose();
-    let attachments = attachments.map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
-    let attached = attachments.and_then(|all| all.of(&package.name).map(|one| one.endpoint.clone()));
+    let attachments =
+        attachments.map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
+    let attached =
+        attachments.and_then(|all| all.of(&package.name).map(|one| one.endpoint.clone()));
     let program = match attached {
         // A running plugin may change at any time.
         Some(_) => KnownProgram::default(),
         None => {
             let package = package.clone();
-            tokio::task::spawn_blocking(move || KnownProgram::look_up(&package)).await.unwrap_or_default()
+            tokio::task::spawn_blocking(move || KnownProgram::look_up(&package))
+                .await
+                .unwrap_or_default()
         }
     };
     let host = PackageHost::new(package, program, attached, pool);
@@ -83,28 +101,50 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Ter
     let package = &host.package;
     let own_name = own_name(&schemas.provider, package);
     let names = TypeNames::new(package.name.clone(), &own_name);
-    let types = SchemaTypes::new(schemas.provider.clone(), names).planning_deletes(schemas.abilities.plans_deletes);
+    let types = SchemaTypes::new(schemas.provider.clone(), names)
+        .planning_deletes(schemas.abilities.plans_deletes);
     let types = Arc::new(types);
     let catalog = Arc::new(catalog(&package.name, &schemas.provider, &types));
-    let processes = Mutex::new(Processes { spare, ..Processes::default() });
-    Ok(Arc::new(TerraformProvider { catalog, types, schemas, host, processes }))
+    let processes = Mutex::new(Processes {
+        spare,
+        ..Processes::default()
+    });
+    Ok(Arc::new(TerraformProvider {
+        catalog,
+        types,
+        schemas,
+        host,
+        processes,
+    }))
 }
 
-/// Returns the provider's own name, with which its types begin: their first word if all types share it, else the name
-/// in the file name of the program, else that of the package.
+/// Returns the provider's own name, with which its types begin: their first word if all types share
+/// it, else the name in the file name of the program, else that of the package.
 fn own_name(schema: &ProviderSchema, package: &HostedPackage) -> String {
     let names = schema.resources.keys().chain(schema.data_sources.keys());
     let mut words = names.map(|name| name.split('_').next().unwrap_or_default());
-    if let Some(first) = words.next().filter(|first| words.all(|word| word == *first)) {
+    if let Some(first) = words
+        .next()
+        .filter(|first| words.all(|word| word == *first))
+    {
         return first.to_owned();
     }
-    let program = package.program.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    let name = program.strip_prefix(PROGRAM).and_then(|rest| rest.split("_v").next());
+    let program = package
+        .program
+        .file_stem()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let name = program
+        .strip_prefix(PROGRAM)
+        .and_then(|rest| rest.split("_v").next());
     name.unwrap_or(&package.name).to_owned()
 }
 
 fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) -> Catalog {
-    let prefix: String = namespace.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let prefix: String = namespace
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
     let functions = schema.functions.iter().map(|(name, one)| {
         let mut function = terraform_wire::function(namespace, name, one);
         function.name = format!("{prefix}_{name}").into();
@@ -112,10 +152,21 @@ fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) 
     });
     Catalog {
         namespaces: vec![namespace.clone()],
-        docs: schema.provider.block.docs.lines().next().unwrap_or_default().into(),
+        docs: schema
+            .provider
+            .block
+            .docs
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .into(),
         functions: functions.collect(),
         settings: terraform_wire::settings(&schema.provider.block),
-        hosted: Some(Hosted { family: PackageFamily::Terraform, version: None, parameters: Value::Null }),
+        hosted: Some(Hosted {
+            family: PackageFamily::Terraform,
+            version: None,
+            parameters: Value::Null,
+        }),
         source: Some(types.clone()),
         ..Catalog::default()
     }
@@ -123,19 +174,25 @@ fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) 
 
 impl TerraformProvider {
     fn processes(&self) -> MutexGuard<'_, Processes> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process for these settings, one for each. The first configuration takes over the process that returned the
-    /// schema.
+    /// The process for these settings, one for each. The first configuration takes over the process
+    /// that returned the schema.
     fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
             return known.clone();
         }
-        let process =
-            processes.spare.take().unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
-        processes.configured.insert(digest.to_owned(), process.clone());
+        let process = processes
+            .spare
+            .take()
+            .unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
+        processes
+            .configured
+            .insert(digest.to_owned(), process.clone());
         process
     }
 
@@ -145,7 +202,12 @@ impl TerraformProvider {
             // Specs are validated without a configuration of the provider.
             let process = self.process_of(OFFLINE);
             process.count_session();
-            let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
+            let session = ManagedPackage::new(
+                self.types.clone(),
+                self.host.package.name.clone(),
+                process,
+                Value::Null,
+            );
             return Ok(Configured {
                 session: Arc::new(session),
                 change: SettingsChange::Same,
@@ -158,23 +220,42 @@ impl TerraformProvider {
             Ok(diagnostics) => diagnostics,
             Err(error) => {
                 // A process that has refused settings is not used again.
-                self.processes().configured.retain(|_, known| !Arc::ptr_eq(known, &process));
+                self.processes()
+                    .configured
+                    .retain(|_, known| !Arc::ptr_eq(known, &process));
                 process.stop_if_unused().await;
                 return Err(error);
             }
         };
-        let change = match with.former.is_null() || self.digest_of(&with.former).is_ok_and(|former| former == digest) {
+        let change = match with.former.is_null()
+            || self
+                .digest_of(&with.former)
+                .is_ok_and(|former| former == digest)
+        {
             true => SettingsChange::Same,
             false => SettingsChange::Update,
         };
-        let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, with.settings);
-        Ok(Configured { session: Arc::new(session), change, diagnostics })
+        let session = ManagedPackage::new(
+            self.types.clone(),
+            self.host.package.name.clone(),
+            process,
+            with.settings,
+        );
+        Ok(Configured {
+            session: Arc::new(session),
+            change,
+            diagnostics,
+        })
     }
 
     /// Returns a digest of settings as they are sent. Parts of them may be unknown.
     fn digest_of(&self, settings: &Value) -> Result<String, ProviderError> {
         let block = &self.schemas.provider.provider.block;
-        let settings = if settings.is_null() { Value::map::<Name>([]) } else { settings.clone() };
+        let settings = if settings.is_null() {
+            Value::map::<Name>([])
+        } else {
+            settings.clone()
+        };
         let bytes = terraform_wire::wire::encode(&conform(block, &settings), &block.ty());
         let failure = |error| {
             crate::problems::error_of(
@@ -192,7 +273,10 @@ impl Provider for TerraformProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move { self.configure_process(with).await })
     }
 }

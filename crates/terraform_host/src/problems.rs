@@ -22,18 +22,29 @@ pub(crate) enum CallEffect {
 }
 
 /// Returns the error of a call. Secrets are removed from the provider's messages.
-pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrubber) -> ProviderError {
+pub(crate) fn error_of(
+    failure: CallFailure,
+    effect: CallEffect,
+    secrets: &Scrubber,
+) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
         CallFailure::Rejected(said) => said.iter().map(|one| diagnostic_of(one, secrets)).collect(),
-        CallFailure::Inconsistent { method, violations } => {
-            violations.iter().map(|one| contradiction(method, one, secrets)).collect()
-        }
+        CallFailure::Inconsistent { method, violations } => violations
+            .iter()
+            .map(|one| contradiction(method, one, secrets))
+            .collect(),
         CallFailure::Unfit(error) => {
-            let refused = ProviderDiagnostic::error(field_path(&error.path), secrets.clean(&error.problem.to_string()));
+            let refused = ProviderDiagnostic::error(
+                field_path(&error.path),
+                secrets.clean(&error.problem.to_string()),
+            );
             vec![refused.about(Finding::WrongType)]
         }
-        other => vec![ProviderDiagnostic::error("", secrets.clean(&other.to_string()))],
+        other => vec![ProviderDiagnostic::error(
+            "",
+            secrets.clean(&other.to_string()),
+        )],
     };
     if let (Some(first), Some(exit)) = (said.first_mut(), exit_of(&failure)) {
         first.detail = secrets.clean(&last_of(&exit.output));
@@ -44,21 +55,35 @@ pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub
 /// The class of a failure.
 fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
     match failure {
-        CallFailure::Unfit(_) | CallFailure::NoSuchType { .. } | CallFailure::Unsupported(_) => ErrorKind::Document,
+        CallFailure::Unfit(_) | CallFailure::NoSuchType { .. } | CallFailure::Unsupported(_) => {
+            ErrorKind::Document
+        }
         CallFailure::Rejected(_) if effect == CallEffect::Reads => ErrorKind::Document,
         CallFailure::Connect(error) => match **error {
             ConnectError::Refused { .. } | ConnectError::Exited(_) => ErrorKind::Transient,
             _ => ErrorKind::Permanent,
         },
-        CallFailure::Call { error: CallError::NotSent(_), .. } => ErrorKind::Transient,
-        CallFailure::Call { error: CallError::Status(status), .. } if status.code == GrpcCode::Unimplemented => {
-            ErrorKind::Permanent
-        }
-        CallFailure::Call { .. } | CallFailure::Malformed { .. } if effect == CallEffect::Changes => {
+        CallFailure::Call {
+            error: CallError::NotSent(_),
+            ..
+        } => ErrorKind::Transient,
+        CallFailure::Call {
+            error: CallError::Status(status),
+            ..
+        } if status.code == GrpcCode::Unimplemented => ErrorKind::Permanent,
+        CallFailure::Call { .. } | CallFailure::Malformed { .. }
+            if effect == CallEffect::Changes =>
+        {
             ErrorKind::OutcomeUnknown
         }
-        CallFailure::Call { error: CallError::Lost(_), .. } => ErrorKind::Transient,
-        CallFailure::Call { error: CallError::Status(status), .. } => match status.code {
+        CallFailure::Call {
+            error: CallError::Lost(_),
+            ..
+        } => ErrorKind::Transient,
+        CallFailure::Call {
+            error: CallError::Status(status),
+            ..
+        } => match status.code {
             GrpcCode::Unavailable => ErrorKind::Transient,
             GrpcCode::ResourceExhausted => ErrorKind::Throttled,
             GrpcCode::DeadlineExceeded => ErrorKind::TimedOut,
@@ -77,7 +102,10 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
 
 fn exit_of(failure: &CallFailure) -> Option<&ProcessExit> {
     match failure {
-        CallFailure::Call { error: CallError::NotSent(loss) | CallError::Lost(loss), .. } => loss.exit.as_ref(),
+        CallFailure::Call {
+            error: CallError::NotSent(loss) | CallError::Lost(loss),
+            ..
+        } => loss.exit.as_ref(),
         CallFailure::Connect(error) => match &**error {
             ConnectError::Exited(exit) => Some(exit),
             _ => None,
@@ -89,11 +117,12 @@ fn exit_of(failure: &CallFailure) -> Option<&ProcessExit> {
 /// Returns the error of a plugin that cannot be used.
 pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let kind = match error {
-        PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
-            ErrorKind::Document
-        }
+        PluginError::NotFound { .. }
+        | PluginError::NotExecutable { .. }
+        | PluginError::NoFolder { .. } => ErrorKind::Document,
         PluginError::Closed { .. } => ErrorKind::Cancelled,
-        // The pool counts the failures of a process that exits at its start, and refuses after some.
+        // The pool counts the failures of a process that exits at its start, and refuses after
+        // some.
         PluginError::Exited { .. } => ErrorKind::Transient,
         _ => ErrorKind::Permanent,
     };
@@ -104,7 +133,11 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
 /// Converts a message of a provider, with its path.
 pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrubber) -> ProviderDiagnostic {
     ProviderDiagnostic {
-        severity: if said.is_error() { ProviderSeverity::Error } else { ProviderSeverity::Warning },
+        severity: if said.is_error() {
+            ProviderSeverity::Error
+        } else {
+            ProviderSeverity::Warning
+        },
         finding: Finding::Refused,
         summary: secrets.clean(&said.summary),
         detail: secrets.clean(said.detail.trim_end()),
@@ -113,12 +146,19 @@ pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrubber) -> P
 }
 
 /// Converts the warnings of an answer.
-pub(crate) fn warnings_of(said: &[TerraformDiagnostic], secrets: &Scrubber) -> Vec<ProviderDiagnostic> {
+pub(crate) fn warnings_of(
+    said: &[TerraformDiagnostic],
+    secrets: &Scrubber,
+) -> Vec<ProviderDiagnostic> {
     said.iter().map(|one| diagnostic_of(one, secrets)).collect()
 }
 
 /// Returns the diagnostic of a contradiction between an answer and its request.
-pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrubber) -> ProviderDiagnostic {
+pub(crate) fn contradiction(
+    method: &str,
+    violation: &Violation,
+    secrets: &Scrubber,
+) -> ProviderDiagnostic {
     let summary = format!("the provider contradicts itself: {violation}");
     let detail = format!("{method} answered this; it is a mistake of the provider");
     ProviderDiagnostic::error(field_path(&violation.path), secrets.clean(&summary)).detailed(detail)
@@ -126,14 +166,24 @@ pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrub
 
 /// Returns the error of a function.
 pub(crate) fn function_failed(failed: &FunctionFailure, secrets: &Scrubber) -> ProviderError {
-    let place = failed.argument.map(|at| format!("argument {}: ", at + 1)).unwrap_or_default();
-    ProviderError::new(ErrorKind::Document, format!("{place}{}", secrets.clean(&failed.text)))
+    let place = failed
+        .argument
+        .map(|at| format!("argument {}: ", at + 1))
+        .unwrap_or_default();
+    ProviderError::new(
+        ErrorKind::Document,
+        format!("{place}{}", secrets.clean(&failed.text)),
+    )
 }
 
-/// Adds the path to the message of an error: the message of an operation is shown without a place in the document.
+/// Adds the path to the message of an error: the message of an operation is shown without a place
+/// in the document.
 pub(crate) fn with_path_in_message(error: ProviderError) -> ProviderError {
     match &error.field {
-        Some(field) => ProviderError { message: format!("`{field}`: {}", error.message), ..error },
+        Some(field) => ProviderError {
+            message: format!("`{field}`: {}", error.message),
+            ..error
+        },
         None => error,
     }
 }
@@ -162,47 +212,106 @@ mod tests {
     use crate::Severity;
 
     fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
-        error_of(failure, effect, &Scrubber::of([&Value::from("hunter2-hunter2").secret()]))
+        error_of(
+            failure,
+            effect,
+            &Scrubber::of([&Value::from("hunter2-hunter2").secret()]),
+        )
     }
 
     fn call(error: CallError) -> CallFailure {
-        CallFailure::Call { method: "ApplyResourceChange", error }
+        CallFailure::Call {
+            method: "ApplyResourceChange",
+            error,
+        }
     }
 
     fn loss() -> Loss {
-        Loss { why: "gone".into(), exit: None }
+        Loss {
+            why: "gone".into(),
+            exit: None,
+        }
     }
 
     fn status(code: GrpcCode) -> CallFailure {
-        call(CallError::Status(GrpcStatus { code, message: "no".into(), raw_details: Vec::new() }))
+        call(CallError::Status(GrpcStatus {
+            code,
+            message: "no".into(),
+            raw_details: Vec::new(),
+        }))
     }
 
     #[test]
     fn the_class_depends_on_whether_something_may_have_changed() {
         for (failure, reads, changes) in [
-            (status(GrpcCode::Unknown), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
-            (status(GrpcCode::Unimplemented), ErrorKind::Permanent, ErrorKind::Permanent),
-            (status(GrpcCode::Unavailable), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
-            (call(CallError::Lost(loss())), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
-            (call(CallError::NotSent(loss())), ErrorKind::Transient, ErrorKind::Transient),
-            (CallFailure::Rejected(Vec::new()), ErrorKind::Document, ErrorKind::Permanent),
-            (CallFailure::Newer { stored: 2, known: 1 }, ErrorKind::Permanent, ErrorKind::Permanent),
+            (
+                status(GrpcCode::Unknown),
+                ErrorKind::Permanent,
+                ErrorKind::OutcomeUnknown,
+            ),
+            (
+                status(GrpcCode::Unimplemented),
+                ErrorKind::Permanent,
+                ErrorKind::Permanent,
+            ),
+            (
+                status(GrpcCode::Unavailable),
+                ErrorKind::Transient,
+                ErrorKind::OutcomeUnknown,
+            ),
+            (
+                call(CallError::Lost(loss())),
+                ErrorKind::Transient,
+                ErrorKind::OutcomeUnknown,
+            ),
+            (
+                call(CallError::NotSent(loss())),
+                ErrorKind::Transient,
+                ErrorKind::Transient,
+            ),
+            (
+                CallFailure::Rejected(Vec::new()),
+                ErrorKind::Document,
+                ErrorKind::Permanent,
+            ),
+            (
+                CallFailure::Newer {
+                    stored: 2,
+                    known: 1,
+                },
+                ErrorKind::Permanent,
+                ErrorKind::Permanent,
+            ),
         ] {
-            assert_eq!(error(failure.clone(), CallEffect::Reads).kind, reads, "{failure:?}");
-            assert_eq!(error(failure.clone(), CallEffect::Changes).kind, changes, "{failure:?}");
+            assert_eq!(
+                error(failure.clone(), CallEffect::Reads).kind,
+                reads,
+                "{failure:?}"
+            );
+            assert_eq!(
+                error(failure.clone(), CallEffect::Changes).kind,
+                changes,
+                "{failure:?}"
+            );
         }
     }
 
     #[test]
     fn provider_messages_keep_places_and_hide_secrets() {
-        let path = Path::default().attribute(&"a".into()).index(1).key(&"k.1".into());
+        let path = Path::default()
+            .attribute(&"a".into())
+            .index(1)
+            .key(&"k.1".into());
         let said = |severity, summary: &str| TerraformDiagnostic {
             severity,
             summary: summary.into(),
             detail: "because of hunter2-hunter2\n".into(),
             path: path.clone(),
         };
-        let all = vec![said(Severity::Warning, "odd"), said(Severity::Error, "wrong")];
+        let all = vec![
+            said(Severity::Warning, "odd"),
+            said(Severity::Error, "wrong"),
+        ];
         let error = with_path_in_message(error(CallFailure::Rejected(all), CallEffect::Reads));
         assert_eq!(error.message, "`a[1][\"k.1\"]`: wrong\nbecause of (secret)");
         assert_eq!(error.diagnostics.len(), 2);

@@ -1,22 +1,26 @@
-//! The process of a configuration: started by the pool, connected and configured, and again after a crash.
+//! The process of a configuration: started by the pool, connected and configured, and again after a
+//! crash.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::Value;
-use plugins::{Endpoint, Inherit, Launch, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
+use plugins::{
+    Endpoint, Inherit, Launch, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start,
+};
 use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrubber};
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::problems::{CallEffect, error_of, not_started, warnings_of};
 use crate::program::KnownProgram;
 use crate::{
-    AnswerWithWarnings, CallFailure, Client, Handshake, OpenOptions, Output, ProgramDigest, ProtocolVersion,
-    SchemaCache, Schemas,
+    AnswerWithWarnings, CallFailure, Client, Handshake, OpenOptions, Output, ProgramDigest,
+    ProtocolVersion, SchemaCache, Schemas,
 };
 
-/// The number of opened packages. Two of them never share a process, because each would configure it.
+/// The number of opened packages. Two of them never share a process, because each would configure
+/// it.
 static OPENED: AtomicUsize = AtomicUsize::new(0);
 
 /// The data that all processes of a package share.
@@ -42,7 +46,15 @@ impl PackageHost {
     ) -> Arc<PackageHost> {
         let known = Mutex::new(program.known.clone());
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
-        Arc::new(PackageHost { number, package, program, attached, pool, known, log: Arc::default() })
+        Arc::new(PackageHost {
+            number,
+            package,
+            program,
+            attached,
+            pool,
+            known,
+            log: Arc::default(),
+        })
     }
 
     /// Sets the receiver of log lines.
@@ -52,7 +64,9 @@ impl PackageHost {
 
     /// The schemas, if they are already known.
     pub(crate) fn schemas(&self) -> Option<Arc<Schemas>> {
-        lock(&self.known).as_ref().map(|(_, schemas)| schemas.clone())
+        lock(&self.known)
+            .as_ref()
+            .map(|(_, schemas)| schemas.clone())
     }
 
     fn start(&self) -> Start {
@@ -61,7 +75,10 @@ impl PackageHost {
         if let Some(endpoint) = &self.attached {
             return Start::Attach(name, endpoint.clone());
         }
-        let environment = package.environment.iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = package
+            .environment
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
         let launch = Launch {
             name,
             program: package.program.clone(),
@@ -69,7 +86,11 @@ impl PackageHost {
             folder: package.folder.clone(),
             environment: environment.collect(),
             inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
-            limits: ProcessLimits { memory: package.memory, start: package.start_within, ..ProcessLimits::default() },
+            limits: ProcessLimits {
+                memory: package.memory,
+                start: package.start_within,
+                ..ProcessLimits::default()
+            },
         };
         Start::Launch(launch, Arc::new(Handshake))
     }
@@ -83,16 +104,35 @@ impl PackageHost {
             }
         });
         // A running plugin may change at any time.
-        let cached = self.package.cache.as_ref().filter(|_| self.attached.is_none()).map(SchemaCache::new);
+        let cached = self
+            .package
+            .cache
+            .as_ref()
+            .filter(|_| self.attached.is_none())
+            .map(SchemaCache::new);
         let cache = cached.as_ref().zip(self.program.digest.as_ref());
         let known = lock(&self.known).clone();
         let was_known = known.is_some();
-        let client = Client::open(plugin, OpenOptions { known, cache, output: Some(output) }).await?;
+        let client = Client::open(
+            plugin,
+            OpenOptions {
+                known,
+                cache,
+                output: Some(output),
+            },
+        )
+        .await?;
         *lock(&self.known) = Some((client.version(), client.schemas().clone()));
-        if let (false, Some(digest)) = (was_known, self.program.digest.filter(|_| cached.is_some())) {
-            let (package, identity, version) = (self.package.clone(), self.program.identity.clone(), client.version());
-            let noted =
-                tokio::task::spawn_blocking(move || crate::program::note(&package, &identity, &digest, version));
+        if let (false, Some(digest)) = (was_known, self.program.digest.filter(|_| cached.is_some()))
+        {
+            let (package, identity, version) = (
+                self.package.clone(),
+                self.program.identity.clone(),
+                client.version(),
+            );
+            let noted = tokio::task::spawn_blocking(move || {
+                crate::program::note(&package, &identity, &digest, version)
+            });
             // Without a note, the program is read again next time.
             let _ = noted.await;
         }
@@ -139,8 +179,15 @@ impl PackageProcess {
     pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
         // Packages with the same program differ in their environment.
-        let binary = format!("{}\0{}\0{:?}", package.name, host.program.identity, package.environment);
-        let binary = format!("{} {}", ProgramDigest::of(binary.as_bytes()).to_hex(), host.number);
+        let binary = format!(
+            "{}\0{}\0{:?}",
+            package.name, host.program.identity, package.environment
+        );
+        let binary = format!(
+            "{} {}",
+            ProgramDigest::of(binary.as_bytes()).to_hex(),
+            host.number
+        );
         let key = PoolKey { binary, settings };
         Arc::new(PackageProcess {
             host,
@@ -155,13 +202,20 @@ impl PackageProcess {
     /// Returns the connected plugin. The lease keeps its process alive.
     pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, live) = self.live().await?;
-        let client = live.as_ref().ok_or_else(not_configured_error)?.client.clone();
+        let client = live
+            .as_ref()
+            .ok_or_else(not_configured_error)?
+            .client
+            .clone();
         Ok((lease, client))
     }
 
-    /// Configures the process, now and after each restart, and counts a session. Returns the provider's diagnostics
-    /// about the settings. Parts of them may be unknown.
-    pub(crate) async fn configure(&self, settings: &Value) -> Result<Vec<ProviderDiagnostic>, ProviderError> {
+    /// Configures the process, now and after each restart, and counts a session. Returns the
+    /// provider's diagnostics about the settings. Parts of them may be unknown.
+    pub(crate) async fn configure(
+        &self,
+        settings: &Value,
+    ) -> Result<Vec<ProviderDiagnostic>, ProviderError> {
         let known = lock(&self.settings).clone();
         if let Some(prepared) = known {
             // Another session has the same settings.
@@ -171,15 +225,27 @@ impl PackageProcess {
         }
         let secrets = Scrubber::of([settings]);
         let (lease, mut live) = self.live().await?;
-        let LiveProcess { client, configured, .. } = live.as_mut().ok_or_else(not_configured_error)?;
+        let LiveProcess {
+            client, configured, ..
+        } = live.as_mut().ok_or_else(not_configured_error)?;
         let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let validated = client.validate_provider(settings).await.map_err(reads)?;
-        let AnswerWithWarnings { warnings, .. } =
-            client.configure(&validated.value).await.map_err(|f| refused(f, &secrets))?;
+        let AnswerWithWarnings { warnings, .. } = client
+            .configure(&validated.value)
+            .await
+            .map_err(|f| refused(f, &secrets))?;
         *configured = true;
         let mut said = warnings_of(&validated.warnings, &secrets);
-        said.extend(warnings_of(&warnings, &secrets).into_iter().filter(|one| !said.contains(one)).collect::<Vec<_>>());
-        *lock(&self.settings) = Some(Prepared { values: validated.value, warnings: said.clone() });
+        said.extend(
+            warnings_of(&warnings, &secrets)
+                .into_iter()
+                .filter(|one| !said.contains(one))
+                .collect::<Vec<_>>(),
+        );
+        *lock(&self.settings) = Some(Prepared {
+            values: validated.value,
+            warnings: said.clone(),
+        });
         self.users.fetch_add(1, Ordering::AcqRel);
         drop((live, lease));
         Ok(said)
@@ -192,24 +258,50 @@ impl PackageProcess {
 
     /// Returns the configured plugin. The lease keeps its process alive during a call.
     pub(crate) async fn session(&self) -> Result<(PluginLease, Client), ProviderError> {
-        let settings = lock(&self.settings).clone().ok_or_else(not_configured_error)?;
+        let settings = lock(&self.settings)
+            .clone()
+            .ok_or_else(not_configured_error)?;
         let (lease, mut live) = self.live().await?;
         let live = live.as_mut().ok_or_else(not_configured_error)?;
         if !live.configured {
             let secrets = Scrubber::of([&settings.values]);
-            live.client.configure(&settings.values).await.map_err(|failure| refused(failure, &secrets))?;
+            live.client
+                .configure(&settings.values)
+                .await
+                .map_err(|failure| refused(failure, &secrets))?;
             live.configured = true;
         }
         Ok((lease, live.client.clone()))
     }
 
-    async fn live(&self) -> Result<(PluginLease, tokio::sync::MutexGuard<'_, Option<LiveProcess>>), ProviderError> {
-        let lease = self.host.pool.get(&self.key, self.host.start()).await.map_err(|error| not_started(&error))?;
+    async fn live(
+        &self,
+    ) -> Result<
+        (
+            PluginLease,
+            tokio::sync::MutexGuard<'_, Option<LiveProcess>>,
+        ),
+        ProviderError,
+    > {
+        let lease = self
+            .host
+            .pool
+            .get(&self.key, self.host.start())
+            .await
+            .map_err(|error| not_started(&error))?;
         let mut live = self.live.lock().await;
-        if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
+        if live
+            .as_ref()
+            .is_none_or(|live| live.plugin.id() != lease.id())
+        {
             let client = self.host.open(&lease).await;
-            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
-            *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, configured: false });
+            let client = client
+                .map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
+            *live = Some(LiveProcess {
+                plugin: Plugin::clone(&lease),
+                client,
+                configured: false,
+            });
         }
         Ok((lease, live))
     }
@@ -217,13 +309,20 @@ impl PackageProcess {
     /// Counts a call until the guard is dropped.
     pub(crate) fn enter_call(&self) -> RunningCall<'_> {
         lock(&self.calls).running += 1;
-        RunningCall { process: self, cancelled: false }
+        RunningCall {
+            process: self,
+            cancelled: false,
+        }
     }
 
-    /// Ends a session. The process is stopped with its last session: by the shutdown call, then by a signal, then by
-    /// force.
+    /// Ends a session. The process is stopped with its last session: by the shutdown call, then by
+    /// a signal, then by force.
     pub(crate) async fn end_session(&self) {
-        let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        let left = self
+            .users
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
+                users.checked_sub(1)
+            });
         if left == Ok(1) {
             self.stop().await;
         }
@@ -251,8 +350,9 @@ pub(crate) struct RunningCall<'a> {
 }
 
 impl RunningCall<'_> {
-    /// Cancels the call. If all calls of the process are cancelled, the provider is asked to cut them short: they still
-    /// answer, perhaps with a partial result. The protocol cannot cut a single call short.
+    /// Cancels the call. If all calls of the process are cancelled, the provider is asked to cut
+    /// them short: they still answer, perhaps with a partial result. The protocol cannot cut a
+    /// single call short.
     pub(crate) async fn cancel(&mut self) {
         if !self.cancelled {
             self.cancelled = true;
@@ -263,7 +363,13 @@ impl RunningCall<'_> {
             calls.cancelled == calls.running
         };
         if all {
-            let client = self.process.live.lock().await.as_ref().map(|live| live.client.clone());
+            let client = self
+                .process
+                .live
+                .lock()
+                .await
+                .as_ref()
+                .map(|live| live.client.clone());
             if let Some(client) = client {
                 // A provider that cannot stop continues, and the time limit of the call ends it.
                 let _ = client.stop().await;
@@ -280,17 +386,31 @@ impl Drop for RunningCall<'_> {
     }
 }
 
-/// Returns the error of a configuration that the provider refuses. An error that names no setting usually concerns
-/// credentials.
+/// Returns the error of a configuration that the provider refuses. An error that names no setting
+/// usually concerns credentials.
 fn refused(failure: CallFailure, secrets: &Scrubber) -> ProviderError {
-    let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
+    let names_none = failure
+        .diagnostics()
+        .iter()
+        .filter(|said| said.is_error())
+        .all(|said| said.path.0.is_empty());
     let is_rejected = matches!(failure, CallFailure::Rejected(_));
     let error = error_of(failure, CallEffect::Reads, secrets);
-    if is_rejected && names_none { ProviderError { kind: ErrorKind::Credentials, ..error } } else { error }
+    if is_rejected && names_none {
+        ProviderError {
+            kind: ErrorKind::Credentials,
+            ..error
+        }
+    } else {
+        error
+    }
 }
 
 fn not_configured_error() -> ProviderError {
-    ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
+    ProviderError::new(
+        ErrorKind::Transient,
+        "the plugin is not configured any more",
+    )
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,9 +1,9 @@
 //! The identity of a package's program, and a note that avoids reading the program at each start.
 //!
-//! Schemas are cached by the digest of the program ([`SchemaCache`]). A program has tens of megabytes, so the digest is
-//! noted with the path, size, modification time and inode of the program, and with its protocol version. Arguments that
-//! are files count as parts of the program. If a script reads other files, changes of only these files are not
-//! detected.
+//! Schemas are cached by the digest of the program ([`SchemaCache`]). A program has tens of
+//! megabytes, so the digest is noted with the path, size, modification time and inode of the
+//! program, and with its protocol version. Arguments that are files count as parts of the program.
+//! If a script reads other files, changes of only these files are not detected.
 //!
 //! Nothing here fails: data that cannot be read or written is not cached.
 
@@ -36,20 +36,38 @@ impl KnownProgram {
     /// Looks a program up. It blocks.
     pub(crate) fn look_up(package: &HostedPackage) -> KnownProgram {
         let identity = identity(package);
-        let Some(folder) = &package.cache else { return KnownProgram { identity, ..KnownProgram::default() } };
+        let Some(folder) = &package.cache else {
+            return KnownProgram {
+                identity,
+                ..KnownProgram::default()
+            };
+        };
         let cache = SchemaCache::new(folder);
-        let load = |digest: &ProgramDigest, version| Some((version, Arc::new(cache.load(digest, version)?)));
+        let load = |digest: &ProgramDigest, version| {
+            Some((version, Arc::new(cache.load(digest, version)?)))
+        };
         if let Some((digest, version)) = read_note(package, &identity) {
             let known = load(&digest, version);
-            return KnownProgram { identity, digest: Some(digest), known };
+            return KnownProgram {
+                identity,
+                digest: Some(digest),
+                known,
+            };
         }
         let digest = digest(package);
-        let known =
-            digest.as_ref().and_then(|digest| ProtocolVersion::ALL.into_iter().find_map(|one| load(digest, one)));
+        let known = digest.as_ref().and_then(|digest| {
+            ProtocolVersion::ALL
+                .into_iter()
+                .find_map(|one| load(digest, one))
+        });
         if let (Some(digest), Some((version, _))) = (&digest, &known) {
             note(package, &identity, digest, *version);
         }
-        KnownProgram { identity, digest, known }
+        KnownProgram {
+            identity,
+            digest,
+            known,
+        }
     }
 }
 
@@ -58,19 +76,37 @@ fn identity(package: &HostedPackage) -> String {
     let mut text = file_fingerprint(&package.program);
     for argument in &package.arguments {
         let path = package.folder.join(argument);
-        let _ = write!(text, "\0{}", if path.is_file() { file_fingerprint(&path) } else { argument.clone() });
+        let _ = write!(
+            text,
+            "\0{}",
+            if path.is_file() {
+                file_fingerprint(&path)
+            } else {
+                argument.clone()
+            }
+        );
     }
     ProgramDigest::of(text.as_bytes()).to_hex()
 }
 
 fn file_fingerprint(path: &Path) -> String {
-    let Ok(known) = fs::metadata(path) else { return path.display().to_string() };
-    let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let Ok(known) = fs::metadata(path) else {
+        return path.display().to_string();
+    };
+    let changed = known
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     #[cfg(unix)]
     let inode = std::os::unix::fs::MetadataExt::ino(&known);
     #[cfg(not(unix))]
     let inode = 0;
-    format!("{}\0{}\0{}\0{inode}", path.display(), known.len(), changed.map_or(0, |time| time.as_nanos()))
+    format!(
+        "{}\0{}\0{}\0{inode}",
+        path.display(),
+        known.len(),
+        changed.map_or(0, |time| time.as_nanos())
+    )
 }
 
 /// The digest of a program and its arguments.
@@ -82,8 +118,15 @@ fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
     let mut text = program.to_hex();
     for argument in &package.arguments {
         let path = package.folder.join(argument);
-        let content = path.is_file().then(|| ProgramDigest::of_file(&path).ok()).flatten();
-        let _ = write!(text, "\0{}", content.map_or_else(|| argument.clone(), |digest| digest.to_hex()));
+        let content = path
+            .is_file()
+            .then(|| ProgramDigest::of_file(&path).ok())
+            .flatten();
+        let _ = write!(
+            text,
+            "\0{}",
+            content.map_or_else(|| argument.clone(), |digest| digest.to_hex())
+        );
     }
     Some(ProgramDigest::of(text.as_bytes()))
 }
@@ -91,18 +134,34 @@ fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
 /// The noted digest of an unchanged program, and the version of its protocol.
 fn read_note(package: &HostedPackage, identity: &str) -> Option<(ProgramDigest, ProtocolVersion)> {
     let text = fs::read_to_string(place(package)?).ok()?;
-    let rest = text.strip_prefix(FORMAT)?.strip_prefix(' ')?.strip_prefix(identity)?.strip_prefix(' ')?;
+    let rest = text
+        .strip_prefix(FORMAT)?
+        .strip_prefix(' ')?
+        .strip_prefix(identity)?
+        .strip_prefix(' ')?;
     let (digest, version) = rest.strip_suffix('\n')?.split_once(' ')?;
-    Some((ProgramDigest::of_hex(digest)?, ProtocolVersion::of(version.parse().ok()?)?))
+    Some((
+        ProgramDigest::of_hex(digest)?,
+        ProtocolVersion::of(version.parse().ok()?)?,
+    ))
 }
 
 /// Notes the digest of a program. It blocks.
-pub(crate) fn note(package: &HostedPackage, identity: &str, digest: &ProgramDigest, version: ProtocolVersion) {
-    let (Some(folder), Some(place)) = (&package.cache, place(package)) else { return };
+pub(crate) fn note(
+    package: &HostedPackage,
+    identity: &str,
+    digest: &ProgramDigest,
+    version: ProtocolVersion,
+) {
+    let (Some(folder), Some(place)) = (&package.cache, place(package)) else {
+        return;
+    };
     if fs::create_dir_all(folder).is_err() {
         return;
     }
-    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else { return };
+    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else {
+        return;
+    };
     if writeln!(file, "{FORMAT} {identity} {} {version}", digest.to_hex()).is_ok() {
         // The temporary file is removed if it cannot be renamed.
         let _ = file.persist(place);
@@ -115,7 +174,12 @@ fn place(package: &HostedPackage) -> Option<PathBuf> {
         let _ = write!(text, "\0{argument}");
     }
     let name = ProgramDigest::of(text.as_bytes()).to_hex();
-    Some(package.cache.as_ref()?.join(format!("terraform-{}.program", name.get(..32)?)))
+    Some(
+        package
+            .cache
+            .as_ref()?
+            .join(format!("terraform-{}.program", name.get(..32)?)),
+    )
 }
 
 #[cfg(test)]
@@ -164,18 +228,37 @@ mod tests {
     fn a_damaged_note_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let package = package(folder.path());
-        note(&package, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
-        assert_eq!(read_note(&package, "i"), Some((ProgramDigest::of(b"x"), ProtocolVersion::Five)));
+        note(
+            &package,
+            "i",
+            &ProgramDigest::of(b"x"),
+            ProtocolVersion::Five,
+        );
+        assert_eq!(
+            read_note(&package, "i"),
+            Some((ProgramDigest::of(b"x"), ProtocolVersion::Five))
+        );
         let path = place(&package).unwrap();
         let whole = fs::read_to_string(&path).unwrap();
-        for damaged in
-            ["".to_owned(), whole.replace(" 1 i", " 2 i"), whole.replace(" 5\n", " 7\n"), whole.replace('\n', "")]
-        {
+        for damaged in [
+            "".to_owned(),
+            whole.replace(" 1 i", " 2 i"),
+            whole.replace(" 5\n", " 7\n"),
+            whole.replace('\n', ""),
+        ] {
             fs::write(&path, damaged).unwrap();
             assert_eq!(read_note(&package, "i"), None);
         }
-        let nowhere = HostedPackage { cache: None, ..package };
-        note(&nowhere, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
+        let nowhere = HostedPackage {
+            cache: None,
+            ..package
+        };
+        note(
+            &nowhere,
+            "i",
+            &ProgramDigest::of(b"x"),
+            ProtocolVersion::Five,
+        );
         assert_eq!(read_note(&nowhere, "i"), None);
     }
 }

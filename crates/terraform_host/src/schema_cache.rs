@@ -1,7 +1,8 @@
-//! A cache on disk for the schemas of providers, one file for each program and version of the protocol.
+//! A cache on disk for the schemas of providers, one file for each program and version of the
+//! protocol.
 //!
-//! A file is written atomically and is verified when it is read. A missing or damaged file only costs time: the
-//! provider is asked again. The caller chooses the folder and removes old files.
+//! A file is written atomically and is verified when it is read. A missing or damaged file only
+//! costs time: the provider is asked again. The caller chooses the folder and removes old files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -61,12 +62,20 @@ impl ProgramDigest {
                 }
             }
         };
-        read().map_err(|source| CacheError { path: path.to_owned(), source })
+        read().map_err(|source| CacheError {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     /// Parses a digest in hexadecimal digits.
     pub(crate) fn of_hex(text: &str) -> Option<ProgramDigest> {
-        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(ProgramDigest)
+        HEXLOWER
+            .decode(text.as_bytes())
+            .ok()?
+            .try_into()
+            .ok()
+            .map(ProgramDigest)
     }
 
     /// Returns the digest in hexadecimal digits.
@@ -84,13 +93,19 @@ pub struct SchemaCache {
 impl SchemaCache {
     /// Returns a cache in a folder. The folder is created with the first file.
     pub fn new(folder: impl Into<PathBuf>) -> SchemaCache {
-        SchemaCache { folder: folder.into() }
+        SchemaCache {
+            folder: folder.into(),
+        }
     }
 
     /// The schemas of a program, if they are cached.
     pub fn load(&self, program: &ProgramDigest, version: ProtocolVersion) -> Option<Schemas> {
         let mut bytes = Vec::new();
-        File::open(self.path(program, version)).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        File::open(self.path(program, version))
+            .ok()?
+            .take(LARGEST)
+            .read_to_end(&mut bytes)
+            .ok()?;
         let (stated, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
         if ProgramDigest::of(payload).0 != stated {
             return None;
@@ -98,8 +113,14 @@ impl SchemaCache {
         Schemas::of(SchemaAnswers::decode(payload).ok()?).ok()
     }
 
-    /// Stores the answers of a provider. If the folder cannot be written, the provider is asked again next time.
-    pub(crate) fn store(&self, program: &ProgramDigest, version: ProtocolVersion, answers: &SchemaAnswers) {
+    /// Stores the answers of a provider. If the folder cannot be written, the provider is asked
+    /// again next time.
+    pub(crate) fn store(
+        &self,
+        program: &ProgramDigest,
+        version: ProtocolVersion,
+        answers: &SchemaAnswers,
+    ) {
         let payload = answers.encode_to_vec();
         // An error only means that nothing is cached.
         let _ = self.write(&self.path(program, version), &payload);
@@ -116,7 +137,8 @@ impl SchemaCache {
     }
 
     fn path(&self, program: &ProgramDigest, version: ProtocolVersion) -> PathBuf {
-        self.folder.join(format!("{}-{version}.schema", program.to_hex()))
+        self.folder
+            .join(format!("{}-{version}.schema", program.to_hex()))
     }
 }
 
@@ -126,9 +148,18 @@ mod tests {
     use crate::messages6::{BlockMessage, SchemaAnswer, SchemaMessage};
 
     fn answers(version: i64) -> SchemaAnswers {
-        let schema = SchemaMessage { version, block: Some(BlockMessage::default()) };
+        let schema = SchemaMessage {
+            version,
+            block: Some(BlockMessage::default()),
+        };
         let resources = [("t".to_owned(), schema)].into();
-        SchemaAnswers { schemas: Some(SchemaAnswer { resources, ..SchemaAnswer::default() }), identities: None }
+        SchemaAnswers {
+            schemas: Some(SchemaAnswer {
+                resources,
+                ..SchemaAnswer::default()
+            }),
+            identities: None,
+        }
     }
 
     #[test]
@@ -143,7 +174,15 @@ mod tests {
         assert_eq!(cache.load(&one, ProtocolVersion::Six), None);
         assert_eq!(cache.load(&other, ProtocolVersion::Five), None);
         cache.store(&one, ProtocolVersion::Five, &answers(4));
-        assert_eq!(cache.load(&one, ProtocolVersion::Five).unwrap().provider.resources["t"].version, 4);
+        assert_eq!(
+            cache
+                .load(&one, ProtocolVersion::Five)
+                .unwrap()
+                .provider
+                .resources["t"]
+                .version,
+            4
+        );
     }
 
     #[test]
@@ -157,9 +196,17 @@ mod tests {
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
             fs::write(&path, &damaged).unwrap();
-            assert_eq!(cache.load(&program, ProtocolVersion::Six), None, "byte {at}");
+            assert_eq!(
+                cache.load(&program, ProtocolVersion::Six),
+                None,
+                "byte {at}"
+            );
             fs::write(&path, &whole[..at]).unwrap();
-            assert_eq!(cache.load(&program, ProtocolVersion::Six), None, "{at} bytes");
+            assert_eq!(
+                cache.load(&program, ProtocolVersion::Six),
+                None,
+                "{at} bytes"
+            );
         }
     }
 
@@ -167,7 +214,10 @@ mod tests {
     fn the_digest_of_a_file_is_that_of_its_bytes() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"abc").unwrap();
-        assert_eq!(ProgramDigest::of_file(file.path()).unwrap(), ProgramDigest::of(b"abc"));
+        assert_eq!(
+            ProgramDigest::of_file(file.path()).unwrap(),
+            ProgramDigest::of(b"abc")
+        );
         assert!(ProgramDigest::of(b"abc").to_hex().starts_with("ba7816bf"));
         let error = ProgramDigest::of_file(Path::new("/nothing/here")).unwrap_err();
         assert_eq!(error.to_string(), "/nothing/here cannot be read");

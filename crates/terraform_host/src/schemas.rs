@@ -1,4 +1,5 @@
-//! The description of a provider: its schemas, the identities of its resource types, and the abilities of its server.
+//! The description of a provider: its schemas, the identities of its resource types, and the
+//! abilities of its server.
 //!
 //! This module converts messages to the model of `terraform_wire`.
 
@@ -8,11 +9,13 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name};
 use prost::Message;
 use terraform_wire::{
-    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
-    SchemaAttribute, TypeSchema, ValueType,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema,
+    ProviderSchema, SchemaAttribute, TypeSchema, ValueType,
 };
 
-use crate::messages::{FunctionMessage, IdentitySchema, IdentitySchemasAnswer, ParameterMessage, ServerAbilities};
+use crate::messages::{
+    FunctionMessage, IdentitySchema, IdentitySchemasAnswer, ParameterMessage, ServerAbilities,
+};
 use crate::{Malformed, messages6};
 
 /// The maximum nesting depth of blocks and nested attributes that is accepted.
@@ -63,12 +66,17 @@ pub(crate) struct SchemaAnswers {
 impl Schemas {
     pub(crate) fn of(answers: SchemaAnswers) -> Result<Schemas, Malformed> {
         let answer = answers.schemas.unwrap_or_default();
-        let ServerAbilities { plans_deletes, schema_is_optional, moves } = answer.server.unwrap_or_default();
+        let ServerAbilities {
+            plans_deletes,
+            schema_is_optional,
+            moves,
+        } = answer.server.unwrap_or_default();
         let own = |schema: Option<messages6::SchemaMessage>, what: &str| {
             schema.map(|schema| read_schema(schema, what)).transpose()
         };
         let functions = answer.functions.into_iter().map(|(name, one)| {
-            let function = function(one).map_err(|problem| Malformed::Schema(name.as_str().into(), problem))?;
+            let function = function(one)
+                .map_err(|problem| Malformed::Schema(name.as_str().into(), problem))?;
             Ok((Name::from(name), function))
         });
         let provider = ProviderSchema {
@@ -79,19 +87,31 @@ impl Schemas {
             ephemerals: all(answer.ephemerals)?,
             functions: functions.collect::<Result<_, Malformed>>()?,
         };
-        let identities = answers.identities.unwrap_or_default().schemas.into_iter().map(|(name, one)| {
-            let identity = identity(one).map_err(|problem| Malformed::Schema(name.as_str().into(), problem))?;
-            Ok((Name::from(name), identity))
-        });
+        let identities = answers
+            .identities
+            .unwrap_or_default()
+            .schemas
+            .into_iter()
+            .map(|(name, one)| {
+                let identity = identity(one)
+                    .map_err(|problem| Malformed::Schema(name.as_str().into(), problem))?;
+                Ok((Name::from(name), identity))
+            });
         Ok(Schemas {
             provider: Arc::new(provider),
             identities: identities.collect::<Result<_, Malformed>>()?,
-            abilities: Abilities { plans_deletes, schema_is_optional, moves },
+            abilities: Abilities {
+                plans_deletes,
+                schema_is_optional,
+                moves,
+            },
         })
     }
 }
 
-fn all(schemas: BTreeMap<String, messages6::SchemaMessage>) -> Result<IndexMap<Name, Arc<TypeSchema>>, Malformed> {
+fn all(
+    schemas: BTreeMap<String, messages6::SchemaMessage>,
+) -> Result<IndexMap<Name, Arc<TypeSchema>>, Malformed> {
     let one = |(name, schema): (String, messages6::SchemaMessage)| {
         let schema = read_schema(schema, &name)?;
         Ok((Name::from(name), Arc::new(schema)))
@@ -102,7 +122,10 @@ fn all(schemas: BTreeMap<String, messages6::SchemaMessage>) -> Result<IndexMap<N
 fn read_schema(schema: messages6::SchemaMessage, what: &str) -> Result<TypeSchema, Malformed> {
     let read = || {
         let version = version(schema.version)?;
-        Ok(TypeSchema { version, block: block(schema.block.unwrap_or_default(), 0)? })
+        Ok(TypeSchema {
+            version,
+            block: block(schema.block.unwrap_or_default(), 0)?,
+        })
     };
     read().map_err(|problem| Malformed::Schema(what.into(), problem))
 }
@@ -145,10 +168,16 @@ fn attributes(
     messages: Vec<messages6::AttributeMessage>,
     depth: usize,
 ) -> Result<IndexMap<Name, SchemaAttribute>, &'static str> {
-    messages.into_iter().map(|message| attribute(message, depth)).collect()
+    messages
+        .into_iter()
+        .map(|message| attribute(message, depth))
+        .collect()
 }
 
-fn attribute(message: messages6::AttributeMessage, depth: usize) -> Result<(Name, SchemaAttribute), &'static str> {
+fn attribute(
+    message: messages6::AttributeMessage,
+    depth: usize,
+) -> Result<(Name, SchemaAttribute), &'static str> {
     if depth > DEEPEST {
         return Err("it is nested too deep");
     }
@@ -187,7 +216,11 @@ fn nesting(number: i32) -> Option<Nesting> {
 
 fn function(message: FunctionMessage) -> Result<FunctionSchema, &'static str> {
     Ok(FunctionSchema {
-        parameters: message.parameters.into_iter().map(parameter).collect::<Result<_, _>>()?,
+        parameters: message
+            .parameters
+            .into_iter()
+            .map(parameter)
+            .collect::<Result<_, _>>()?,
         variadic: message.variadic.map(parameter).transpose()?,
         returns: ty(&message.returns.unwrap_or_default().ty)?,
         summary: message.summary.into(),
@@ -207,10 +240,22 @@ fn parameter(message: ParameterMessage) -> Result<ParameterSchema, &'static str>
 }
 
 fn identity(message: IdentitySchema) -> Result<TypeIdentity, &'static str> {
-    let required = message.attributes.iter().filter(|one| one.required).map(|one| one.name.as_str().into()).collect();
-    let attributes = message.attributes.into_iter().map(|one| Ok((Name::from(one.name), ty(&one.ty)?)));
+    let required = message
+        .attributes
+        .iter()
+        .filter(|one| one.required)
+        .map(|one| one.name.as_str().into())
+        .collect();
+    let attributes = message
+        .attributes
+        .into_iter()
+        .map(|one| Ok((Name::from(one.name), ty(&one.ty)?)));
     let attributes: Vec<(Name, ValueType)> = attributes.collect::<Result<_, &'static str>>()?;
-    Ok(TypeIdentity { version: version(message.version)?, ty: ValueType::object(attributes), required })
+    Ok(TypeIdentity {
+        version: version(message.version)?,
+        ty: ValueType::object(attributes),
+        required,
+    })
 }
 
 #[cfg(test)]
@@ -218,9 +263,18 @@ mod tests {
     use super::*;
 
     fn answer(block: messages6::BlockMessage) -> SchemaAnswers {
-        let schema = messages6::SchemaMessage { version: 3, block: Some(block) };
+        let schema = messages6::SchemaMessage {
+            version: 3,
+            block: Some(block),
+        };
         let resources = [("t".to_owned(), schema)].into();
-        SchemaAnswers { schemas: Some(messages6::SchemaAnswer { resources, ..Default::default() }), identities: None }
+        SchemaAnswers {
+            schemas: Some(messages6::SchemaAnswer {
+                resources,
+                ..Default::default()
+            }),
+            identities: None,
+        }
     }
 
     fn text(name: &str) -> messages6::AttributeMessage {
@@ -234,8 +288,14 @@ mod tests {
 
     #[test]
     fn attributes_and_blocks_become_the_model() {
-        let inner = messages6::BlockMessage { attributes: vec![text("x")], ..Default::default() };
-        let nested = messages6::NestedObjectMessage { attributes: vec![text("y")], nesting: 4 };
+        let inner = messages6::BlockMessage {
+            attributes: vec![text("x")],
+            ..Default::default()
+        };
+        let nested = messages6::NestedObjectMessage {
+            attributes: vec![text("y")],
+            nesting: 4,
+        };
         let block = messages6::BlockMessage {
             attributes: vec![messages6::AttributeMessage {
                 name: "n".into(),
@@ -260,17 +320,37 @@ mod tests {
 
     #[test]
     fn a_malformed_schema_is_named() {
-        let wrong = messages6::AttributeMessage { name: "a".into(), ty: b"int".into(), ..Default::default() };
-        let block = messages6::BlockMessage { attributes: vec![wrong], ..Default::default() };
+        let wrong = messages6::AttributeMessage {
+            name: "a".into(),
+            ty: b"int".into(),
+            ..Default::default()
+        };
+        let block = messages6::BlockMessage {
+            attributes: vec![wrong],
+            ..Default::default()
+        };
         let problem = Schemas::of(answer(block)).unwrap_err();
-        assert_eq!(problem.to_string(), "the schema of `t` is malformed: a type cannot be read");
+        assert_eq!(
+            problem.to_string(),
+            "the schema of `t` is malformed: a type cannot be read"
+        );
         let mut deep = messages6::BlockMessage::default();
         for _ in 0..70 {
-            let inner =
-                messages6::NestedBlock { name: "b".into(), block: Some(deep), nesting: 1, ..Default::default() };
-            deep = messages6::BlockMessage { blocks: vec![inner], ..Default::default() };
+            let inner = messages6::NestedBlock {
+                name: "b".into(),
+                block: Some(deep),
+                nesting: 1,
+                ..Default::default()
+            };
+            deep = messages6::BlockMessage {
+                blocks: vec![inner],
+                ..Default::default()
+            };
         }
         let problem = Schemas::of(answer(deep)).unwrap_err();
-        assert_eq!(problem.to_string(), "the schema of `t` is malformed: it is nested too deep");
+        assert_eq!(
+            problem.to_string(),
+            "the schema of `t` is malformed: it is nested too deep"
+        );
     }
 }

@@ -17,7 +17,9 @@ impl ProtocolVersion {
 
     /// The version with this number.
     pub fn of(number: u32) -> Option<ProtocolVersion> {
-        ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
+        ProtocolVersion::ALL
+            .into_iter()
+            .find(|version| version.number() == number)
     }
 
     /// Its number.
@@ -96,8 +98,14 @@ mod tests {
 
     #[test]
     fn a_method_has_its_own_name_in_each_version() {
-        assert_eq!(Method::SCHEMA.path(ProtocolVersion::Five), "/tfplugin5.Provider/GetSchema");
-        assert_eq!(Method::SCHEMA.path(ProtocolVersion::Six), "/tfplugin6.Provider/GetProviderSchema");
+        assert_eq!(
+            Method::SCHEMA.path(ProtocolVersion::Five),
+            "/tfplugin5.Provider/GetSchema"
+        );
+        assert_eq!(
+            Method::SCHEMA.path(ProtocolVersion::Six),
+            "/tfplugin6.Provider/GetProviderSchema"
+        );
         assert_eq!(Method::STOP.name(ProtocolVersion::Six), "StopProvider");
     }
 
@@ -105,7 +113,12 @@ mod tests {
     fn only_two_versions_are_known() {
         assert_eq!(
             [4, 5, 6, 7].map(ProtocolVersion::of),
-            [None, Some(ProtocolVersion::Five), Some(ProtocolVersion::Six), None]
+            [
+                None,
+                Some(ProtocolVersion::Five),
+                Some(ProtocolVersion::Six),
+                None
+            ]
         );
     }
 }

@@ -1,7 +1,8 @@
 //! Runs recorded life cycles of resources of the published providers through the contract.
 //!
-//! `CYAN_CONFORMANCE_TERRAFORM` names another folder with the layout of `conformance/terraform`. `CYAN_CASES` restricts
-//! the run to cases whose names contain its value. The last line reports how many cases pass.
+//! `CYAN_CONFORMANCE_TERRAFORM` names another folder with the layout of `conformance/terraform`.
+//! `CYAN_CASES` restricts the run to cases whose names contain its value. The last line reports how
+//! many cases pass.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -28,9 +29,15 @@ async fn recorded_lifecycles_pass() {
     let named = std::env::var_os("CYAN_CONFORMANCE_TERRAFORM").map(PathBuf::from);
     let some = std::env::var("CYAN_CASES").ok();
     let pack = named.clone().unwrap_or(own).join("cases");
-    let cases: Vec<Case> = read(&pack).into_iter().filter(|case| case.needs(&PROVIDERS)).collect();
+    let cases: Vec<Case> = read(&pack)
+        .into_iter()
+        .filter(|case| case.needs(&PROVIDERS))
+        .collect();
     let (mut passed, mut all) = (0, 0);
-    for case in cases.iter().filter(|case| some.as_ref().is_none_or(|part| case.id.contains(part.as_str()))) {
+    for case in cases.iter().filter(|case| {
+        some.as_ref()
+            .is_none_or(|part| case.id.contains(part.as_str()))
+    }) {
         all += 1;
         match lifecycle_cases::run(case).await {
             Ok(()) => passed += 1,
@@ -47,8 +54,15 @@ async fn recorded_lifecycles_pass() {
 fn read(pack: &Path) -> Vec<Case> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for group in std::fs::read_dir(pack).unwrap() {
-        paths.extend(std::fs::read_dir(group.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
+        paths.extend(
+            std::fs::read_dir(group.unwrap().path())
+                .unwrap()
+                .map(|entry| entry.unwrap().path()),
+        );
     }
     paths.sort();
-    paths.iter().map(|path| Case::read(&std::fs::read_to_string(path).unwrap())).collect()
+    paths
+        .iter()
+        .map(|path| Case::read(&std::fs::read_to_string(path).unwrap()))
+        .collect()
 }

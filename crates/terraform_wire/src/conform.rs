@@ -1,5 +1,5 @@
-//! Converts a value to the shape of a schema: every attribute is present, blocks are never null, sets have no
-//! repetition, numbers and booleans are texts where texts are expected.
+//! Converts a value to the shape of a schema: every attribute is present, blocks are never null,
+//! sets have no repetition, numbers and booleans are texts where texts are expected.
 //!
 //! A value that cannot be converted stays unchanged; its encoding then fails with its path.
 
@@ -10,11 +10,13 @@ use blueprint::Value;
 use crate::number::Decimal;
 use crate::{AttributeKind, Block, BlockType, Nesting, SchemaAttribute, ValueType, sets};
 
-/// Converts a value to the shape of a block. Null stays null; a missing attribute becomes null; a missing block becomes
-/// empty, as does a null block that must not be null.
+/// Converts a value to the shape of a block. Null stays null; a missing attribute becomes null; a
+/// missing block becomes empty, as does a null block that must not be null.
 pub fn conform(block: &Block, value: &Value) -> Value {
     let (bare, secret) = value.split_secret();
-    let Value::Map(entries) = bare else { return value.clone() };
+    let Value::Map(entries) = bare else {
+        return value.clone();
+    };
     let mut map = blueprint::Map::with_capacity(block.attributes.len() + block.blocks.len());
     for (name, attribute) in &block.attributes {
         let part = entries.get(name).unwrap_or(&Value::Null);
@@ -24,22 +26,36 @@ pub fn conform(block: &Block, value: &Value) -> Value {
         let part = entries.get(name).unwrap_or(&Value::Null);
         map.insert(name.clone(), conform_blocks(inner, part));
     }
-    for (name, part) in entries.iter().filter(|(name, _)| !map.contains_key(name)).collect::<Vec<_>>() {
+    for (name, part) in entries
+        .iter()
+        .filter(|(name, _)| !map.contains_key(name))
+        .collect::<Vec<_>>()
+    {
         map.insert(name.clone(), part.clone());
     }
     Value::Map(Arc::new(map)).tainted(secret)
 }
 
 fn conform_attribute(attribute: &SchemaAttribute, value: &Value) -> Value {
-    let AttributeKind::Nested(object) = &attribute.kind else { return conform_to(&attribute.ty(), value) };
+    let AttributeKind::Nested(object) = &attribute.kind else {
+        return conform_to(&attribute.ty(), value);
+    };
     conform_places(object.nesting, &object.ty(), value, &|part| {
         let (bare, secret) = part.split_secret();
-        let Value::Map(entries) = bare else { return part.clone() };
+        let Value::Map(entries) = bare else {
+            return part.clone();
+        };
         let own = object.attributes.iter().map(|(name, attribute)| {
-            (name.clone(), conform_attribute(attribute, entries.get(name).unwrap_or(&Value::Null)))
+            (
+                name.clone(),
+                conform_attribute(attribute, entries.get(name).unwrap_or(&Value::Null)),
+            )
         });
-        let others = entries.iter().filter(|(name, _)| !object.attributes.contains_key(*name));
-        Value::map(own.chain(others.map(|(name, part)| (name.clone(), part.clone())))).tainted(secret)
+        let others = entries
+            .iter()
+            .filter(|(name, _)| !object.attributes.contains_key(*name));
+        Value::map(own.chain(others.map(|(name, part)| (name.clone(), part.clone()))))
+            .tainted(secret)
     })
 }
 
@@ -47,18 +63,29 @@ fn conform_blocks(inner: &BlockType, value: &Value) -> Value {
     if value.is_null() {
         return inner.empty();
     }
-    conform_places(inner.nesting, &inner.block.ty(), value, &|part| conform(&inner.block, part))
+    conform_places(inner.nesting, &inner.block.ty(), value, &|part| {
+        conform(&inner.block, part)
+    })
 }
 
-fn conform_places(nesting: Nesting, ty: &ValueType, value: &Value, one: &dyn Fn(&Value) -> Value) -> Value {
+fn conform_places(
+    nesting: Nesting,
+    ty: &ValueType,
+    value: &Value,
+    one: &dyn Fn(&Value) -> Value,
+) -> Value {
     let (bare, secret) = value.split_secret();
     let shaped = match (nesting, bare) {
         (Nesting::Single | Nesting::Group, _) => return one(value),
-        (Nesting::List, Value::List(items) | Value::Set(items)) => Value::list(items.iter().map(one)),
-        (Nesting::Set, Value::List(items) | Value::Set(items)) => {
-            Value::Set(Arc::new(sets::distinct(items.iter().map(one).collect(), ty)))
+        (Nesting::List, Value::List(items) | Value::Set(items)) => {
+            Value::list(items.iter().map(one))
         }
-        (Nesting::Map, Value::Map(entries)) => Value::map(entries.iter().map(|(key, part)| (key.clone(), one(part)))),
+        (Nesting::Set, Value::List(items) | Value::Set(items)) => Value::Set(Arc::new(
+            sets::distinct(items.iter().map(one).collect(), ty),
+        )),
+        (Nesting::Map, Value::Map(entries)) => {
+            Value::map(entries.iter().map(|(key, part)| (key.clone(), one(part))))
+        }
         _ => return value.clone(),
     };
     shaped.tainted(secret)
@@ -70,10 +97,12 @@ pub fn conform_to(ty: &ValueType, value: &Value) -> Value {
     let shaped = match (ty, bare) {
         (_, Value::Null | Value::Unknown(_)) => return value.clone(),
         (ValueType::String, Value::Bool(flag)) => Value::text(flag.to_string()),
-        (ValueType::String, Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => match Decimal::of(bare) {
-            Some(number) => Value::text(number.text()),
-            None => return value.clone(),
-        },
+        (ValueType::String, Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => {
+            match Decimal::of(bare) {
+                Some(number) => Value::text(number.text()),
+                None => return value.clone(),
+            }
+        }
         (ValueType::Number, Value::Text(text)) => match Decimal::parse(text) {
             Some(number) => number.value(),
             None => return value.clone(),
@@ -92,16 +121,28 @@ pub fn conform_to(ty: &ValueType, value: &Value) -> Value {
         }
         (ValueType::Tuple(types), Value::List(items)) => {
             let of = |at: usize| types.get(at).unwrap_or(&ValueType::Dynamic);
-            Value::list(items.iter().enumerate().map(|(at, part)| conform_to(of(at), part)))
+            Value::list(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, part)| conform_to(of(at), part)),
+            )
         }
-        (ValueType::Map(inner), Value::Map(entries)) => {
-            Value::map(entries.iter().map(|(key, part)| (key.clone(), conform_to(inner, part))))
-        }
-        (ValueType::Object(attributes), Value::Map(entries)) => {
-            let own = attributes
+        (ValueType::Map(inner), Value::Map(entries)) => Value::map(
+            entries
                 .iter()
-                .map(|(name, ty)| (name.clone(), conform_to(ty, entries.get(name).unwrap_or(&Value::Null))));
-            let others = entries.iter().filter(|(name, _)| !attributes.contains_key(*name));
+                .map(|(key, part)| (key.clone(), conform_to(inner, part))),
+        ),
+        (ValueType::Object(attributes), Value::Map(entries)) => {
+            let own = attributes.iter().map(|(name, ty)| {
+                (
+                    name.clone(),
+                    conform_to(ty, entries.get(name).unwrap_or(&Value::Null)),
+                )
+            });
+            let others = entries
+                .iter()
+                .filter(|(name, _)| !attributes.contains_key(*name));
             Value::map(own.chain(others.map(|(name, part)| (name.clone(), part.clone()))))
         }
         _ => return value.clone(),

@@ -1,5 +1,5 @@
-//! The data side of Terraform's provider protocol: schemas, values on the wire, proposed values, and the checks of a
-//! provider's answers.
+//! The data side of Terraform's provider protocol: schemas, values on the wire, proposed values,
+//! and the checks of a provider's answers.
 //!
 //! ```text
 //! Schema ──types──> ResourceType, DataSourceType, FunctionDef     the checks of documents
@@ -7,7 +7,8 @@
 //! record ───────────────> prior ─┴─proposed──> proposed ──wire──> provider ──wire──> planned ──agree──> Violation
 //! ```
 //!
-//! Not here: messages, processes and connections (`terraform_host`). The crate uses no clock, file or network.
+//! Not here: messages, processes and connections (`terraform_host`). The crate uses no clock, file
+//! or network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod compare;
@@ -27,8 +28,8 @@ pub use compare::same;
 pub use conform::{conform, conform_to};
 pub use path::{AttributeStep, Path};
 pub use schema::{
-    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
-    SchemaAttribute, TypeSchema,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema,
+    ProviderSchema, SchemaAttribute, TypeSchema,
 };
 pub use type_names::TypeNames;
 pub use types::{SchemaTypes, data_source_type, function, resource_type, settings};

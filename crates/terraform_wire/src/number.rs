@@ -1,7 +1,7 @@
 //! Exact numbers: comparison, and the choice between integer, float and text.
 //!
-//! A float stands for its shortest decimal text, as in stored JSON: `0.1` is the decimal number and not the binary
-//! fraction next to it.
+//! A float stands for its shortest decimal text, as in stored JSON: `0.1` is the decimal number and
+//! not the binary fraction next to it.
 
 use std::cmp::Ordering;
 
@@ -54,10 +54,18 @@ impl Decimal {
         let leading = all.iter().take_while(|digit| **digit == b'0').count();
         let trailing = all.iter().rev().take_while(|digit| **digit == b'0').count();
         if leading == all.len() {
-            return Some(Decimal { negative: false, digits: Vec::new(), exponent: 0 });
+            return Some(Decimal {
+                negative: false,
+                digits: Vec::new(),
+                exponent: 0,
+            });
         }
         let digits = all.get(leading..all.len() - trailing)?.to_vec();
-        Some(Decimal { negative, digits, exponent: exponent + whole.len() as i64 - leading as i64 })
+        Some(Decimal {
+            negative,
+            digits,
+            exponent: exponent + whole.len() as i64 - leading as i64,
+        })
     }
 
     /// The number of a value. `None` for infinity, and for a value that is not a number.
@@ -71,17 +79,24 @@ impl Decimal {
     }
 
     fn of_float(number: f64) -> Option<Decimal> {
-        number.is_finite().then(|| Decimal::parse(&format!("{number:e}"))).flatten()
+        number
+            .is_finite()
+            .then(|| Decimal::parse(&format!("{number:e}")))
+            .flatten()
     }
 
-    /// Converts the number to an integer if it fits, to a float if the float's shortest text is this number, else to
-    /// decimal text.
+    /// Converts the number to an integer if it fits, to a float if the float's shortest text is
+    /// this number, else to decimal text.
     pub(crate) fn value(&self) -> Value {
         if let Some(integer) = self.integer() {
             return Value::Int(integer);
         }
         let text = self.text();
-        match text.parse::<f64>().ok().filter(|float| Decimal::of_float(*float).as_ref() == Some(self)) {
+        match text
+            .parse::<f64>()
+            .ok()
+            .filter(|float| Decimal::of_float(*float).as_ref() == Some(self))
+        {
             Some(float) => Value::Float(float),
             None => Value::Decimal(text.into()),
         }
@@ -93,7 +108,11 @@ impl Decimal {
             return WireNumber::Int(integer);
         }
         let text = self.text();
-        match text.parse::<f64>().ok().filter(|float| self.is_exactly(*float)) {
+        match text
+            .parse::<f64>()
+            .ok()
+            .filter(|float| self.is_exactly(*float))
+        {
             Some(float) => WireNumber::Float(float),
             None => WireNumber::Text(text),
         }
@@ -101,7 +120,11 @@ impl Decimal {
 
     fn integer(&self) -> Option<i64> {
         let is_integer = self.exponent >= self.digits.len() as i64 && self.exponent <= 19;
-        if self.digits.is_empty() { Some(0) } else { is_integer.then(|| self.text().parse().ok()).flatten() }
+        if self.digits.is_empty() {
+            Some(0)
+        } else {
+            is_integer.then(|| self.text().parse().ok()).flatten()
+        }
     }
 
     /// Whether the binary value of a float is this number.
@@ -122,7 +145,10 @@ impl Decimal {
             text += &format!("0.{digits}e{}", self.exponent);
         } else if self.exponent <= 0 {
             text += "0.";
-            text.extend(std::iter::repeat_n('0', self.exponent.unsigned_abs() as usize));
+            text.extend(std::iter::repeat_n(
+                '0',
+                self.exponent.unsigned_abs() as usize,
+            ));
             text += &digits;
         } else if self.exponent >= count {
             text += &digits;
@@ -134,20 +160,31 @@ impl Decimal {
         text
     }
 
-    /// The number rounded to ten digits, in the shorter of plain and scientific notation. The order of sets depends on
-    /// it.
+    /// The number rounded to ten digits, in the shorter of plain and scientific notation. The order
+    /// of sets depends on it.
     pub(crate) fn short_text(&self) -> String {
         let rounded = self.rounded(10);
         let count = rounded.digits.len() as i64;
-        let limit = if count >= rounded.exponent && count < 10 { count } else { 10 };
+        let limit = if count >= rounded.exponent && count < 10 {
+            count
+        } else {
+            10
+        };
         let exponent = rounded.exponent - 1;
         if rounded.digits.is_empty() || (exponent >= -4 && exponent < limit) {
             return rounded.text();
         }
-        let digits: String = rounded.digits.iter().map(|digit| char::from(*digit)).collect();
+        let digits: String = rounded
+            .digits
+            .iter()
+            .map(|digit| char::from(*digit))
+            .collect();
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };
-        let (minus, sign) = (if rounded.negative { "-" } else { "" }, if exponent < 0 { '-' } else { '+' });
+        let (minus, sign) = (
+            if rounded.negative { "-" } else { "" },
+            if exponent < 0 { '-' } else { '+' },
+        );
         format!("{minus}{first}{point}{rest}e{sign}{:02}", exponent.abs())
     }
 
@@ -156,7 +193,10 @@ impl Decimal {
             return self.clone();
         }
         let (kept, rest) = self.digits.split_at(most);
-        let mut number = Decimal { digits: kept.to_vec(), ..self.clone() };
+        let mut number = Decimal {
+            digits: kept.to_vec(),
+            ..self.clone()
+        };
         let odd = kept.last().is_some_and(|digit| digit % 2 == 1);
         let half = rest.first() == Some(&b'5') && rest.len() == 1;
         if rest.first() > Some(&b'5') || (rest.first() == Some(&b'5') && (!half || odd)) {
@@ -193,14 +233,22 @@ impl Ord for Decimal {
             (_, true) => -1,
             (_, false) => 1,
         };
-        let size = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
-        sign(self).cmp(&sign(other)).then(if self.negative { size.reverse() } else { size })
+        let size = self
+            .exponent
+            .cmp(&other.exponent)
+            .then_with(|| self.digits.cmp(&other.digits));
+        sign(self)
+            .cmp(&sign(other))
+            .then(if self.negative { size.reverse() } else { size })
     }
 }
 
 /// Whether a value is a number.
 pub(crate) fn is_number(value: &Value) -> bool {
-    matches!(value.unmarked(), Value::Int(_) | Value::Float(_) | Value::Decimal(_))
+    matches!(
+        value.unmarked(),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_)
+    )
 }
 
 #[cfg(test)]
@@ -219,16 +267,36 @@ mod tests {
             ("2.0", WireNumber::Int(2)),
             ("12e2", WireNumber::Int(1200)),
             ("-9223372036854775808", WireNumber::Int(i64::MIN)),
-            ("9223372036854775808", WireNumber::Float(9_223_372_036_854_775_808.0)),
-            ("9223372036854775809", WireNumber::Text("9223372036854775809".into())),
+            (
+                "9223372036854775808",
+                WireNumber::Float(9_223_372_036_854_775_808.0),
+            ),
+            (
+                "9223372036854775809",
+                WireNumber::Text("9223372036854775809".into()),
+            ),
             ("0.5", WireNumber::Float(0.5)),
             ("0.1", WireNumber::Text("0.1".into())),
-            ("0.1000000000000000055511151231257827021181583404541015625", WireNumber::Float(0.1)),
+            (
+                "0.1000000000000000055511151231257827021181583404541015625",
+                WireNumber::Float(0.1),
+            ),
             ("1e500", WireNumber::Text("0.1e501".into())),
         ] {
             assert_eq!(decimal(text).written(), written, "{text}");
         }
-        for text in ["", "-", ".", "e1", "1e", "1x", "inf", "0x1", "1.2.3", "1e99999999"] {
+        for text in [
+            "",
+            "-",
+            ".",
+            "e1",
+            "1e",
+            "1x",
+            "inf",
+            "0x1",
+            "1.2.3",
+            "1e99999999",
+        ] {
             assert_eq!(Decimal::parse(text), None, "{text}");
         }
     }
@@ -237,14 +305,20 @@ mod tests {
     fn a_number_becomes_the_simplest_value_with_its_text() {
         assert_eq!(decimal("2.0").value(), Value::Int(2));
         assert_eq!(decimal("0.1").value(), Value::Float(0.1));
-        assert_eq!(decimal("18446744073709551615").value(), Value::Decimal("18446744073709551615".into()));
+        assert_eq!(
+            decimal("18446744073709551615").value(),
+            Value::Decimal("18446744073709551615".into())
+        );
         let long = "3.141592653589793238462643383279502884197";
         assert_eq!(decimal(long).value(), Value::Decimal(long.into()));
     }
 
     #[test]
     fn numbers_are_ordered_by_size() {
-        let sorted = ["-100", "-1.5", "-0.1", "0", "0.01", "0.1", "1", "1.5", "9", "10", "1e30"].map(decimal);
+        let sorted = [
+            "-100", "-1.5", "-0.1", "0", "0.01", "0.1", "1", "1.5", "9", "10", "1e30",
+        ]
+        .map(decimal);
         assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));
     }
 

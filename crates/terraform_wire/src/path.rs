@@ -43,8 +43,8 @@ impl Path {
         self.join(AttributeStep::Key(key.clone()))
     }
 
-    /// The part of a value at this path. `None` if there is no such part, or if a value along the path is null. Every
-    /// part of an unknown value is unknown.
+    /// The part of a value at this path. `None` if there is no such part, or if a value along the
+    /// path is null. Every part of an unknown value is unknown.
     pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
@@ -52,10 +52,13 @@ impl Path {
                 return Some(at);
             }
             at = match (step, at.unmarked()) {
-                (AttributeStep::Attribute(name) | AttributeStep::Key(name), Value::Map(entries)) => {
-                    entries.get(name)?
+                (
+                    AttributeStep::Attribute(name) | AttributeStep::Key(name),
+                    Value::Map(entries),
+                ) => entries.get(name)?,
+                (AttributeStep::Index(index), Value::List(items)) => {
+                    items.get(usize::try_from(*index).ok()?)?
                 }
-                (AttributeStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
                 _ => return None,
             };
         }
@@ -91,7 +94,9 @@ impl<'a> PathTrail<'a> {
         loop {
             let (above, step) = match at {
                 PathTrail::Top => break,
-                PathTrail::Attribute(above, name) => (above, AttributeStep::Attribute(name.clone())),
+                PathTrail::Attribute(above, name) => {
+                    (above, AttributeStep::Attribute(name.clone()))
+                }
                 PathTrail::Index(above, index) => (above, AttributeStep::Index(index as u64)),
                 PathTrail::Key(above, key) => (above, AttributeStep::Key(key.clone())),
             };
@@ -108,7 +113,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {
             match step {
-                AttributeStep::Attribute(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
+                AttributeStep::Attribute(name) => {
+                    write!(f, "{}{name}", if at == 0 { "" } else { "." })?
+                }
                 AttributeStep::Index(index) => write!(f, "[{index}]")?,
                 AttributeStep::Key(key) => write!(f, "[{key:?}]")?,
             }
@@ -124,7 +131,10 @@ mod tests {
     #[test]
     fn a_path_selects_a_part_of_a_value() {
         let value = Value::map([("a", Value::list([Value::map([("k.1", Value::Int(3))])]))]);
-        let path = Path::default().attribute(&"a".into()).index(0).key(&"k.1".into());
+        let path = Path::default()
+            .attribute(&"a".into())
+            .index(0)
+            .key(&"k.1".into());
         assert_eq!(path.to_string(), r#"a[0]["k.1"]"#);
         assert_eq!(path.select(&value), Some(&Value::Int(3)));
         assert_eq!(Path::default().attribute(&"b".into()).select(&value), None);

@@ -1,9 +1,10 @@
-//! The value that a host proposes to a provider at plan: the configuration, completed with the known values of the
-//! prior object. Terraform calls it `ProposedNewState`.
+//! The value that a host proposes to a provider at plan: the configuration, completed with the
+//! known values of the prior object. Terraform calls it `ProposedNewState`.
 //!
 //! * An attribute that the document sets has the value of the document.
 //! * A computed attribute that the document leaves out keeps its prior value.
-//! * Lists are matched by index, maps by key, sets by `came_from`. The document determines the number of objects.
+//! * Lists are matched by index, maps by key, sets by `came_from`. The document determines the
+//!   number of objects.
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 
@@ -12,17 +13,29 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Map, Name, Value};
 
-use crate::{AttributeStep, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, same, sets};
+use crate::{
+    AttributeStep, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, same,
+    sets,
+};
 
-/// Returns the proposed value of a resource. Null if `config` is null, which is a destroy; `prior` is null for a
-/// create.
+/// Returns the proposed value of a resource. Null if `config` is null, which is a destroy; `prior`
+/// is null for a create.
 pub fn proposed(schema: &Block, prior: &Value, config: &Value) -> Value {
-    if config.is_null() { Value::Null } else { block(schema, prior, config) }
+    if config.is_null() {
+        Value::Null
+    } else {
+        block(schema, prior, config)
+    }
 }
 
-/// Returns the known part of a data source before it is read: its configuration, with all computed attributes unknown.
+/// Returns the known part of a data source before it is read: its configuration, with all computed
+/// attributes unknown.
 pub fn unread_data_source(schema: &Block, config: &Value) -> Value {
-    if config.is_null() { Value::Null } else { block(schema, &schema.ty().unknown(), config) }
+    if config.is_null() {
+        Value::Null
+    } else {
+        block(schema, &schema.ty().unknown(), config)
+    }
 }
 
 /// The objects at one place: blocks, or objects of a nested attribute.
@@ -42,10 +55,12 @@ impl NestedKind<'_> {
     fn propose(&self, prior: &Value, config: &Value) -> Value {
         match self {
             NestedKind::Block(schema) => block(schema, prior, config),
-            // An unknown object has unknown attributes, some of which may be replaced by their parts.
+            // An unknown object has unknown attributes, some of which may be replaced by their
+            // parts.
             NestedKind::Object(_) if config.is_null() => config.clone(),
             NestedKind::Object(object) => {
-                Value::Map(Arc::new(attributes(&object.attributes, prior, config))).tainted(config.split_secret().1)
+                Value::Map(Arc::new(attributes(&object.attributes, prior, config)))
+                    .tainted(config.split_secret().1)
             }
         }
     }
@@ -72,7 +87,9 @@ fn attribute_in<'a>(object: &'a NestedObject, path: &Path) -> Option<&'a SchemaA
     let mut found: Option<&SchemaAttribute> = None;
     for step in &path.0 {
         if let AttributeStep::Attribute(name) = step {
-            let attributes = found.map_or(Some(object), SchemaAttribute::nested).map(|object| &object.attributes)?;
+            let attributes = found
+                .map_or(Some(object), SchemaAttribute::nested)
+                .map(|object| &object.attributes)?;
             found = Some(attributes.get(name)?);
         }
     }
@@ -95,7 +112,14 @@ fn block(schema: &Block, prior: &Value, config: &Value) -> Value {
     }
     let mut map = attributes(&schema.attributes, prior, config);
     for (name, inner) in &schema.blocks {
-        map.insert(name.clone(), blocks(inner, &part(prior, name, &inner.ty()), &part(config, name, &inner.ty())));
+        map.insert(
+            name.clone(),
+            blocks(
+                inner,
+                &part(prior, name, &inner.ty()),
+                &part(config, name, &inner.ty()),
+            ),
+        );
     }
     Value::Map(Arc::new(map)).tainted(config.split_secret().1)
 }
@@ -126,20 +150,28 @@ fn attributes(schemas: &IndexMap<Name, SchemaAttribute>, prior: &Value, config: 
     map
 }
 
-/// Whether an earlier document must have set an optional attribute: its prior value has a part that providers cannot
-/// set.
+/// Whether an earlier document must have set an optional attribute: its prior value has a part that
+/// providers cannot set.
 fn was_removed(attribute: &SchemaAttribute, prior: &Value) -> bool {
-    attribute.optional && attribute.nested().is_some_and(|object| has_configured(object.nesting, object, prior))
+    attribute.optional
+        && attribute
+            .nested()
+            .is_some_and(|object| has_configured(object.nesting, object, prior))
 }
 
 fn has_configured(nesting: Nesting, object: &NestedObject, value: &Value) -> bool {
     let one = |part: &Value| {
-        object.attributes.iter().any(|(name, attribute)| match part.get(name) {
-            None => false,
-            Some(part) if part.is_null() => false,
-            Some(_) if !attribute.computed => true,
-            Some(part) => attribute.nested().is_some_and(|inner| has_configured(inner.nesting, inner, part)),
-        })
+        object
+            .attributes
+            .iter()
+            .any(|(name, attribute)| match part.get(name) {
+                None => false,
+                Some(part) if part.is_null() => false,
+                Some(_) if !attribute.computed => true,
+                Some(part) => attribute
+                    .nested()
+                    .is_some_and(|inner| has_configured(inner.nesting, inner, part)),
+            })
     };
     match (nesting, value.unmarked()) {
         (Nesting::Single | Nesting::Group, _) => one(value),
@@ -153,7 +185,12 @@ fn blocks(schema: &BlockType, prior: &Value, config: &Value) -> Value {
     if config.is_unknown() || (schema.nesting == Nesting::Single && config.is_null()) {
         return config.clone();
     }
-    places(schema.nesting, &NestedKind::Block(&schema.block), prior, config)
+    places(
+        schema.nesting,
+        &NestedKind::Block(&schema.block),
+        prior,
+        config,
+    )
 }
 
 fn places(nesting: Nesting, kind: &NestedKind<'_>, prior: &Value, config: &Value) -> Value {
@@ -163,34 +200,49 @@ fn places(nesting: Nesting, kind: &NestedKind<'_>, prior: &Value, config: &Value
         (Nesting::List, Value::List(items)) => {
             let one = |(at, item): (usize, &Value)| match prior.unmarked() {
                 Value::Unknown(_) => kind.propose(&kind.ty().unknown(), item),
-                Value::List(priors) => priors.get(at).map_or_else(|| item.clone(), |prior| kind.propose(prior, item)),
+                Value::List(priors) => priors
+                    .get(at)
+                    .map_or_else(|| item.clone(), |prior| kind.propose(prior, item)),
                 _ => item.clone(),
             };
             Value::list(items.iter().enumerate().map(one))
         }
         (Nesting::Map, Value::Map(entries)) => Value::map(entries.iter().map(|(key, item)| {
-            (key.clone(), prior.get(key).map_or_else(|| item.clone(), |prior| kind.propose(prior, item)))
+            (
+                key.clone(),
+                prior
+                    .get(key)
+                    .map_or_else(|| item.clone(), |prior| kind.propose(prior, item)),
+            )
         })),
-        (Nesting::Set, Value::List(items) | Value::Set(items)) => set(kind, prior.as_list().unwrap_or_default(), items),
+        (Nesting::Set, Value::List(items) | Value::Set(items)) => {
+            set(kind, prior.as_list().unwrap_or_default(), items)
+        }
         _ => return config.clone(),
     };
     value.tainted(secret)
 }
 
-/// Returns the proposed elements of a set. Each takes the first unused prior element that can have come from it.
+/// Returns the proposed elements of a set. Each takes the first unused prior element that can have
+/// come from it.
 fn set(kind: &NestedKind<'_>, prior: &[Value], config: &[Value]) -> Value {
     let ty = kind.ty();
-    // Elements that differ in an attribute that no provider sets cannot match, so only elements that agree in all of
-    // these attributes are compared.
+    // Elements that differ in an attribute that no provider sets cannot match, so only elements
+    // that agree in all of these attributes are compared.
     let mut unused: HashMap<String, VecDeque<&Value>> = HashMap::new();
     for element in sets::ordered(prior, &ty) {
-        unused.entry(fixed_key(kind, element)).or_default().push_back(element);
+        unused
+            .entry(fixed_key(kind, element))
+            .or_default()
+            .push_back(element);
     }
     let mut values = Vec::with_capacity(config.len());
     for element in sets::ordered(config, &ty) {
         let candidates = unused.get_mut(&fixed_key(kind, element));
         let found = candidates.and_then(|candidates| {
-            let at = candidates.iter().position(|prior| came_from(kind, prior, element))?;
+            let at = candidates
+                .iter()
+                .position(|prior| came_from(kind, prior, element))?;
             candidates.remove(at)
         });
         values.push(kind.propose(found.unwrap_or(&Value::Null), element));
@@ -200,15 +252,18 @@ fn set(kind: &NestedKind<'_>, prior: &[Value], config: &[Value]) -> Value {
 
 /// Returns the key of an element, made from the attributes that only the document sets.
 fn fixed_key(kind: &NestedKind<'_>, element: &Value) -> String {
-    let fixed = kind.attributes().iter().filter(|(_, attribute)| !attribute.computed && attribute.nested().is_none());
+    let fixed = kind
+        .attributes()
+        .iter()
+        .filter(|(_, attribute)| !attribute.computed && attribute.nested().is_none());
     fixed.fold(String::new(), |key, (name, attribute)| {
         let ty = attribute.ty();
         key + &sets::key(&part(element, name, &ty), &ty) + ";"
     })
 }
 
-/// Whether a prior element can have come from an element of the configuration: it differs only in computed attributes
-/// that the configuration leaves out.
+/// Whether a prior element can have come from an element of the configuration: it differs only in
+/// computed attributes that the configuration leaves out.
 fn came_from(kind: &NestedKind<'_>, prior: &Value, config: &Value) -> bool {
     fits(kind, &Path::default(), prior, Some(config))
 }
@@ -235,7 +290,12 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
                 true => AttributeStep::Attribute(name.clone()),
                 false => AttributeStep::Key(name.clone()),
             };
-            fits(kind, &path.join(step), part, unknown.or_else(|| config.get(name)))
+            fits(
+                kind,
+                &path.join(step),
+                part,
+                unknown.or_else(|| config.get(name)),
+            )
         }),
         Value::List(items) => items.iter().enumerate().all(|(at, part)| {
             let other = || match config.unmarked() {
@@ -249,17 +309,26 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
 }
 
 impl NestedKind<'_> {
-    /// Whether the value at a path above all plain attributes is an object, and not a map of objects.
+    /// Whether the value at a path above all plain attributes is an object, and not a map of
+    /// objects.
     fn is_object_at(&self, path: &Path) -> bool {
-        let Some((AttributeStep::Attribute(_), _)) = path.0.split_last() else { return true };
+        let Some((AttributeStep::Attribute(_), _)) = path.0.split_last() else {
+            return true;
+        };
         if let Some(attribute) = self.attribute_at(path) {
-            return attribute.nested().is_none_or(|object| object.nesting != Nesting::Map);
+            return attribute
+                .nested()
+                .is_none_or(|object| object.nesting != Nesting::Map);
         }
-        let &NestedKind::Block(mut block) = self else { return true };
+        let &NestedKind::Block(mut block) = self else {
+            return true;
+        };
         let mut nesting = Nesting::Single;
         for step in &path.0 {
             if let AttributeStep::Attribute(name) = step {
-                let Some(inner) = block.blocks.get(name) else { return true };
+                let Some(inner) = block.blocks.get(name) else {
+                    return true;
+                };
                 (block, nesting) = (&inner.block, inner.nesting);
             }
         }
@@ -274,19 +343,39 @@ mod tests {
 
     fn plain(computed: bool) -> SchemaAttribute {
         let kind = AttributeKind::Plain(ValueType::String);
-        SchemaAttribute { kind, optional: true, computed, ..SchemaAttribute::default() }
+        SchemaAttribute {
+            kind,
+            optional: true,
+            computed,
+            ..SchemaAttribute::default()
+        }
     }
 
     fn set_of_blocks() -> Block {
-        let inner = [("name", plain(false)), ("id", plain(true))].map(|(name, one)| (Name::from(name), one));
-        let block = Block { attributes: inner.into_iter().collect(), ..Block::default() };
-        let set = BlockType { nesting: Nesting::Set, block, min_items: 0, max_items: 0 };
-        Block { blocks: [(Name::from("s"), set)].into_iter().collect(), ..Block::default() }
+        let inner = [("name", plain(false)), ("id", plain(true))]
+            .map(|(name, one)| (Name::from(name), one));
+        let block = Block {
+            attributes: inner.into_iter().collect(),
+            ..Block::default()
+        };
+        let set = BlockType {
+            nesting: Nesting::Set,
+            block,
+            min_items: 0,
+            max_items: 0,
+        };
+        Block {
+            blocks: [(Name::from("s"), set)].into_iter().collect(),
+            ..Block::default()
+        }
     }
 
     fn elements(items: &[(&str, Option<&str>)]) -> Value {
         let one = |(name, id): &(&str, Option<&str>)| {
-            Value::map([("name", Value::from(*name)), ("id", id.map_or(Value::Null, Value::from))])
+            Value::map([
+                ("name", Value::from(*name)),
+                ("id", id.map_or(Value::Null, Value::from)),
+            ])
         };
         Value::map([("s", Value::Set(Arc::new(items.iter().map(one).collect())))])
     }
@@ -296,7 +385,10 @@ mod tests {
         let prior = elements(&[("b", Some("2")), ("a", Some("1"))]);
         let config = elements(&[("a", None), ("c", None), ("b", None)]);
         let expected = elements(&[("a", Some("1")), ("b", Some("2")), ("c", None)]);
-        assert!(same(&proposed(&set_of_blocks(), &prior, &config), &expected));
+        assert!(same(
+            &proposed(&set_of_blocks(), &prior, &config),
+            &expected
+        ));
     }
 
     #[test]
@@ -308,13 +400,20 @@ mod tests {
 
     #[test]
     fn nothing_is_proposed_for_a_destroy() {
-        assert_eq!(proposed(&set_of_blocks(), &elements(&[]), &Value::Null), Value::Null);
+        assert_eq!(
+            proposed(&set_of_blocks(), &elements(&[]), &Value::Null),
+            Value::Null
+        );
     }
 
     #[test]
     fn everything_computed_of_an_unread_data_source_is_unknown() {
-        let attributes = [("in", plain(false)), ("out", plain(true))].map(|(name, one)| (Name::from(name), one));
-        let schema = Block { attributes: attributes.into_iter().collect(), ..Block::default() };
+        let attributes =
+            [("in", plain(false)), ("out", plain(true))].map(|(name, one)| (Name::from(name), one));
+        let schema = Block {
+            attributes: attributes.into_iter().collect(),
+            ..Block::default()
+        };
         let config = Value::map([("in", Value::from("x")), ("out", Value::Null)]);
         let value = unread_data_source(&schema, &config);
         assert_eq!(value.get("in"), Some(&Value::from("x")));

@@ -192,7 +192,11 @@ impl SchemaAttribute {
 impl NestedObject {
     /// The type of one object.
     pub fn ty(&self) -> ValueType {
-        ValueType::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty())))
+        ValueType::object(
+            self.attributes
+                .iter()
+                .map(|(name, attribute)| (name.clone(), attribute.ty())),
+        )
     }
 }
 
@@ -217,14 +221,32 @@ impl BlockType {
 impl Block {
     /// The type of its value: an object of all attributes and blocks.
     pub fn ty(&self) -> ValueType {
-        let attributes = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty()));
-        ValueType::object(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.ty()))))
+        let attributes = self
+            .attributes
+            .iter()
+            .map(|(name, attribute)| (name.clone(), attribute.ty()));
+        ValueType::object(
+            attributes.chain(
+                self.blocks
+                    .iter()
+                    .map(|(name, block)| (name.clone(), block.ty())),
+            ),
+        )
     }
 
     /// The value of an empty block.
     pub fn empty(&self) -> Value {
-        let attributes = self.attributes.keys().map(|name| (name.clone(), Value::Null));
-        Value::map(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.empty()))))
+        let attributes = self
+            .attributes
+            .keys()
+            .map(|name| (name.clone(), Value::Null));
+        Value::map(
+            attributes.chain(
+                self.blocks
+                    .iter()
+                    .map(|(name, block)| (name.clone(), block.empty())),
+            ),
+        )
     }
 
     /// The attribute at the end of a path, if the path ends at one.
@@ -254,7 +276,8 @@ impl Block {
     pub fn is_sensitive(&self, path: &Path) -> bool {
         (1..=path.0.len()).any(|length| {
             let prefix = Path(path.0.iter().take(length).cloned().collect());
-            self.attribute_at(&prefix).is_some_and(|attribute| attribute.sensitive)
+            self.attribute_at(&prefix)
+                .is_some_and(|attribute| attribute.sensitive)
         })
     }
 
@@ -262,7 +285,9 @@ impl Block {
     pub fn has_sensitive_below(&self, path: &Path) -> bool {
         let mut block = self;
         for step in &path.0 {
-            let AttributeStep::Attribute(name) = step else { continue };
+            let AttributeStep::Attribute(name) = step else {
+                continue;
+            };
             match (block.blocks.get(name), block.attributes.get(name)) {
                 (Some(inner), _) => block = &inner.block,
                 (None, Some(attribute)) => return attribute.has_sensitive(),
@@ -274,19 +299,27 @@ impl Block {
 
     fn has_sensitive(&self) -> bool {
         self.attributes.values().any(SchemaAttribute::has_sensitive)
-            || self.blocks.values().any(|inner| inner.block.has_sensitive())
+            || self
+                .blocks
+                .values()
+                .any(|inner| inner.block.has_sensitive())
     }
 
-    /// Returns the value with null in place of every write-only attribute: such attributes are never stored.
+    /// Returns the value with null in place of every write-only attribute: such attributes are
+    /// never stored.
     pub fn without_write_only(&self, value: &Value) -> Value {
         if !self.has_write_only() {
             return value.clone();
         }
-        let Value::Map(entries) = value.unmarked() else { return value.clone() };
+        let Value::Map(entries) = value.unmarked() else {
+            return value.clone();
+        };
         let kept = entries.iter().map(|(name, part)| {
             let part = match (self.attributes.get(name), self.blocks.get(name)) {
                 (Some(attribute), _) => attribute.without_write_only(part),
-                (None, Some(block)) => inside(block.nesting, part, &|part| block.block.without_write_only(part)),
+                (None, Some(block)) => inside(block.nesting, part, &|part| {
+                    block.block.without_write_only(part)
+                }),
                 (None, None) => part.clone(),
             };
             (name.clone(), part)
@@ -295,17 +328,26 @@ impl Block {
     }
 
     fn has_write_only(&self) -> bool {
-        self.attributes.values().any(SchemaAttribute::has_write_only)
-            || self.blocks.values().any(|inner| inner.block.has_write_only())
+        self.attributes
+            .values()
+            .any(SchemaAttribute::has_write_only)
+            || self
+                .blocks
+                .values()
+                .any(|inner| inner.block.has_write_only())
     }
 
     /// Returns the value with all parts marked secret that the schema calls sensitive.
     pub fn mark_sensitive(&self, value: &Value) -> Value {
-        let Value::Map(entries) = value.unmarked() else { return value.clone() };
+        let Value::Map(entries) = value.unmarked() else {
+            return value.clone();
+        };
         let marked = entries.iter().map(|(name, part)| {
             let part = match (self.attributes.get(name), self.blocks.get(name)) {
                 (Some(attribute), _) => attribute.mark_sensitive(part),
-                (None, Some(block)) => inside(block.nesting, part, &|part| block.block.mark_sensitive(part)),
+                (None, Some(block)) => inside(block.nesting, part, &|part| {
+                    block.block.mark_sensitive(part)
+                }),
                 (None, None) => part.clone(),
             };
             (name.clone(), part)
@@ -317,12 +359,22 @@ impl Block {
 impl SchemaAttribute {
     fn has_sensitive(&self) -> bool {
         self.sensitive
-            || self.nested().is_some_and(|object| object.attributes.values().any(SchemaAttribute::has_sensitive))
+            || self.nested().is_some_and(|object| {
+                object
+                    .attributes
+                    .values()
+                    .any(SchemaAttribute::has_sensitive)
+            })
     }
 
     fn has_write_only(&self) -> bool {
         self.write_only
-            || self.nested().is_some_and(|object| object.attributes.values().any(SchemaAttribute::has_write_only))
+            || self.nested().is_some_and(|object| {
+                object
+                    .attributes
+                    .values()
+                    .any(SchemaAttribute::has_write_only)
+            })
     }
 
     fn without_write_only(&self, value: &Value) -> Value {
@@ -340,13 +392,24 @@ impl SchemaAttribute {
     }
 
     /// Applies `change` to every attribute of the nested objects.
-    fn each_attribute(&self, value: &Value, change: &dyn Fn(&SchemaAttribute, &Value) -> Value) -> Value {
-        let Some(object) = self.nested() else { return value.clone() };
+    fn each_attribute(
+        &self,
+        value: &Value,
+        change: &dyn Fn(&SchemaAttribute, &Value) -> Value,
+    ) -> Value {
+        let Some(object) = self.nested() else {
+            return value.clone();
+        };
         inside(object.nesting, value, &|part| {
-            let Value::Map(entries) = part.unmarked() else { return part.clone() };
+            let Value::Map(entries) = part.unmarked() else {
+                return part.clone();
+            };
             let changed = entries.iter().map(|(name, value)| {
                 let attribute = object.attributes.get(name);
-                (name.clone(), attribute.map_or_else(|| value.clone(), |attribute| change(attribute, value)))
+                (
+                    name.clone(),
+                    attribute.map_or_else(|| value.clone(), |attribute| change(attribute, value)),
+                )
             });
             Value::map(changed).tainted(part.split_secret().1)
         })
@@ -360,7 +423,11 @@ fn inside(nesting: Nesting, value: &Value, change: &dyn Fn(&Value) -> Value) -> 
         (Nesting::Single | Nesting::Group, _) => return change(value),
         (_, Value::List(items)) => Value::list(items.iter().map(change)),
         (_, Value::Set(items)) => Value::Set(Arc::new(items.iter().map(change).collect())),
-        (_, Value::Map(entries)) => Value::map(entries.iter().map(|(key, part)| (key.clone(), change(part)))),
+        (_, Value::Map(entries)) => Value::map(
+            entries
+                .iter()
+                .map(|(key, part)| (key.clone(), change(part))),
+        ),
         _ => return value.clone(),
     };
     changed.tainted(secret)
@@ -372,25 +439,59 @@ mod tests {
 
     #[test]
     fn write_only_values_are_dropped_at_any_depth() {
-        let plain = |write_only| SchemaAttribute { optional: true, write_only, ..SchemaAttribute::default() };
-        let inner = [("k", plain(false)), ("w", plain(true))].map(|(name, one)| (Name::from(name), one));
+        let plain = |write_only| SchemaAttribute {
+            optional: true,
+            write_only,
+            ..SchemaAttribute::default()
+        };
+        let inner =
+            [("k", plain(false)), ("w", plain(true))].map(|(name, one)| (Name::from(name), one));
         let attributes: IndexMap<Name, SchemaAttribute> = inner.into_iter().collect();
-        let object = NestedObject { nesting: Nesting::Map, attributes: attributes.clone() };
-        let nested =
-            SchemaAttribute { kind: AttributeKind::Nested(object), optional: true, ..SchemaAttribute::default() };
-        let block = Block { attributes: attributes.clone(), ..Block::default() };
-        let list = BlockType { nesting: Nesting::List, block, min_items: 0, max_items: 0 };
+        let object = NestedObject {
+            nesting: Nesting::Map,
+            attributes: attributes.clone(),
+        };
+        let nested = SchemaAttribute {
+            kind: AttributeKind::Nested(object),
+            optional: true,
+            ..SchemaAttribute::default()
+        };
         let block = Block {
-            attributes: attributes.into_iter().chain([(Name::from("n"), nested)]).collect(),
+            attributes: attributes.clone(),
+            ..Block::default()
+        };
+        let list = BlockType {
+            nesting: Nesting::List,
+            block,
+            min_items: 0,
+            max_items: 0,
+        };
+        let block = Block {
+            attributes: attributes
+                .into_iter()
+                .chain([(Name::from("n"), nested)])
+                .collect(),
             blocks: [(Name::from("b"), list)].into_iter().collect(),
             ..Block::default()
         };
-        let pair = |written: &Value| vec![(Name::from("k"), Value::Int(1)), (Name::from("w"), written.clone())];
+        let pair = |written: &Value| {
+            vec![
+                (Name::from("k"), Value::Int(1)),
+                (Name::from("w"), written.clone()),
+            ]
+        };
         let value = |written: Value| {
             let nested = Value::map([("x", Value::map(pair(&written)))]);
             let blocks = Value::list([Value::map(pair(&written))]);
-            Value::map(pair(&written).into_iter().chain([(Name::from("n"), nested), (Name::from("b"), blocks)]))
+            Value::map(
+                pair(&written)
+                    .into_iter()
+                    .chain([(Name::from("n"), nested), (Name::from("b"), blocks)]),
+            )
         };
-        assert_eq!(block.without_write_only(&value(Value::from("s"))), value(Value::Null));
+        assert_eq!(
+            block.without_write_only(&value(Value::from("s"))),
+            value(Value::Null)
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! The order of the elements of a set.
 //!
-//! Elements have no order of their own. When Terraform has to choose among several elements, it visits them in the
-//! order of this file: texts, numbers and booleans by size, all others by a key that is written from their parts;
-//! unknown and null elements last.
+//! Elements have no order of their own. When Terraform has to choose among several elements, it
+//! visits them in the order of this file: texts, numbers and booleans by size, all others by a key
+//! that is written from their parts; unknown and null elements last.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -15,8 +15,15 @@ use crate::{ValueType, same};
 
 /// The elements of a set, sorted.
 pub(crate) fn ordered<'a>(items: &'a [Value], ty: &ValueType) -> Vec<&'a Value> {
-    let mut keyed: Vec<(&Value, Option<String>)> = items.iter().map(|item| (item, written_key(item, ty))).collect();
-    keyed.sort_by(|(a, a_key), (b, b_key)| rank(a).cmp(&rank(b)).then_with(|| by_content(a, b, a_key, b_key)));
+    let mut keyed: Vec<(&Value, Option<String>)> = items
+        .iter()
+        .map(|item| (item, written_key(item, ty)))
+        .collect();
+    keyed.sort_by(|(a, a_key), (b, b_key)| {
+        rank(a)
+            .cmp(&rank(b))
+            .then_with(|| by_content(a, b, a_key, b_key))
+    });
     keyed.into_iter().map(|(item, _)| item).collect()
 }
 
@@ -26,7 +33,10 @@ pub(crate) fn distinct(items: Vec<Value>, ty: &ValueType) -> Vec<Value> {
     let mut kept: Vec<Value> = Vec::with_capacity(items.len());
     for item in items {
         let positions = by_key.entry(key(&item, ty)).or_default();
-        if !positions.iter().any(|at| kept.get(*at).is_some_and(|other| same(other, &item))) {
+        if !positions
+            .iter()
+            .any(|at| kept.get(*at).is_some_and(|other| same(other, &item)))
+        {
             positions.push(kept.len());
             kept.push(item);
         }
@@ -86,7 +96,11 @@ fn write_key(value: &Value, ty: &ValueType, out: &mut String) {
             out.push(']');
         }
         (Value::List(items) | Value::Set(items), ty) => {
-            let item_type = if let ValueType::List(item) = ty { item } else { &ValueType::Dynamic };
+            let item_type = if let ValueType::List(item) = ty {
+                item
+            } else {
+                &ValueType::Dynamic
+            };
             out.push('[');
             for item in items.iter() {
                 write_key(item, item_type, out);
@@ -97,10 +111,16 @@ fn write_key(value: &Value, ty: &ValueType, out: &mut String) {
         (Value::Map(entries), ty) => {
             let mut keys: Vec<_> = entries.iter().collect();
             keys.sort_by(|a, b| a.0.cmp(b.0));
-            out.push(if matches!(ty, ValueType::Object(_)) { '<' } else { '{' });
+            out.push(if matches!(ty, ValueType::Object(_)) {
+                '<'
+            } else {
+                '{'
+            });
             for (key, value) in keys {
                 let part = match ty {
-                    ValueType::Object(attributes) => attributes.get(key).unwrap_or(&ValueType::Dynamic),
+                    ValueType::Object(attributes) => {
+                        attributes.get(key).unwrap_or(&ValueType::Dynamic)
+                    }
                     ValueType::Map(value) => value,
                     _ => &ValueType::Dynamic,
                 };
@@ -111,7 +131,11 @@ fn write_key(value: &Value, ty: &ValueType, out: &mut String) {
                 write_key(value, part, out);
                 out.push(';');
             }
-            out.push(if matches!(ty, ValueType::Object(_)) { '>' } else { '}' });
+            out.push(if matches!(ty, ValueType::Object(_)) {
+                '>'
+            } else {
+                '}'
+            });
         }
         (number, _) => match Decimal::of(number) {
             Some(number) => out.push_str(&number.short_text()),
@@ -141,7 +165,9 @@ fn quote(text: &str, out: &mut String) {
         let _ = match (short, u32::from(character)) {
             (Some(short), _) => write!(out, "{short}"),
             (None, code) if code < 0x20 || code == 0x7f => write!(out, "\\x{code:02x}"),
-            (None, code) if character.is_control() || (code > 0x7f && character.is_whitespace()) => {
+            (None, code)
+                if character.is_control() || (code > 0x7f && character.is_whitespace()) =>
+            {
                 write!(out, "\\u{code:04x}")
             }
             _ => write!(out, "{character}"),
@@ -156,8 +182,16 @@ mod tests {
 
     #[test]
     fn unknown_and_null_elements_come_last() {
-        let items = [Value::Null, Value::from("b"), Value::unknown(None, None), Value::from("a")];
-        let sorted: Vec<String> = ordered(&items, &ValueType::String).into_iter().map(Value::to_string).collect();
+        let items = [
+            Value::Null,
+            Value::from("b"),
+            Value::unknown(None, None),
+            Value::from("a"),
+        ];
+        let sorted: Vec<String> = ordered(&items, &ValueType::String)
+            .into_iter()
+            .map(Value::to_string)
+            .collect();
         assert_eq!(sorted, ["\"a\"", "\"b\"", "(known on deploy)", "null"]);
     }
 
@@ -165,14 +199,24 @@ mod tests {
     fn objects_are_ordered_by_their_attributes() {
         let ty = ValueType::object([("a", ValueType::Number), ("b", ValueType::String)]);
         let object = |a: Value, b: &str| Value::map([("b", Value::from(b)), ("a", a)]);
-        let items = [object(Value::Null, "x"), object(Value::Int(2), "y"), object(Value::Int(10), "z")];
-        let keys: Vec<String> = ordered(&items, &ty).into_iter().map(|item| key(item, &ty)).collect();
+        let items = [
+            object(Value::Null, "x"),
+            object(Value::Int(2), "y"),
+            object(Value::Int(10), "z"),
+        ];
+        let keys: Vec<String> = ordered(&items, &ty)
+            .into_iter()
+            .map(|item| key(item, &ty))
+            .collect();
         assert_eq!(keys, ["<10;\"z\";>", "<2;\"y\";>", "<~;\"x\";>"]);
     }
 
     #[test]
     fn equal_elements_are_kept_once() {
         let items = vec![Value::Int(1), Value::Float(1.0), Value::Int(2)];
-        assert_eq!(distinct(items, &ValueType::Number), [Value::Int(1), Value::Int(2)]);
+        assert_eq!(
+            distinct(items, &ValueType::Number),
+            [Value::Int(1), Value::Int(2)]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Conversion of schemas to the types of a catalogue. Names of fields keep the provider's spelling; blocks are fields.
+//! Conversion of schemas to the types of a catalogue. Names of fields keep the provider's spelling;
+//! blocks are fields.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -6,18 +7,20 @@ use std::sync::{Arc, Mutex};
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, SupportStatus, Type};
 use expr::{FunctionDef, Parameter, Purity, Returns};
 use provider::{
-    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource,
+    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType,
+    Setting, TypeSource,
 };
 
 use crate::{
-    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
-    SchemaAttribute, TypeNames, TypeSchema, ValueType,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema,
+    ProviderSchema, SchemaAttribute, TypeNames, TypeSchema, ValueType,
 };
 
 /// The number of types from which a provider counts as large.
 const LARGE: usize = 200;
 
-/// The types of a provider, each made on first use. They are found with or without the provider's prefix.
+/// The types of a provider, each made on first use. They are found with or without the provider's
+/// prefix.
 pub struct SchemaTypes {
     schema: Arc<ProviderSchema>,
     names: TypeNames,
@@ -38,15 +41,28 @@ impl SchemaTypes {
     /// Returns the types of a schema under their names in documents.
     pub fn new(schema: Arc<ProviderSchema>, names: TypeNames) -> SchemaTypes {
         let named = |types: &IndexMap<Name, Arc<TypeSchema>>| {
-            types.keys().map(|name| (names.in_documents(name), name.clone())).collect()
+            types
+                .keys()
+                .map(|name| (names.in_documents(name), name.clone()))
+                .collect()
         };
         let (resources, data_sources) = (named(&schema.resources), named(&schema.data_sources));
-        SchemaTypes { schema, names, resources, data_sources, plans_deletes: false, made: Mutex::default() }
+        SchemaTypes {
+            schema,
+            names,
+            resources,
+            data_sources,
+            plans_deletes: false,
+            made: Mutex::default(),
+        }
     }
 
     /// Sets whether the provider plans deletes.
     pub fn planning_deletes(self, plans_deletes: bool) -> SchemaTypes {
-        SchemaTypes { plans_deletes, ..self }
+        SchemaTypes {
+            plans_deletes,
+            ..self
+        }
     }
 
     /// The names of the types.
@@ -56,18 +72,22 @@ impl SchemaTypes {
 
     /// The type of the protocol for the name of a resource type.
     pub fn resource_in_protocol(&self, name: &str) -> Option<Name> {
-        self.names.in_protocol(name, |name| self.schema.resources.contains_key(name))
+        self.names
+            .in_protocol(name, |name| self.schema.resources.contains_key(name))
     }
 
     /// The type of the protocol for the name of a data source type.
     pub fn data_source_in_protocol(&self, name: &str) -> Option<Name> {
-        self.names.in_protocol(name, |name| self.schema.data_sources.contains_key(name))
+        self.names
+            .in_protocol(name, |name| self.schema.data_sources.contains_key(name))
     }
 }
 
 impl fmt::Debug for SchemaTypes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SchemaTypes").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("SchemaTypes")
+            .field("names", &self.names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -117,7 +137,11 @@ impl TypeSource for SchemaTypes {
 
 /// Returns a resource type with that name in documents.
 pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
-    let id_field = schema.block.attributes.get_key_value("id").map(|(name, _)| name.clone());
+    let id_field = schema
+        .block
+        .attributes
+        .get_key_value("id")
+        .map(|(name, _)| name.clone());
     ResourceType {
         name: name.into(),
         docs: schema.block.docs.clone(),
@@ -147,12 +171,20 @@ pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
     }
 }
 
-/// Returns a data source type with that name in documents. Each attribute that can be set is a filter.
+/// Returns a data source type with that name in documents. Each attribute that can be set is a
+/// filter.
 pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
     let all = fields(&schema.block);
     let settable = || all.fields.iter().filter(|(_, field)| field.is_settable());
     let filters = settable().map(|(name, field)| {
-        (name.clone(), FilterField { ty: filter_type(field), push_down: vec!["=".into()], docs: field.docs.clone() })
+        (
+            name.clone(),
+            FilterField {
+                ty: filter_type(field),
+                push_down: vec!["=".into()],
+                docs: field.docs.clone(),
+            },
+        )
     });
     DataSourceType {
         name: name.into(),
@@ -160,7 +192,10 @@ pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
         example: "".into(),
         filters: filters.collect(),
         exclusive: Vec::new(),
-        required: settable().filter(|(_, field)| field.required).map(|(name, _)| name.clone()).collect(),
+        required: settable()
+            .filter(|(_, field)| field.required)
+            .map(|(name, _)| name.clone())
+            .collect(),
         schema: Arc::new(all),
         annotations: Vec::new(),
         rows: Vec::new(),
@@ -168,10 +203,17 @@ pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
     }
 }
 
-/// Returns the settings of a provider. None is required: many providers require a setting only if their environment
-/// does not supply it, and a schema is kept longer than an environment. The provider itself refuses invalid settings.
+/// Returns the settings of a provider. None is required: many providers require a setting only if
+/// their environment does not supply it, and a schema is kept longer than an environment. The
+/// provider itself refuses invalid settings.
 pub fn settings(block: &Block) -> Vec<Setting> {
-    let setting = |(name, field)| Setting { name, field: Field { required: false, ..field } };
+    let setting = |(name, field)| Setting {
+        name,
+        field: Field {
+            required: false,
+            ..field
+        },
+    };
     fields(block).fields.into_iter().map(setting).collect()
 }
 
@@ -197,22 +239,42 @@ pub fn function(namespace: &Name, name: &Name, schema: &FunctionSchema) -> Funct
         takes_index: false,
         named: false,
         none_propagates: false,
-        purity: Purity::Provider { namespace: namespace.clone(), name: name.clone() },
+        purity: Purity::Provider {
+            namespace: namespace.clone(),
+            name: name.clone(),
+        },
         not_in_specification: false,
-        docs: if schema.summary.is_empty() { schema.docs.clone() } else { schema.summary.clone() },
+        docs: if schema.summary.is_empty() {
+            schema.docs.clone()
+        } else {
+            schema.summary.clone()
+        },
         examples: Vec::new(),
         native: None,
     }
 }
 
 fn status(deprecated: bool) -> SupportStatus {
-    if deprecated { SupportStatus::Deprecated } else { SupportStatus::Supported }
+    if deprecated {
+        SupportStatus::Deprecated
+    } else {
+        SupportStatus::Supported
+    }
 }
 
 fn fields(block: &Block) -> blueprint::Schema {
-    let attributes = block.attributes.iter().map(|(name, attribute)| (name.clone(), attribute_field(attribute)));
-    let blocks = block.blocks.iter().map(|(name, inner)| (name.clone(), block_field(inner)));
-    blueprint::Schema { fields: attributes.chain(blocks).collect(), open: false }
+    let attributes = block
+        .attributes
+        .iter()
+        .map(|(name, attribute)| (name.clone(), attribute_field(attribute)));
+    let blocks = block
+        .blocks
+        .iter()
+        .map(|(name, inner)| (name.clone(), block_field(inner)));
+    blueprint::Schema {
+        fields: attributes.chain(blocks).collect(),
+        open: false,
+    }
 }
 
 fn attribute_field(attribute: &SchemaAttribute) -> Field {
@@ -224,7 +286,8 @@ fn attribute_field(attribute: &SchemaAttribute) -> Field {
         required: attribute.required,
         computed: attribute.computed,
         optional: attribute.computed && attribute.optional,
-        // Null stands for "not set". A provider may answer null in any attribute that is not required.
+        // Null stands for "not set". A provider may answer null in any attribute that is not
+        // required.
         nullable: !attribute.required,
         // A value that the provider never stores must not be readable in a state either.
         sensitive: attribute.sensitive || attribute.write_only,
@@ -236,8 +299,14 @@ fn attribute_field(attribute: &SchemaAttribute) -> Field {
 }
 
 fn nested_field(object: &NestedObject) -> Field {
-    let fields = object.attributes.iter().map(|(name, attribute)| (name.clone(), attribute_field(attribute)));
-    let schema = blueprint::Schema { fields: fields.collect(), open: false };
+    let fields = object
+        .attributes
+        .iter()
+        .map(|(name, attribute)| (name.clone(), attribute_field(attribute)));
+    let schema = blueprint::Schema {
+        fields: fields.collect(),
+        open: false,
+    };
     around(object.nesting, Field::of(Kind::Object(Arc::new(schema))))
 }
 
@@ -245,8 +314,11 @@ fn block_field(inner: &BlockType) -> Field {
     let one = Field::of(Kind::Object(Arc::new(fields(&inner.block))));
     let counts = !matches!(inner.nesting, Nesting::Single | Nesting::Group);
     let limit = |items: u64| (counts && items > 0).then_some(items);
-    let constraint =
-        Constraint { min_items: limit(inner.min_items), max_items: limit(inner.max_items), ..Constraint::default() };
+    let constraint = Constraint {
+        min_items: limit(inner.min_items),
+        max_items: limit(inner.max_items),
+        ..Constraint::default()
+    };
     Field {
         required: inner.min_items > 0,
         nullable: inner.min_items == 0,
@@ -261,26 +333,50 @@ fn around(nesting: Nesting, one: Field) -> Field {
     match nesting {
         Nesting::Single | Nesting::Group => one,
         Nesting::List => Field::of(Kind::Array(Arc::new(one))),
-        Nesting::Set => Field { set: true, ..Field::of(Kind::Array(Arc::new(one))) },
+        Nesting::Set => Field {
+            set: true,
+            ..Field::of(Kind::Array(Arc::new(one)))
+        },
         Nesting::Map => Field::of(Kind::Map(Arc::new(one))),
     }
 }
 
 fn plain_field(ty: &ValueType) -> Field {
-    let nullable = |ty: &ValueType| Arc::new(Field { nullable: true, ..plain_field(ty) });
+    let nullable = |ty: &ValueType| {
+        Arc::new(Field {
+            nullable: true,
+            ..plain_field(ty)
+        })
+    };
     match ty {
         ValueType::Dynamic => Field::of(Kind::Any),
         ValueType::Bool => Field::of(Kind::Boolean),
-        ValueType::Number => Field::of(Kind::Union(Arc::new(vec![Field::of(Kind::Integer), Field::of(Kind::Float)]))),
+        ValueType::Number => Field::of(Kind::Union(Arc::new(vec![
+            Field::of(Kind::Integer),
+            Field::of(Kind::Float),
+        ]))),
         ValueType::String => Field::of(Kind::String),
         ValueType::List(item) => Field::of(Kind::Array(nullable(item))),
-        ValueType::Set(element) => Field { set: true, ..Field::of(Kind::Array(nullable(element))) },
+        ValueType::Set(element) => Field {
+            set: true,
+            ..Field::of(Kind::Array(nullable(element)))
+        },
         ValueType::Map(value) => Field::of(Kind::Map(nullable(value))),
         ValueType::Tuple(_) => Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))),
         ValueType::Object(attributes) => {
-            let fields =
-                attributes.iter().map(|(name, ty)| (name.clone(), Field { nullable: true, ..plain_field(ty) }));
-            Field::of(Kind::Object(Arc::new(blueprint::Schema { fields: fields.collect(), open: false })))
+            let fields = attributes.iter().map(|(name, ty)| {
+                (
+                    name.clone(),
+                    Field {
+                        nullable: true,
+                        ..plain_field(ty)
+                    },
+                )
+            });
+            Field::of(Kind::Object(Arc::new(blueprint::Schema {
+                fields: fields.collect(),
+                open: false,
+            })))
         }
     }
 }

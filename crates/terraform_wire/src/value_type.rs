@@ -53,8 +53,15 @@ impl ValueType {
     }
 
     /// Returns an object type.
-    pub fn object<K: Into<Name>>(attributes: impl IntoIterator<Item = (K, ValueType)>) -> ValueType {
-        ValueType::Object(Arc::new(attributes.into_iter().map(|(name, ty)| (name.into(), ty)).collect()))
+    pub fn object<K: Into<Name>>(
+        attributes: impl IntoIterator<Item = (K, ValueType)>,
+    ) -> ValueType {
+        ValueType::Object(Arc::new(
+            attributes
+                .into_iter()
+                .map(|(name, ty)| (name.into(), ty))
+                .collect(),
+        ))
     }
 
     /// Reads the JSON form: `"string"`, `["list", "string"]`, `["object", {"a": "bool"}]`.
@@ -85,9 +92,14 @@ impl ValueType {
             ValueType::List(item) => pair("list", item.to_json()),
             ValueType::Set(element) => pair("set", element.to_json()),
             ValueType::Map(value) => pair("map", value.to_json()),
-            ValueType::Tuple(items) => pair("tuple", items.iter().map(ValueType::to_json).collect()),
+            ValueType::Tuple(items) => {
+                pair("tuple", items.iter().map(ValueType::to_json).collect())
+            }
             ValueType::Object(attributes) => {
-                let entries = attributes.iter().map(|(name, ty)| (name.to_string(), ty.to_json())).collect();
+                let entries = attributes
+                    .iter()
+                    .map(|(name, ty)| (name.to_string(), ty.to_json()))
+                    .collect();
                 pair("object", Json::Object(entries))
             }
         }
@@ -100,10 +112,14 @@ impl ValueType {
             Value::Int(_) | Value::Float(_) | Value::Decimal(_) => ValueType::Number,
             Value::Text(_) => ValueType::String,
             Value::List(items) => ValueType::Tuple(items.iter().map(ValueType::implied).collect()),
-            Value::Set(items) => ValueType::set(items.first().map_or(ValueType::Dynamic, ValueType::implied)),
-            Value::Map(entries) => {
-                ValueType::object(entries.iter().map(|(key, value)| (key.clone(), ValueType::implied(value))))
+            Value::Set(items) => {
+                ValueType::set(items.first().map_or(ValueType::Dynamic, ValueType::implied))
             }
+            Value::Map(entries) => ValueType::object(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.clone(), ValueType::implied(value))),
+            ),
             _ => ValueType::Dynamic,
         }
     }
@@ -121,9 +137,11 @@ impl ValueType {
                 true => Type::Any,
                 false => Type::union(items.iter().map(ValueType::engine_type)),
             }),
-            ValueType::Object(attributes) => {
-                Type::object(attributes.iter().map(|(name, ty)| (name.clone(), ty.engine_type())))
-            }
+            ValueType::Object(attributes) => Type::object(
+                attributes
+                    .iter()
+                    .map(|(name, ty)| (name.clone(), ty.engine_type())),
+            ),
         }
     }
 
@@ -148,7 +166,9 @@ fn read(json: &Json, depth: usize) -> Result<ValueType, TypeError> {
         Json::Array(parts) => match parts.as_slice() {
             [Json::String(word), inner] => compound(word, inner, depth + 1),
             // The third part lists attributes that a document may leave out.
-            [Json::String(word), inner, Json::Array(_)] if word == "object" => compound(word, inner, depth + 1),
+            [Json::String(word), inner, Json::Array(_)] if word == "object" => {
+                compound(word, inner, depth + 1)
+            }
             _ => Err(TypeError),
         },
         _ => Err(TypeError),
@@ -160,12 +180,19 @@ fn compound(word: &str, inner: &Json, depth: usize) -> Result<ValueType, TypeErr
         ("list", inner) => Ok(ValueType::list(read(inner, depth)?)),
         ("set", inner) => Ok(ValueType::set(read(inner, depth)?)),
         ("map", inner) => Ok(ValueType::map(read(inner, depth)?)),
-        ("tuple", Json::Array(items)) => {
-            Ok(ValueType::Tuple(items.iter().map(|item| read(item, depth)).collect::<Result<_, _>>()?))
-        }
+        ("tuple", Json::Array(items)) => Ok(ValueType::Tuple(
+            items
+                .iter()
+                .map(|item| read(item, depth))
+                .collect::<Result<_, _>>()?,
+        )),
         ("object", Json::Object(entries)) => {
-            let types = entries.iter().map(|(name, ty)| Ok((Name::from(name.as_str()), read(ty, depth)?)));
-            Ok(ValueType::Object(Arc::new(types.collect::<Result<_, TypeError>>()?)))
+            let types = entries
+                .iter()
+                .map(|(name, ty)| Ok((Name::from(name.as_str()), read(ty, depth)?)));
+            Ok(ValueType::Object(Arc::new(
+                types.collect::<Result<_, TypeError>>()?,
+            )))
         }
         _ => Err(TypeError),
     }
@@ -184,7 +211,13 @@ mod tests {
             r#"["tuple",["bool","dynamic"]]"#,
             r#"["object",{"a":"bool","b":["list","string"]}]"#,
         ] {
-            assert_eq!(ValueType::from_json(text.as_bytes()).unwrap().to_json().to_string(), text);
+            assert_eq!(
+                ValueType::from_json(text.as_bytes())
+                    .unwrap()
+                    .to_json()
+                    .to_string(),
+                text
+            );
         }
         assert!(ValueType::from_json(br#"["object",{"a":"bool"},["a"]]"#).is_ok());
     }
@@ -192,8 +225,21 @@ mod tests {
     #[test]
     fn other_texts_are_no_types() {
         let deep = format!("{}\"bool\"{}", r#"["list","#.repeat(100), "]".repeat(100));
-        for text in ["", "{}", "7", r#""int""#, r#"["list"]"#, r#"["object","a"]"#, r#"["tuple",{}]"#, &deep] {
-            assert_eq!(ValueType::from_json(text.as_bytes()), Err(TypeError), "{text}");
+        for text in [
+            "",
+            "{}",
+            "7",
+            r#""int""#,
+            r#"["list"]"#,
+            r#"["object","a"]"#,
+            r#"["tuple",{}]"#,
+            &deep,
+        ] {
+            assert_eq!(
+                ValueType::from_json(text.as_bytes()),
+                Err(TypeError),
+                "{text}"
+            );
         }
     }
 }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use terraform_wire::consistency::{Problem, Violation, check_apply, check_plan, check_replan, replacing};
+use terraform_wire::consistency::{
+    Problem, Violation, check_apply, check_plan, check_replan, replacing,
+};
 use terraform_wire::{
-    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType,
+    conform,
 };
 
 fn attribute(flags: &str, ty: ValueType) -> SchemaAttribute {
@@ -21,10 +24,19 @@ fn attribute(flags: &str, ty: ValueType) -> SchemaAttribute {
 }
 
 fn nested(nesting: Nesting) -> SchemaAttribute {
-    let attributes = [("set", attribute("o", ValueType::String)), ("made", attribute("c", ValueType::String))];
-    let attributes = attributes.map(|(name, one)| (Name::from(name), one)).into_iter().collect();
+    let attributes = [
+        ("set", attribute("o", ValueType::String)),
+        ("made", attribute("c", ValueType::String)),
+    ];
+    let attributes = attributes
+        .map(|(name, one)| (Name::from(name), one))
+        .into_iter()
+        .collect();
     SchemaAttribute {
-        kind: AttributeKind::Nested(NestedObject { nesting, attributes }),
+        kind: AttributeKind::Nested(NestedObject {
+            nesting,
+            attributes,
+        }),
         ..attribute("o", ValueType::Bool)
     }
 }
@@ -41,18 +53,37 @@ fn schema() -> Block {
         ("rows", nested(Nesting::List)),
     ];
     let inner = Block {
-        attributes: [("port", attribute("r", ValueType::Number)), ("id", attribute("c", ValueType::String))]
+        attributes: [
+            ("port", attribute("r", ValueType::Number)),
+            ("id", attribute("c", ValueType::String)),
+        ]
+        .map(|(name, one)| (Name::from(name), one))
+        .into_iter()
+        .collect(),
+        ..Block::default()
+    };
+    let blocks = [
+        ("rule", Nesting::Set),
+        ("step", Nesting::List),
+        ("zone", Nesting::Map),
+        ("one", Nesting::Single),
+    ];
+    Block {
+        attributes: attributes
             .map(|(name, one)| (Name::from(name), one))
             .into_iter()
             .collect(),
-        ..Block::default()
-    };
-    let blocks = [("rule", Nesting::Set), ("step", Nesting::List), ("zone", Nesting::Map), ("one", Nesting::Single)];
-    Block {
-        attributes: attributes.map(|(name, one)| (Name::from(name), one)).into_iter().collect(),
         blocks: blocks
             .map(|(name, nesting)| {
-                (Name::from(name), BlockType { nesting, block: inner.clone(), min_items: 0, max_items: 0 })
+                (
+                    Name::from(name),
+                    BlockType {
+                        nesting,
+                        block: inner.clone(),
+                        min_items: 0,
+                        max_items: 0,
+                    },
+                )
             })
             .into_iter()
             .collect(),
@@ -73,12 +104,18 @@ fn port(port: i64, id: Value) -> Value {
 }
 
 fn problems(violations: &[Violation]) -> Vec<(String, &Problem)> {
-    violations.iter().map(|one| (one.path.to_string(), &one.problem)).collect()
+    violations
+        .iter()
+        .map(|one| (one.path.to_string(), &one.problem))
+        .collect()
 }
 
 #[test]
 fn plan_may_fill_in_computed_attributes() {
-    let config = object(&[("name", "a".into()), ("step", Value::list([port(1, Value::Null)]))]);
+    let config = object(&[
+        ("name", "a".into()),
+        ("step", Value::list([port(1, Value::Null)])),
+    ]);
     let plan = object(&[
         ("name", "a".into()),
         ("id", unknown()),
@@ -109,15 +146,27 @@ fn a_plan_that_changes_the_document_is_found() {
             ("step".into(), &Problem::UnknownBlocks),
         ]
     );
-    assert_eq!(found[0].to_string(), r#"the document has "a", the plan has "b""#);
-    assert_eq!(found[2].to_string(), "the document has (secret), the plan has (secret)");
+    assert_eq!(
+        found[0].to_string(),
+        r#"the document has "a", the plan has "b""#
+    );
+    assert_eq!(
+        found[2].to_string(),
+        "the document has (secret), the plan has (secret)"
+    );
 }
 
 #[test]
 fn a_plan_may_keep_an_equivalent_prior_value() {
-    let (prior, config) = (object(&[("name", "A".into())]), object(&[("name", "a".into())]));
+    let (prior, config) = (
+        object(&[("name", "A".into())]),
+        object(&[("name", "a".into())]),
+    );
     assert_eq!(check_plan(&schema(), &prior, &config, &prior), []);
-    assert_eq!(check_plan(&schema(), &Value::Null, &config, &prior).len(), 1);
+    assert_eq!(
+        check_plan(&schema(), &Value::Null, &config, &prior).len(),
+        1
+    );
 }
 
 #[test]
@@ -146,7 +195,13 @@ fn blocks_are_counted_and_matched() {
         problems(&found),
         [
             ("rule".into(), &Problem::Element),
-            ("step".into(), &Problem::Count { expected: 0, found: 1 }),
+            (
+                "step".into(),
+                &Problem::Count {
+                    expected: 0,
+                    found: 1
+                }
+            ),
             ("zone".into(), &Problem::ExtraKey("y".into())),
             ("zone".into(), &Problem::MissingKey("x".into())),
             ("one".into(), &Problem::Appeared),
@@ -160,32 +215,53 @@ fn nested_attributes_are_checked_one_by_one() {
     let config = object(&[
         ("name", "a".into()),
         ("parts", Value::list([one("x", Value::Null)])),
-        ("rows", Value::list([one("x", Value::Null), one("y", Value::Null)])),
+        (
+            "rows",
+            Value::list([one("x", Value::Null), one("y", Value::Null)]),
+        ),
     ]);
     let good = object(&[
         ("name", "a".into()),
         ("parts", Value::list([one("x", unknown())])),
-        ("rows", Value::list([one("x", unknown()), one("y", "m".into())])),
+        (
+            "rows",
+            Value::list([one("x", unknown()), one("y", "m".into())]),
+        ),
     ]);
     assert_eq!(check_plan(&schema(), &Value::Null, &config, &good), []);
     let bad = object(&[
         ("name", "a".into()),
         ("parts", Value::list([one("z", unknown())])),
-        ("rows", Value::list([one("x", unknown()), one("w", "m".into())])),
+        (
+            "rows",
+            Value::list([one("x", unknown()), one("w", "m".into())]),
+        ),
     ]);
     let found = check_plan(&schema(), &Value::Null, &config, &bad);
     assert_eq!(
         problems(&found),
-        [("parts".into(), &Problem::Element), ("rows[1].set".into(), &Problem::NotAsConfigured)]
+        [
+            ("parts".into(), &Problem::Element),
+            ("rows[1].set".into(), &Problem::NotAsConfigured)
+        ]
     );
 }
 
 #[test]
 fn null_plan_is_valid_only_for_a_destroy() {
     let object = object(&[("name", "a".into())]);
-    assert_eq!(check_plan(&schema(), &object, &Value::Null, &Value::Null), []);
-    assert_eq!(problems(&check_plan(&schema(), &object, &object, &Value::Null)), [("".into(), &Problem::Vanished)]);
-    assert_eq!(problems(&check_plan(&schema(), &object, &Value::Null, &object)), [("".into(), &Problem::Appeared)]);
+    assert_eq!(
+        check_plan(&schema(), &object, &Value::Null, &Value::Null),
+        []
+    );
+    assert_eq!(
+        problems(&check_plan(&schema(), &object, &object, &Value::Null)),
+        [("".into(), &Problem::Vanished)]
+    );
+    assert_eq!(
+        problems(&check_plan(&schema(), &object, &Value::Null, &object)),
+        [("".into(), &Problem::Appeared)]
+    );
 }
 
 #[test]
@@ -227,32 +303,60 @@ fn apply_may_fill_in_only_unknown_values() {
             ("token".into(), &Problem::WriteOnly),
         ]
     );
-    let standing: Vec<String> =
-        found.iter().filter(|one| one.counts_for(true)).map(|one| one.path.to_string()).collect();
+    let standing: Vec<String> = found
+        .iter()
+        .filter(|one| one.counts_for(true))
+        .map(|one| one.path.to_string())
+        .collect();
     assert_eq!(standing, ["id", "token"]);
 }
 
 #[test]
 fn an_object_that_is_gone_contradicts_its_plan() {
     let plan = object(&[("name", "a".into())]);
-    assert_eq!(problems(&check_apply(&schema(), &plan, &Value::Null)), [("".into(), &Problem::Vanished)]);
-    assert_eq!(problems(&check_apply(&schema(), &Value::Null, &plan)), [("".into(), &Problem::Appeared)]);
+    assert_eq!(
+        problems(&check_apply(&schema(), &plan, &Value::Null)),
+        [("".into(), &Problem::Vanished)]
+    );
+    assert_eq!(
+        problems(&check_apply(&schema(), &Value::Null, &plan)),
+        [("".into(), &Problem::Appeared)]
+    );
 }
 
 #[test]
 fn second_plan_may_only_add_known_values() {
-    let first = object(&[("name", "a".into()), ("id", unknown()), ("size", Value::Int(1))]);
-    let more = object(&[("name", "a".into()), ("id", "i".into()), ("size", Value::Int(1))]);
+    let first = object(&[
+        ("name", "a".into()),
+        ("id", unknown()),
+        ("size", Value::Int(1)),
+    ]);
+    let more = object(&[
+        ("name", "a".into()),
+        ("id", "i".into()),
+        ("size", Value::Int(1)),
+    ]);
     let less = object(&[("name", "a".into()), ("id", unknown()), ("size", unknown())]);
     assert_eq!(check_replan(&schema(), &first, &more), []);
     assert_eq!(check_replan(&schema(), &first, &first), []);
-    assert_eq!(problems(&check_replan(&schema(), &first, &less)), [("size".into(), &Problem::NotAsPlanned)]);
+    assert_eq!(
+        problems(&check_replan(&schema(), &first, &less)),
+        [("size".into(), &Problem::NotAsPlanned)]
+    );
 }
 
 #[test]
 fn only_paths_that_differ_replace() {
-    let prior = object(&[("name", "a".into()), ("id", "i".into()), ("size", Value::Int(1))]);
-    let plan = object(&[("name", "b".into()), ("id", unknown()), ("size", Value::Float(1.0))]);
+    let prior = object(&[
+        ("name", "a".into()),
+        ("id", "i".into()),
+        ("size", Value::Int(1)),
+    ]);
+    let plan = object(&[
+        ("name", "b".into()),
+        ("id", unknown()),
+        ("size", Value::Float(1.0)),
+    ]);
     let path = |name: &str| Path::default().attribute(&name.into());
     let all = [path("name"), path("id"), path("size"), path("nothing")];
     assert_eq!(replacing(&prior, &plan, &all), [path("name"), path("id")]);

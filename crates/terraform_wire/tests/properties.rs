@@ -1,12 +1,13 @@
-//! Properties over generated schemas and values: the wire form keeps values, and no input causes a panic.
+//! Properties over generated schemas and values: the wire form keeps values, and no input causes a
+//! panic.
 
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use proptest::prelude::*;
 use terraform_wire::{
-    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform, conform_to,
-    consistency, proposed, same, wire,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType,
+    conform, conform_to, consistency, proposed, same, wire,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -14,14 +15,19 @@ fn names() -> impl Strategy<Value = Name> {
 }
 
 fn types() -> impl Strategy<Value = ValueType> {
-    let leaf =
-        prop_oneof![Just(ValueType::Bool), Just(ValueType::Number), Just(ValueType::String), Just(ValueType::Dynamic),];
+    let leaf = prop_oneof![
+        Just(ValueType::Bool),
+        Just(ValueType::Number),
+        Just(ValueType::String),
+        Just(ValueType::Dynamic),
+    ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             inner.clone().prop_map(ValueType::list),
             inner.clone().prop_map(ValueType::set),
             inner.clone().prop_map(ValueType::map),
-            prop::collection::vec(inner.clone(), 0..3).prop_map(|items| ValueType::Tuple(items.into())),
+            prop::collection::vec(inner.clone(), 0..3)
+                .prop_map(|items| ValueType::Tuple(items.into())),
             prop::collection::btree_map(names(), inner, 0..3).prop_map(ValueType::object),
         ]
     })
@@ -45,21 +51,36 @@ fn values(ty: &ValueType) -> BoxedStrategy<Value> {
             any::<bool>().prop_map(Value::Bool),
             "[a-z]{0,3}".prop_map(Value::from),
             prop::collection::vec("[a-z]{0,3}".prop_map(Value::from), 0..3).prop_map(Value::list),
-            prop::collection::vec((names(), any::<i64>().prop_map(Value::Int)), 0..3).prop_map(Value::map),
+            prop::collection::vec((names(), any::<i64>().prop_map(Value::Int)), 0..3)
+                .prop_map(Value::map),
         ]
         .boxed(),
         ValueType::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
         ValueType::Number => numbers().boxed(),
-        ValueType::String => prop_oneof!["[a-c]{0,1}", "\\PC{0,3}"].prop_map(Value::from).boxed(),
+        ValueType::String => prop_oneof!["[a-c]{0,1}", "\\PC{0,3}"]
+            .prop_map(Value::from)
+            .boxed(),
         ValueType::List(item) => list(item).prop_map(Value::list).boxed(),
         ValueType::Set(item) => {
             let ty = ty.clone();
-            list(item).prop_map(move |items| conform_to(&ty, &Value::Set(Arc::new(items)))).boxed()
+            list(item)
+                .prop_map(move |items| conform_to(&ty, &Value::Set(Arc::new(items))))
+                .boxed()
         }
-        ValueType::Tuple(items) => items.iter().map(values).collect::<Vec<_>>().prop_map(Value::list).boxed(),
-        ValueType::Map(inner) => prop::collection::btree_map(names(), values(inner), 0..3).prop_map(Value::map).boxed(),
+        ValueType::Tuple(items) => items
+            .iter()
+            .map(values)
+            .collect::<Vec<_>>()
+            .prop_map(Value::list)
+            .boxed(),
+        ValueType::Map(inner) => prop::collection::btree_map(names(), values(inner), 0..3)
+            .prop_map(Value::map)
+            .boxed(),
         ValueType::Object(attributes) => {
-            let parts: Vec<_> = attributes.iter().map(|(name, ty)| (Just(name.clone()), values(ty))).collect();
+            let parts: Vec<_> = attributes
+                .iter()
+                .map(|(name, ty)| (Just(name.clone()), values(ty)))
+                .collect();
             parts.prop_map(Value::map).boxed()
         }
     };
@@ -68,7 +89,13 @@ fn values(ty: &ValueType) -> BoxedStrategy<Value> {
 }
 
 fn nestings() -> impl Strategy<Value = Nesting> {
-    prop::sample::select(vec![Nesting::Single, Nesting::Group, Nesting::List, Nesting::Set, Nesting::Map])
+    prop::sample::select(vec![
+        Nesting::Single,
+        Nesting::Group,
+        Nesting::List,
+        Nesting::Set,
+        Nesting::Map,
+    ])
 }
 
 fn attributes(depth: u32) -> BoxedStrategy<SchemaAttribute> {
@@ -78,8 +105,15 @@ fn attributes(depth: u32) -> BoxedStrategy<SchemaAttribute> {
     } else {
         let attributes = prop::collection::btree_map(names(), attributes(depth - 1), 0..3);
         let nested = (nestings(), attributes).prop_map(|(nesting, attributes)| {
-            let nesting = if nesting == Nesting::Group { Nesting::Single } else { nesting };
-            AttributeKind::Nested(NestedObject { nesting, attributes: attributes.into_iter().collect() })
+            let nesting = if nesting == Nesting::Group {
+                Nesting::Single
+            } else {
+                nesting
+            };
+            AttributeKind::Nested(NestedObject {
+                nesting,
+                attributes: attributes.into_iter().collect(),
+            })
         });
         prop_oneof![2 => plain, 1 => nested].boxed()
     };
@@ -100,16 +134,33 @@ fn blocks(depth: u32) -> BoxedStrategy<Block> {
     let attributes = prop::collection::btree_map(names(), attributes(1), 0..4);
     if depth == 0 {
         return attributes
-            .prop_map(|attributes| Block { attributes: attributes.into_iter().collect(), ..Block::default() })
+            .prop_map(|attributes| Block {
+                attributes: attributes.into_iter().collect(),
+                ..Block::default()
+            })
             .boxed();
     }
-    let kinds = prop::collection::btree_map("[x-z]".prop_map(Name::from), (nestings(), blocks(depth - 1)), 0..3);
+    let kinds = prop::collection::btree_map(
+        "[x-z]".prop_map(Name::from),
+        (nestings(), blocks(depth - 1)),
+        0..3,
+    );
     (attributes, kinds)
         .prop_map(|(attributes, kinds)| Block {
             attributes: attributes.into_iter().collect(),
             blocks: kinds
                 .into_iter()
-                .map(|(name, (nesting, block))| (name, BlockType { nesting, block, min_items: 0, max_items: 0 }))
+                .map(|(name, (nesting, block))| {
+                    (
+                        name,
+                        BlockType {
+                            nesting,
+                            block,
+                            min_items: 0,
+                            max_items: 0,
+                        },
+                    )
+                })
                 .collect(),
             ..Block::default()
         })

@@ -8,8 +8,9 @@ use blueprint::{IndexMap, Kind, Name, SupportStatus, Value};
 use provider::{Direction, FilterType, Fit, TypeSource as _};
 use serde_json::Value as Json;
 use terraform_wire::{
-    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
-    SchemaAttribute, SchemaTypes, TypeNames, TypeSchema, ValueType, function, settings,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema,
+    ProviderSchema, SchemaAttribute, SchemaTypes, TypeNames, TypeSchema, ValueType, function,
+    settings,
 };
 
 fn text(json: &Json) -> Name {
@@ -21,7 +22,11 @@ fn is(json: &Json) -> bool {
 }
 
 fn entries<T>(json: &Json, read: impl Fn(&Json) -> T) -> IndexMap<Name, T> {
-    json.as_object().into_iter().flatten().map(|(name, json)| (Name::from(name.as_str()), read(json))).collect()
+    json.as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, json)| (Name::from(name.as_str()), read(json)))
+        .collect()
 }
 
 fn nesting(json: &Json) -> Nesting {
@@ -74,7 +79,10 @@ fn block(json: &Json) -> Block {
 }
 
 fn schema(json: &Json) -> TypeSchema {
-    TypeSchema { version: json["version"].as_u64().unwrap_or(0), block: block(&json["block"]) }
+    TypeSchema {
+        version: json["version"].as_u64().unwrap_or(0),
+        block: block(&json["block"]),
+    }
 }
 
 fn parameter(json: &Json) -> ParameterSchema {
@@ -89,7 +97,12 @@ fn parameter(json: &Json) -> ParameterSchema {
 
 fn functions(json: &Json) -> FunctionSchema {
     FunctionSchema {
-        parameters: json["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
+        parameters: json["parameters"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(parameter)
+            .collect(),
         variadic: json.get("variadic_parameter").map(parameter),
         returns: ValueType::of_json(&json["return_type"]).unwrap(),
         summary: text(&json["summary"]),
@@ -100,7 +113,8 @@ fn functions(json: &Json) -> FunctionSchema {
 
 /// The recorded schema of a provider.
 fn recorded(provider: &str) -> ProviderSchema {
-    let all: Json = serde_json::from_str(include_str!("../../../conformance/terraform/schemas.json")).unwrap();
+    let all: Json =
+        serde_json::from_str(include_str!("../../../conformance/terraform/schemas.json")).unwrap();
     let json = &all[provider]["schema"];
     let named = |key: &str| entries(&json[key], |json| Arc::new(schema(json)));
     ProviderSchema {
@@ -114,12 +128,17 @@ fn recorded(provider: &str) -> ProviderSchema {
 }
 
 fn types(provider: &str) -> SchemaTypes {
-    SchemaTypes::new(Arc::new(recorded(provider)), TypeNames::new(provider, provider))
+    SchemaTypes::new(
+        Arc::new(recorded(provider)),
+        TypeNames::new(provider, provider),
+    )
 }
 
 #[test]
 fn every_recorded_type_is_converted() {
-    for provider in ["archive", "external", "http", "local", "null", "random", "time", "tls"] {
+    for provider in [
+        "archive", "external", "http", "local", "null", "random", "time", "tls",
+    ] {
         let types = types(provider);
         let names: Vec<String> = types.resource_type_names().map(str::to_owned).collect();
         for name in &names {
@@ -128,7 +147,12 @@ fn every_recorded_type_is_converted() {
             assert!(!ty.schema.fields.is_empty(), "{name}");
         }
         let names: Vec<String> = types.data_source_type_names().map(str::to_owned).collect();
-        assert!(names.iter().all(|name| types.data_source_type(name).is_some()), "{names:?}");
+        assert!(
+            names
+                .iter()
+                .all(|name| types.data_source_type(name).is_some()),
+            "{names:?}"
+        );
     }
 }
 
@@ -136,8 +160,14 @@ fn every_recorded_type_is_converted() {
 fn a_type_keeps_names_flags_and_kinds() {
     let types = types("random");
     let ty = types.resource_type("random/password").unwrap();
-    assert_eq!((ty.name.as_ref(), ty.schema_version), ("random/password", 3));
-    assert!(Arc::ptr_eq(&ty, &types.resource_type("random/random_password").unwrap()));
+    assert_eq!(
+        (ty.name.as_ref(), ty.schema_version),
+        ("random/password", 3)
+    );
+    assert!(Arc::ptr_eq(
+        &ty,
+        &types.resource_type("random/random_password").unwrap()
+    ));
     assert_eq!(ty.id_field.as_deref(), Some("id"));
     let length = ty.field("length").unwrap();
     assert!(length.required && !length.nullable && matches!(length.kind, Kind::Union(_)));
@@ -145,12 +175,30 @@ fn a_type_keeps_names_flags_and_kinds() {
     assert!(result.computed && result.sensitive && !result.is_settable());
     let upper = ty.field("upper").unwrap();
     assert!(upper.computed && upper.is_settable() && upper.nullable);
-    assert_eq!(ty.field("number").unwrap().support_status, SupportStatus::Deprecated);
-    let spec = Value::map([("length", Value::Int(12)), ("keepers", Value::map([("a", Value::from("b"))]))]);
-    assert_eq!(Fit::new().fields(&spec, &ty.schema, Direction::Sent).map(|misfit| misfit.message), None);
+    assert_eq!(
+        ty.field("number").unwrap().support_status,
+        SupportStatus::Deprecated
+    );
+    let spec = Value::map([
+        ("length", Value::Int(12)),
+        ("keepers", Value::map([("a", Value::from("b"))])),
+    ]);
+    assert_eq!(
+        Fit::new()
+            .fields(&spec, &ty.schema, Direction::Sent)
+            .map(|misfit| misfit.message),
+        None
+    );
     let wrong = Value::map([("length", Value::from("12"))]);
-    assert!(Fit::new().fields(&wrong, &ty.schema, Direction::Sent).is_some());
-    assert!(types.resource_type("random/nothing").is_none() && types.resource_type("tls/private_key").is_none());
+    assert!(
+        Fit::new()
+            .fields(&wrong, &ty.schema, Direction::Sent)
+            .is_some()
+    );
+    assert!(
+        types.resource_type("random/nothing").is_none()
+            && types.resource_type("tls/private_key").is_none()
+    );
 }
 
 #[test]
@@ -159,9 +207,15 @@ fn blocks_become_fields_with_their_limits() {
     let ty = types.resource_type("tls/self_signed_cert").unwrap();
     let subject = ty.field("subject").unwrap();
     assert!(matches!(&subject.kind, Kind::Array(item) if matches!(item.kind, Kind::Object(_))));
-    let source = recorded("tls").resources["tls_self_signed_cert"].block.blocks["subject"].clone();
+    let source = recorded("tls").resources["tls_self_signed_cert"]
+        .block
+        .blocks["subject"]
+        .clone();
     assert_eq!(subject.required, source.min_items > 0);
-    assert_eq!(subject.constraint.max_items, (source.max_items > 0).then_some(source.max_items));
+    assert_eq!(
+        subject.constraint.max_items,
+        (source.max_items > 0).then_some(source.max_items)
+    );
 }
 
 #[test]
@@ -169,23 +223,42 @@ fn arguments_of_a_data_source_are_its_filters() {
     let types = types("http");
     let ty = types.data_source_type("http/http").unwrap();
     assert!(matches!(ty.filters["url"].ty, FilterType::Scalar(_)));
-    assert!(matches!(ty.filters["request_headers"].ty, FilterType::Map(_)));
+    assert!(matches!(
+        ty.filters["request_headers"].ty,
+        FilterType::Map(_)
+    ));
     assert_eq!(ty.required, ["url".into()]);
-    assert!(!ty.filters.contains_key("response_body") && ty.schema.fields.contains_key("response_body"));
+    assert!(
+        !ty.filters.contains_key("response_body") && ty.schema.fields.contains_key("response_body")
+    );
 }
 
 #[test]
 fn a_function_keeps_its_parameters() {
     let all = recorded("time");
-    let parse = function(&"time".into(), &"rfc3339_parse".into(), &all.functions["rfc3339_parse"]);
-    assert_eq!((parse.name.as_ref(), parse.parameters.len(), parse.min_arguments), ("rfc3339_parse", 1, 1));
+    let parse = function(
+        &"time".into(),
+        &"rfc3339_parse".into(),
+        &all.functions["rfc3339_parse"],
+    );
+    assert_eq!(
+        (
+            parse.name.as_ref(),
+            parse.parameters.len(),
+            parse.min_arguments
+        ),
+        ("rfc3339_parse", 1, 1)
+    );
     assert!(parse.rest.is_none() && !parse.parameters[0].optional);
 }
 
 #[test]
 fn required_settings_are_checked_by_the_provider() {
     let token = attribute(&serde_json::json!({"type": "string", "required": true}));
-    let block = Block { attributes: IndexMap::from_iter([("token".into(), token)]), ..Block::default() };
+    let block = Block {
+        attributes: IndexMap::from_iter([("token".into(), token)]),
+        ..Block::default()
+    };
     let settings = settings(&block);
     assert!(!settings[0].field.required, "its environment may supply it");
 }

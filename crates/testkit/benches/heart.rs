@@ -20,11 +20,18 @@ fn layered(n: usize) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     let width = n / 10;
     for at in 0..n {
-        let _ = write!(text, "  r{at}:\n    type: test/data\n    spec:\n      input: v{at}");
+        let _ = write!(
+            text,
+            "  r{at}:\n    type: test/data\n    spec:\n      input: v{at}"
+        );
         if at >= width {
             let base = (at / width - 1) * width;
             for other in 0..3 {
-                let _ = write!(text, "-${{resources.r{}.spec.id}}", base + (at * 7 + other * 13) % width);
+                let _ = write!(
+                    text,
+                    "-${{resources.r{}.spec.id}}",
+                    base + (at * 7 + other * 13) % width
+                );
             }
         }
         text.push('\n');
@@ -33,14 +40,19 @@ fn layered(n: usize) -> String {
 }
 
 fn heart(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     for n in [1_000, 10_000] {
         let text = layered(n);
         let mut files = Files::new();
         let file = files.add("main.yaml", text.as_str());
         let harness = runtime.block_on(async { Harness::new(PathBuf::from("."), Vec::new()) });
         let mut group = criterion.benchmark_group("heart");
-        group.throughput(Throughput::Elements(n as u64)).sample_size(20);
+        group
+            .throughput(Throughput::Elements(n as u64))
+            .sample_size(20);
         group.bench_function(BenchmarkId::new("parse", n), |bencher| {
             bencher.iter(|| black_box(syntax::parse(file, &text, Format::Yaml)))
         });
@@ -69,13 +81,25 @@ fn heart(criterion: &mut Criterion) {
         .blueprint
         .unwrap();
         let rules = harness.dialects.rules(blueprint.dialect);
-        let context = engine::check::CheckContext::new(&harness.catalogs, &harness.functions, rules);
+        let context =
+            engine::check::CheckContext::new(&harness.catalogs, &harness.functions, rules);
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
-            bencher.iter(|| black_box(engine::check(blueprint.clone(), &context, &mut Diagnostics::new())));
+            bencher.iter(|| {
+                black_box(engine::check(
+                    blueprint.clone(),
+                    &context,
+                    &mut Diagnostics::new(),
+                ))
+            });
         });
         group.bench_function(BenchmarkId::new("stage", n), |bencher| {
             bencher.iter(|| {
-                let stage = runtime.block_on(harness.stage("main.yaml", &text, Given::default(), Options::default()));
+                let stage = runtime.block_on(harness.stage(
+                    "main.yaml",
+                    &text,
+                    Given::default(),
+                    Options::default(),
+                ));
                 assert!(stage.staged.is_some());
             });
         });

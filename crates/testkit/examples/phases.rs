@@ -1,9 +1,14 @@
-//! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
+//! Times the phases of the engine in process on a document:
+//! `cargo run --release -p testkit --example phases -- FILE`.
 //!
-//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, to profile it
-//! or count its instructions (`cargo xtask instructions`).
+//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a
+//! phase, to profile it or count its instructions (`cargo xtask instructions`).
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a tool for people"
+)]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,9 +30,13 @@ struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Prints the duration of a phase and starts the next phase. Returns whether this phase was the last one requested.
+    /// Prints the duration of a phase and starts the next phase. Returns whether this phase was the
+    /// last one requested.
     fn lap(&mut self, phase: &str) -> bool {
-        println!("{phase:<10} {:>8.2} ms", self.since.elapsed().as_secs_f64() * 1000.0);
+        println!(
+            "{phase:<10} {:>8.2} ms",
+            self.since.elapsed().as_secs_f64() * 1000.0
+        );
         self.since = Instant::now();
         self.last.as_deref() == Some(phase)
     }
@@ -66,9 +75,15 @@ impl state::Host for StoppedClock {
 fn main() {
     let path = std::env::args().nth(1).expect("a document");
     let state = std::env::args().nth(2).filter(|state| state != "-");
-    let mut watch = Stopwatch { since: Instant::now(), last: std::env::args().nth(3) };
+    let mut watch = Stopwatch {
+        since: Instant::now(),
+        last: std::env::args().nth(3),
+    };
     let text: Arc<str> = std::fs::read_to_string(&path).unwrap().into();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         watch.since = Instant::now();
         let (catalogs, functions, _) = provider::combine([fake::catalog()]);
@@ -77,7 +92,9 @@ fn main() {
             return;
         }
         let mut found = Diagnostics::new();
-        let Some(checked) = check(&text, &catalogs, &functions, &mut found, &mut watch) else { return };
+        let Some(checked) = check(&text, &catalogs, &functions, &mut found, &mut watch) else {
+            return;
+        };
         let shell = shell(&catalogs);
         let store: Box<dyn Store> = match &state {
             Some(path) => Box::new(stores::sqlite::SqliteStore::open(
@@ -93,24 +110,43 @@ fn main() {
                 )
             }
         };
-        let bench = Bench { catalogs, functions, shell, store, name: InstanceName::from_free_text("bench") };
+        let bench = Bench {
+            catalogs,
+            functions,
+            shell,
+            store,
+            name: InstanceName::from_free_text("bench"),
+        };
         for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
             let snapshot = bench.store.load(&bench.name).await.unwrap();
             watch.lap("load state");
-            let document = PinnedDocument { path: "main.yaml".into(), text: text.clone(), companions: Vec::new() };
+            let document = PinnedDocument {
+                path: "main.yaml".into(),
+                text: text.clone(),
+                companions: Vec::new(),
+            };
             let documents = Arc::new(Documents::single(checked.clone(), ".".into()));
-            let staged = bench.plan(Some((documents, document)), snapshot, &mut found).await;
+            let staged = bench
+                .plan(Some((documents, document)), snapshot, &mut found)
+                .await;
             if watch.lap(plan) {
                 return;
             }
             if !watch.is_selective() {
                 let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
                 watch.lap("plan file");
-                println!("           {} bytes, counts {:?}", text.len(), staged.plan.counts());
+                println!(
+                    "           {} bytes, counts {:?}",
+                    text.len(),
+                    staged.plan.counts()
+                );
             }
             let (operated, events) = bench.apply(staged).await;
             let ended = watch.lap(apply);
-            println!("           {events} events, {}", matches!(operated, Operated::Done(_)));
+            println!(
+                "           {events} events, {}",
+                matches!(operated, Operated::Done(_))
+            );
             if ended {
                 return;
             }
@@ -124,7 +160,8 @@ fn main() {
     });
 }
 
-/// Parses, loads and checks the document. Returns `None` if one of these phases is the last one requested.
+/// Parses, loads and checks the document. Returns `None` if one of these phases is the last one
+/// requested.
 fn check(
     text: &Arc<str>,
     catalogs: &Arc<Catalogs>,
@@ -140,11 +177,20 @@ fn check(
         drop(tree);
     }
     let dialects = &testkit::dialects();
-    let loaded = engine::load(&files, file, dialects, functions, catalogs.packages(), &Default::default(), found);
+    let loaded = engine::load(
+        &files,
+        file,
+        dialects,
+        functions,
+        catalogs.packages(),
+        &Default::default(),
+        found,
+    );
     if watch.lap("load") {
         return None;
     }
-    let context = engine::check::CheckContext::new(catalogs, functions, dialect::DialectRules::NATIVE);
+    let context =
+        engine::check::CheckContext::new(catalogs, functions, dialect::DialectRules::NATIVE);
     let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &context, found));
     (!watch.lap("check")).then_some(checked)
 }

@@ -3,9 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use source::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKey, SourceKind};
+use source::{
+    BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKey,
+    SourceKind,
+};
 
-static KIND: SourceKind = SourceKind { name: DISK, about: "Documents in memory.", schemes: &[], keys: &[] };
+static KIND: SourceKind = SourceKind {
+    name: DISK,
+    about: "Documents in memory.",
+    schemes: &[],
+    keys: &[],
+};
 
 /// A source that reads from memory in place of the disk.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +24,9 @@ pub struct InMemorySource {
 impl InMemorySource {
     /// A source of these texts. A path is absolute and has no `.` or `..`.
     pub fn new(texts: impl IntoIterator<Item = (String, String)>) -> InMemorySource {
-        InMemorySource { texts: Arc::new(texts.into_iter().collect()) }
+        InMemorySource {
+            texts: Arc::new(texts.into_iter().collect()),
+        }
     }
 }
 
@@ -25,10 +35,20 @@ impl Source for InMemorySource {
         &KIND
     }
 
-    fn resolve<'a>(&'a self, request: &'a Request, _: &'a ReadLimits) -> BoxFuture<'a, Result<Location, SourceError>> {
-        let folder = request.from.as_ref().and_then(Location::as_disk).and_then(|path| path.rsplit_once('/'));
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        _: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>> {
+        let folder = request
+            .from
+            .as_ref()
+            .and_then(Location::as_disk)
+            .and_then(|path| path.rsplit_once('/'));
         let path = match folder {
-            Some((folder, _)) if !request.path.starts_with('/') => Location::disk(&*request.path).resolve_in(folder),
+            Some((folder, _)) if !request.path.starts_with('/') => {
+                Location::disk(&*request.path).resolve_in(folder)
+            }
             _ => Location::disk(&*request.path).resolve_in("/"),
         };
         Box::pin(async move { Ok(path) })
@@ -42,7 +62,11 @@ impl Source for InMemorySource {
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         let text = self.texts.get(&**location.identity());
         let bytes = text.map(|text| text.as_bytes().into());
-        Box::pin(async move { bytes.ok_or(SourceError::NotFound { words: String::new() }) })
+        Box::pin(async move {
+            bytes.ok_or(SourceError::NotFound {
+                words: String::new(),
+            })
+        })
     }
 }
 
@@ -52,14 +76,38 @@ pub struct UnreachableSource(pub &'static SourceKind);
 
 /// The kinds of remote sources that documents name.
 pub static UNREACHABLE_KINDS: [SourceKind; 4] = [
-    SourceKind { name: "https", about: "Servers.", schemes: &["https"], keys: &[required("host")] },
-    SourceKind { name: "aws/s3", about: "Buckets.", schemes: &[], keys: &[required("bucket"), required("region")] },
-    SourceKind { name: "googlecloud/storage", about: "Buckets.", schemes: &[], keys: &[required("bucket")] },
-    SourceKind { name: "azure/blob", about: "Containers.", schemes: &[], keys: &[required("container")] },
+    SourceKind {
+        name: "https",
+        about: "Servers.",
+        schemes: &["https"],
+        keys: &[required("host")],
+    },
+    SourceKind {
+        name: "aws/s3",
+        about: "Buckets.",
+        schemes: &[],
+        keys: &[required("bucket"), required("region")],
+    },
+    SourceKind {
+        name: "googlecloud/storage",
+        about: "Buckets.",
+        schemes: &[],
+        keys: &[required("bucket")],
+    },
+    SourceKind {
+        name: "azure/blob",
+        about: "Containers.",
+        schemes: &[],
+        keys: &[required("container")],
+    },
 ];
 
 const fn required(name: &'static str) -> SourceKey {
-    SourceKey { name, required: true, about: "" }
+    SourceKey {
+        name,
+        required: true,
+        about: "",
+    }
 }
 
 impl Source for UnreachableSource {
@@ -67,7 +115,11 @@ impl Source for UnreachableSource {
         self.0
     }
 
-    fn resolve<'a>(&'a self, request: &'a Request, _: &'a ReadLimits) -> BoxFuture<'a, Result<Location, SourceError>> {
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        _: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>> {
         Box::pin(async move { Ok(Location::new(self.0.name, &*request.path)) })
     }
 

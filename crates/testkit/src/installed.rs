@@ -1,11 +1,14 @@
-//! An installed program for tests: the simulated cloud `test`, a store in memory, documents from the disk.
+//! An installed program for tests: the simulated cloud `test`, a store in memory, documents from
+//! the disk.
 
 use std::sync::Arc;
 
 use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::Installed;
-use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime, Simulation};
+use engine::installed::{
+    InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime, Simulation,
+};
 use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
@@ -23,7 +26,8 @@ pub fn installed() -> Arc<Installed> {
     installed_with(Vec::new())
 }
 
-/// A program whose calls to the cloud have these faults. Each session has its own copy of the faults.
+/// A program whose calls to the cloud have these faults. Each session has its own copy of the
+/// faults.
 pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
     let (world, memory) = (SharedCloud::default(), MemoryState::default());
     let cloud = world.clone();
@@ -59,7 +63,11 @@ pub(crate) fn simulation(world: SharedCloud) -> InstalledSimulation {
     let cloud = SimulatedCloud(world);
     InstalledSimulation {
         in_memory: Arc::new(move || Arc::new(cloud.clone())),
-        open: |file| Ok(Arc::new(SimulatedCloud(fake::FakeCloud::open(file)?.shared()))),
+        open: |file| {
+            Ok(Arc::new(SimulatedCloud(
+                fake::FakeCloud::open(file)?.shared(),
+            )))
+        },
     }
 }
 
@@ -67,7 +75,11 @@ pub(crate) fn simulation(world: SharedCloud) -> InstalledSimulation {
 struct SimulatedCloud(SharedCloud);
 
 impl Simulation for SimulatedCloud {
-    fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider> {
+    fn provider(
+        &self,
+        catalog: Arc<Catalog>,
+        behind: Option<Arc<dyn Provider>>,
+    ) -> Arc<dyn Provider> {
         Arc::new(fake::provider(FakeOptions {
             catalog: Some(catalog),
             world: Some(self.0.clone()),

@@ -1,9 +1,9 @@
-//! The test kit: the harness in which documents are staged and deployed, and code that the tests of several crates
-//! share.
+//! The test kit: the harness in which documents are staged and deployed, and code that the tests of
+//! several crates share.
 //!
-//! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation` generates them,
-//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets, `toy`
-//! is a minimal dialect and a minimal store.
+//! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation`
+//! generates them, `conformance` and `pages` run the conformance packs and the specification pages,
+//! `fuzz` has the fuzz targets, `toy` is a minimal dialect and a minimal store.
 //!
 //! Not here: code that the product needs.
 

@@ -1,8 +1,10 @@
-//! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
+//! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents
+//! run.
 //!
-//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a
-//! template. It is checked, and with the further word `stage` staged too, each in a new harness. The comments of the
-//! document name the expected diagnostics; any other diagnostic is a failure:
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is
+//! `yaml hot`, a template. It is checked, and with the further word `stage` staged too, each in a
+//! new harness. The comments of the document name the expected diagnostics; any other diagnostic is
+//! a failure:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
@@ -12,8 +14,8 @@
 //! # environment: env.yaml                                  an environment of Heat
 //! ```
 //!
-//! A block `yaml file=NAME` is a file that later documents of the page may include, until another block has its name.
-//! Its expected diagnostics belong to each document that includes it.
+//! A block `yaml file=NAME` is a file that later documents of the page may include, until another
+//! block has its name. Its expected diagnostics belong to each document that includes it.
 //!
 //! Not here: the prose around the blocks; blocks of other kinds.
 
@@ -83,14 +85,16 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                     _ => None,
                 };
                 let hot = words.get(1) == Some(&"hot");
-                let block = name.filter(|_| hot || words.get(1) == Some(&"blueprint")).map(|name| PageBlock {
-                    line: number + 1,
-                    name,
-                    hot,
-                    stage: words.get(2) == Some(&"stage"),
-                    text: String::new(),
-                    included_files: included_files.clone(),
-                });
+                let block = name
+                    .filter(|_| hot || words.get(1) == Some(&"blueprint"))
+                    .map(|name| PageBlock {
+                        line: number + 1,
+                        name,
+                        hot,
+                        stage: words.get(2) == Some(&"stage"),
+                        text: String::new(),
+                        included_files: included_files.clone(),
+                    });
                 file = words
                     .get(1)
                     .and_then(|word| word.strip_prefix("file="))
@@ -127,11 +131,17 @@ impl PageBlock {
         let mut marks = Vec::new();
         for (number, line) in (1..).zip(self.text.lines()) {
             if let Some(codes) = self.directive(line, "anywhere") {
-                let mark = |code: &str| Mark { line: None, severity: String::new(), code: code.trim().to_owned() };
+                let mark = |code: &str| Mark {
+                    line: None,
+                    severity: String::new(),
+                    code: code.trim().to_owned(),
+                };
                 marks.extend(codes.split(',').map(mark));
                 continue;
             }
-            let Some((_, comment)) = line.rsplit_once(self.opener()) else { continue };
+            let Some((_, comment)) = line.rsplit_once(self.opener()) else {
+                continue;
+            };
             let mut severity = "";
             for part in comment.split(',') {
                 let code = match part.split_once(": ") {
@@ -144,7 +154,11 @@ impl PageBlock {
                 if !["error", "warning", "note"].contains(&severity) {
                     break;
                 }
-                marks.push(Mark { line: Some(number), severity: severity.to_owned(), code: code.to_owned() });
+                marks.push(Mark {
+                    line: Some(number),
+                    severity: severity.to_owned(),
+                    code: code.to_owned(),
+                });
             }
         }
         marks.sort();
@@ -153,17 +167,32 @@ impl PageBlock {
 
     /// The inputs in the comments of the document, as text.
     pub fn given(&self) -> Given {
-        let given = self.text.lines().filter_map(|line| self.directive(line, "input")?.split_once('='));
-        let text = given.map(|(name, value)| (Name::from(name.trim()), Name::from(value.trim()))).collect();
-        Given { text, ..Given::default() }
+        let given = self
+            .text
+            .lines()
+            .filter_map(|line| self.directive(line, "input")?.split_once('='));
+        let text = given
+            .map(|(name, value)| (Name::from(name.trim()), Name::from(value.trim())))
+            .collect();
+        Given {
+            text,
+            ..Given::default()
+        }
     }
 
     fn opener(&self) -> &'static str {
-        if self.name == "page.yaml" { "# " } else { "// " }
+        if self.name == "page.yaml" {
+            "# "
+        } else {
+            "// "
+        }
     }
 
     fn directive<'a>(&self, line: &'a str, word: &str) -> Option<&'a str> {
-        line.trim_start().strip_prefix(self.opener())?.strip_prefix(word)?.strip_prefix(": ")
+        line.trim_start()
+            .strip_prefix(self.opener())?
+            .strip_prefix(word)?
+            .strip_prefix(": ")
     }
 
     /// Checks or stages the document. `Err` with the differences from the expected diagnostics.
@@ -174,17 +203,31 @@ impl PageBlock {
                 false => vec![Arc::new(providers::cyan::provider())],
             };
             let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
-            let texts = self.included_files.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
-            if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {
+            let texts = self
+                .included_files
+                .iter()
+                .cloned()
+                .chain([(self.name.to_owned(), self.text.clone())]);
+            if let Some(environment) = self
+                .text
+                .lines()
+                .find_map(|line| self.directive(line, "environment"))
+            {
                 let name = environment.trim();
-                let text =
-                    self.included_files.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text.as_str());
+                let text = self
+                    .included_files
+                    .iter()
+                    .find(|(file, _)| file == name)
+                    .map_or("", |(_, text)| text.as_str());
                 harness.context = heat_environment(self.name, &self.text, name, text);
             }
-            harness.memory_source =
-                Some(InMemorySource::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
+            harness.memory_source = Some(InMemorySource::new(
+                texts.map(|(name, text)| (format!("/nowhere/{name}"), text)),
+            ));
             if self.stage {
-                let stage = harness.stage(self.name, &self.text, self.given(), Options::default()).await;
+                let stage = harness
+                    .stage(self.name, &self.text, self.given(), Options::default())
+                    .await;
                 (stage.files, stage.diagnostics)
             } else {
                 let given = self.given();
@@ -195,19 +238,31 @@ impl PageBlock {
                 (read.files, read.diagnostics)
             }
         })?;
-        let mut found: Vec<(Mark, &Diagnostic)> = diagnostics.iter().map(|it| (placed(it, &files), it)).collect();
+        let mut found: Vec<(Mark, &Diagnostic)> = diagnostics
+            .iter()
+            .map(|it| (placed(it, &files), it))
+            .collect();
         let mut missing = Vec::new();
         // Marks with a line are compared first. Marks for any line match the remaining diagnostics.
-        let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
+        let mut marks: Vec<(Option<FileId>, Mark)> =
+            self.marks().into_iter().map(|mark| (None, mark)).collect();
         for (name, text) in &self.included_files {
-            let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };
-            let block = PageBlock { name: "page.yaml", text: text.clone(), included_files: Vec::new(), ..*self };
+            let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else {
+                continue;
+            };
+            let block = PageBlock {
+                name: "page.yaml",
+                text: text.clone(),
+                included_files: Vec::new(),
+                ..*self
+            };
             marks.extend(block.marks().into_iter().map(|mark| (Some(id), mark)));
         }
         marks.sort_by_key(|(_, mark)| mark.line.is_none());
         let root = files.iter().next().map(|(id, _)| id);
         for (file, mark) in marks {
-            let is_in_file = |it: &Diagnostic| !it.span().is_some() || Some(it.span().file) == file.or(root);
+            let is_in_file =
+                |it: &Diagnostic| !it.span().is_some() || Some(it.span().file) == file.or(root);
             let fits = |it: &(Mark, &Diagnostic)| match mark.line {
                 Some(_) => it.0 == mark && is_in_file(it.1),
                 None => it.0.code == mark.code,
@@ -219,14 +274,29 @@ impl PageBlock {
                 None => missing.push(format!("  did not come: {mark}")),
             }
         }
-        missing.extend(found.iter().map(|(mark, it)| format!("  not marked: {mark} ({})", it.message)));
-        if missing.is_empty() { Ok(()) } else { Err(format!("{}\n{}", missing.join("\n"), self.text)) }
+        missing.extend(
+            found
+                .iter()
+                .map(|(mark, it)| format!("  not marked: {mark} ({})", it.message)),
+        );
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{}\n{}", missing.join("\n"), self.text))
+        }
     }
 }
 
 /// A reported diagnostic in the form of an expected one.
 fn placed(diagnostic: &Diagnostic, files: &Files) -> Mark {
     let span = diagnostic.span();
-    let line = files.get(span.file).filter(|_| span.is_some()).map(|file| file.position(span.start).line);
-    Mark { line, severity: diagnostic.severity.word().to_owned(), code: diagnostic.code.name.to_owned() }
+    let line = files
+        .get(span.file)
+        .filter(|_| span.is_some())
+        .map(|file| file.position(span.start).line);
+    Mark {
+        line,
+        severity: diagnostic.severity.word().to_owned(),
+        code: diagnostic.code.name.to_owned(),
+    }
 }

@@ -1,12 +1,20 @@
-//! The conformance packs: runs every case and compares the number of passing cases with the recorded minimum.
+//! The conformance packs: runs every case and compares the number of passing cases with the
+//! recorded minimum.
 
 use std::path::PathBuf;
 
 use testkit::conformance::{KINDS, run, run_some};
 
-/// The minimum of passing cases of each kind in the project's copy of the pack. The minimum is never lowered.
-const THRESHOLDS: [(&str, usize); 6] =
-    [("functions", 287), ("syntax", 75), ("validation", 234), ("stage", 66), ("deploy", 45), ("modules", 21)];
+/// The minimum of passing cases of each kind in the project's copy of the pack. The minimum is
+/// never lowered.
+const THRESHOLDS: [(&str, usize); 6] = [
+    ("functions", 287),
+    ("syntax", 75),
+    ("validation", 234),
+    ("stage", 66),
+    ("deploy", 45),
+    ("modules", 21),
+];
 
 #[test]
 fn conformance() {
@@ -23,27 +31,43 @@ fn conformance() {
         for failure in &tally.failures {
             println!("{failure}");
         }
-        lines.push(format!("blueprint conformance {kind}: {} of {}", tally.passed, tally.all));
-        let threshold = THRESHOLDS.iter().find(|(name, _)| *name == kind).map_or(0, |(_, least)| *least);
+        lines.push(format!(
+            "blueprint conformance {kind}: {} of {}",
+            tally.passed, tally.all
+        ));
+        let threshold = THRESHOLDS
+            .iter()
+            .find(|(name, _)| *name == kind)
+            .map_or(0, |(_, least)| *least);
         if tally.passed < threshold {
-            below.push(format!("{kind}: {} pass, {threshold} did before", tally.passed));
+            below.push(format!(
+                "{kind}: {} pass, {threshold} did before",
+                tally.passed
+            ));
         }
     }
     for line in lines {
         println!("{line}");
     }
     if named.is_none() {
-        assert!(below.is_empty(), "cases that passed before fail now: {below:?}");
+        assert!(
+            below.is_empty(),
+            "cases that passed before fail now: {below:?}"
+        );
     }
 }
 
 /// Whether a list names a case or its group, which is the first word of its name.
 fn is_named(names: &str, case: &str) -> bool {
     let group = case.split('_').next().unwrap_or_default();
-    names.split(',').map(str::trim).any(|name| name == case || name == group)
+    names
+        .split(',')
+        .map(str::trim)
+        .any(|name| name == case || name == group)
 }
 
-/// The minimum of passing templates of Heat in the project's copy of the pack. The minimum is never lowered.
+/// The minimum of passing templates of Heat in the project's copy of the pack. The minimum is never
+/// lowered.
 const TEMPLATES: usize = 310;
 
 #[test]
@@ -53,7 +77,9 @@ fn hot_conformance() {
     let pack = named.clone().unwrap_or(own);
     // `CYAN_CASES=group,case` selects cases.
     let some = std::env::var("CYAN_CASES").ok();
-    let tally = match run_some(&pack, "hot", &|case| some.as_deref().is_none_or(|names| is_named(names, case))) {
+    let tally = match run_some(&pack, "hot", &|case| {
+        some.as_deref().is_none_or(|names| is_named(names, case))
+    }) {
         Ok(tally) => tally,
         Err(broken) => panic!("the pack is broken: {broken}"),
     };
@@ -64,11 +90,16 @@ fn hot_conformance() {
     println!("hot messages: {said} of {messages}");
     println!("hot conformance: {} of {}", tally.passed, tally.all);
     if named.is_none() && some.is_none() {
-        assert!(tally.passed >= TEMPLATES, "{} pass, {TEMPLATES} did before", tally.passed);
+        assert!(
+            tally.passed >= TEMPLATES,
+            "{} pass, {TEMPLATES} did before",
+            tally.passed
+        );
     }
 }
 
-/// The minimum of passing proposed values in the project's copy of the pack. The minimum is never lowered.
+/// The minimum of passing proposed values in the project's copy of the pack. The minimum is never
+/// lowered.
 const PROPOSED: usize = 198;
 
 /// Compares the value proposed to a Terraform provider with the one that Terraform proposes.
@@ -84,9 +115,16 @@ fn terraform_conformance() {
     for failure in &tally.failures {
         println!("{failure}");
     }
-    println!("terraform conformance proposed: {} of {}", tally.passed, tally.all);
+    println!(
+        "terraform conformance proposed: {} of {}",
+        tally.passed, tally.all
+    );
     if named.is_none() {
-        assert!(tally.passed >= PROPOSED, "{} pass, {PROPOSED} did before", tally.passed);
+        assert!(
+            tally.passed >= PROPOSED,
+            "{} pass, {PROPOSED} did before",
+            tally.passed
+        );
     }
 }
 
@@ -116,15 +154,32 @@ fn physical_names_start_with_the_name_of_their_stack() {
     for (name, text) in [("inner.yaml", inner), ("outer.yaml", outer)] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     let exports = runtime.block_on(async {
         let heat = std::sync::Arc::new(providers::heat::provider());
-        let harness = testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
-        let stage = harness.stage("root.yaml", root, Default::default(), Default::default()).await;
+        let harness =
+            testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
+        let stage = harness
+            .stage("root.yaml", root, Default::default(), Default::default())
+            .await;
         let staged = stage.staged.expect("it can be staged");
-        harness.run(staged, false, Vec::new(), testkit::harness::settings(None, false)).await;
+        harness
+            .run(
+                staged,
+                false,
+                Vec::new(),
+                testkit::harness::settings(None, false),
+            )
+            .await;
         harness.snapshot().await.exports
     });
     let text = |name: &str| exports[name].as_text().unwrap().to_owned();
-    assert!(text("id").starts_with(&format!("{}-v-", text("stack"))), "{exports:?}");
+    assert!(
+        text("id").starts_with(&format!("{}-v-", text("stack"))),
+        "{exports:?}"
+    );
 }

@@ -11,8 +11,15 @@ const SEED: u64 = 20_230_420;
 fn check(name: &str) {
     let target = fuzz::target(name).expect("there is such a target");
     match fuzz::run(target, target.cases, SEED, &mut |_| {}) {
-        Ok(report) => assert!(report.replayed > 0 && report.new > 1, "{name} saw no behaviour: {report:?}"),
-        Err(FuzzFailure { input, message, case }) => panic!(
+        Ok(report) => assert!(
+            report.replayed > 0 && report.new > 1,
+            "{name} saw no behaviour: {report:?}"
+        ),
+        Err(FuzzFailure {
+            input,
+            message,
+            case,
+        }) => panic!(
             "{name}, case {case}: {message}\nthe shrunk input: {:?}\n{}",
             String::from_utf8_lossy(&input),
             "fix the cause and add the input to `fuzz/corpus`"

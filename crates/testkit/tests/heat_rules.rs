@@ -1,4 +1,5 @@
-//! Templates that are not in the conformance pack. The expected answer of each row is the answer of Heat.
+//! Templates that are not in the conformance pack. The expected answer of each row is the answer of
+//! Heat.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,16 +14,18 @@ type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
 const PART: &str = "heat_template_version: 2018-08-31\nparameters:\n  n: {type: string, default: usual}\n  \
     m: {type: number, default: 7}\nresources: {x: {type: OS::Heat::TestResource, properties: {value: {get_param: n}}}}\n\
     outputs: {n: {value: {get_param: n}}, m: {value: {get_param: m}}, five: {value: 5}, x: {value: {get_attr: [x, output]}}}\n";
-const IMMUTABLE_CHILD: &str =
-    "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual, immutable: true}}\n";
-const IMMUTABLE_CHILD_OTHER_DEFAULT: &str =
-    "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: other, immutable: true}}\n";
-const CHILD_WITH_REQUIRED_INPUT: &str = "heat_template_version: 2018-08-31\nparameters: {n: {type: string}}\n";
+const IMMUTABLE_CHILD: &str = "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual, immutable: true}}\n";
+const IMMUTABLE_CHILD_OTHER_DEFAULT: &str = "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: other, immutable: true}}\n";
+const CHILD_WITH_REQUIRED_INPUT: &str =
+    "heat_template_version: 2018-08-31\nparameters: {n: {type: string}}\n";
 const CHILD_WITH_DELETION_POLICY: &str = "heat_template_version: 2018-08-31\nparameters: {end: {type: string}}\n\
     resources: {x: {type: OS::Heat::TestResource, deletion_policy: {get_param: end}}}\n";
 const FILES: [(&str, &str); 6] = [
     ("part.yaml", PART),
-    ("plain.yaml", "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual}}\n"),
+    (
+        "plain.yaml",
+        "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual}}\n",
+    ),
     ("kept.yaml", IMMUTABLE_CHILD),
     ("otherwise.yaml", IMMUTABLE_CHILD_OTHER_DEFAULT),
     ("needs.yaml", CHILD_WITH_REQUIRED_INPUT),
@@ -35,24 +38,40 @@ fn deploy_all(texts: &[&str]) -> Vec<DeployResult> {
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(run_steps(folder.path(), texts))
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(run_steps(folder.path(), texts))
 }
 
 async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {
-    let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let harness = Harness::with(
+        folder.to_owned(),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    );
     let mut all = Vec::new();
     for text in texts {
         let text = format!("heat_template_version: wallaby\nconditions: {{never: false}}\n{text}");
-        let stage = harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
+        let stage = harness
+            .stage("main.yaml", &text, Given::default(), Options::default())
+            .await;
         all.push(match stage.staged {
             Some(staged) => {
-                harness.run(staged, false, Vec::new(), settings(None, false)).await;
+                harness
+                    .run(staged, false, Vec::new(), settings(None, false))
+                    .await;
                 Ok(harness.snapshot().await.exports)
             }
             None => {
                 let errors = stage.diagnostics.iter().filter(|one| one.is_error());
-                Err(errors.map(|one| one.code.name.to_owned()).filter(|code| code != "child-failed").collect())
+                Err(errors
+                    .map(|one| one.code.name.to_owned())
+                    .filter(|code| code != "child-failed")
+                    .collect())
             }
         });
     }
@@ -62,7 +81,9 @@ async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {
 /// Compares the output `o` of each template with Heat's, in Python's JSON.
 fn assert_outputs(rows: &[(&str, &str)]) {
     for (text, wanted) in rows {
-        let came = deploy_all(&[text]).remove(0).unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
+        let came = deploy_all(&[text])
+            .remove(0)
+            .unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
         assert_eq!(pycompat::json(&came["o"].revealed()), *wanted, "{text}");
     }
 }
@@ -72,7 +93,11 @@ fn assert_refused(rows: &[(&str, &str)]) {
     for (text, code) in rows {
         let came = deploy_all(&[text]).remove(0);
         let codes = came.err().unwrap_or_default();
-        let fits = if code.is_empty() { codes.is_empty() } else { codes.iter().any(|one| one == code) };
+        let fits = if code.is_empty() {
+            codes.is_empty()
+        } else {
+            codes.iter().any(|one| one == code)
+        };
         assert!(fits, "{text}\n{codes:?} where {code:?} is meant");
     }
 }
@@ -81,34 +106,78 @@ fn assert_refused(rows: &[(&str, &str)]) {
 fn omitted_single_argument_is_null() {
     let rows = [
         (r#"{list_join: [",", {if: [never, [a]]}]}"#, r#""""#),
-        (r#"{list_join: [",", [x], {if: [never, [a]]}, [y, {if: [never, z]}]]}"#, r#""x,y""#),
+        (
+            r#"{list_join: [",", [x], {if: [never, [a]]}, [y, {if: [never, z]}]]}"#,
+            r#""x,y""#,
+        ),
         ("{filter: [{if: [never, [1]]}, [1, 2]]}", "[1, 2]"),
         ("{filter: [[1], {if: [never, [1]]}]}", "null"),
         ("{contains: [{if: [never, 1]}, [1, null]]}", "true"),
-        ("{yaql: {expression: $.data, data: {if: [never, 1]}}}", "null"),
-        ("{yaql: {expression: $.data, data: {a: {if: [never, 1]}, b: [{if: [never, 1]}, 2]}}}", r#"{"b": [2]}"#),
-        ("{repeat: {template: {if: [never, x]}, for_each: {x: [a, b]}}}", "[null, null]"),
+        (
+            "{yaql: {expression: $.data, data: {if: [never, 1]}}}",
+            "null",
+        ),
+        (
+            "{yaql: {expression: $.data, data: {a: {if: [never, 1]}, b: [{if: [never, 1]}, 2]}}}",
+            r#"{"b": [2]}"#,
+        ),
+        (
+            "{repeat: {template: {if: [never, x]}, for_each: {x: [a, b]}}}",
+            "[null, null]",
+        ),
         // These functions take a list of arguments: an omitted one is left out.
-        ("{map_merge: [{a: 1}, {if: [never, {b: 2}]}]}", r#"{"a": 1}"#),
-        (r#"{str_split: [",", "a,b", {if: [never, 1]}]}"#, r#"["a", "b"]"#),
-        ("{make_url: {scheme: http, host: h, port: {if: [never, 80]}}}", r#""http://h""#),
+        (
+            "{map_merge: [{a: 1}, {if: [never, {b: 2}]}]}",
+            r#"{"a": 1}"#,
+        ),
+        (
+            r#"{str_split: [",", "a,b", {if: [never, 1]}]}"#,
+            r#"["a", "b"]"#,
+        ),
+        (
+            "{make_url: {scheme: http, host: h, port: {if: [never, 80]}}}",
+            r#""http://h""#,
+        ),
     ];
-    let rows: Vec<(String, &str)> =
-        rows.iter().map(|(call, wanted)| (format!("outputs: {{o: {{value: {call}}}}}\n"), *wanted)).collect();
-    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    let rows: Vec<(String, &str)> = rows
+        .iter()
+        .map(|(call, wanted)| (format!("outputs: {{o: {{value: {call}}}}}\n"), *wanted))
+        .collect();
+    assert_outputs(
+        &rows
+            .iter()
+            .map(|(text, wanted)| (text.as_str(), *wanted))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn an_omitted_step_drops_out_of_a_path() {
-    let parameter = "parameters: {j: {type: json, default: {a: {b: [1, 2]}}}}\noutputs: {o: {value: ";
-    let attribute =
-        "resources: {box: {type: OS::Heat::Value, properties: {value: {size: [3, 4]}}}}\noutputs: {o: {value: ";
+    let parameter =
+        "parameters: {j: {type: json, default: {a: {b: [1, 2]}}}}\noutputs: {o: {value: ";
+    let attribute = "resources: {box: {type: OS::Heat::Value, properties: {value: {size: [3, 4]}}}}\noutputs: {o: {value: ";
     let rows = [
-        (format!("{parameter}{{get_param: [j, a, {{if: [never, x]}}, b, {{if: [never, 0]}}]}}}}}}\n"), "[1, 2]"),
-        (format!("{parameter}{{get_param: [j, {{if: [never, x]}}]}}}}}}\n"), r#"{"a": {"b": [1, 2]}}"#),
-        (format!("{attribute}{{get_attr: [box, value, {{if: [never, a]}}, size, 1]}}}}}}\n"), "4"),
+        (
+            format!(
+                "{parameter}{{get_param: [j, a, {{if: [never, x]}}, b, {{if: [never, 0]}}]}}}}}}\n"
+            ),
+            "[1, 2]",
+        ),
+        (
+            format!("{parameter}{{get_param: [j, {{if: [never, x]}}]}}}}}}\n"),
+            r#"{"a": {"b": [1, 2]}}"#,
+        ),
+        (
+            format!("{attribute}{{get_attr: [box, value, {{if: [never, a]}}, size, 1]}}}}}}\n"),
+            "4",
+        ),
     ];
-    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    assert_outputs(
+        &rows
+            .iter()
+            .map(|(text, wanted)| (text.as_str(), *wanted))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -145,7 +214,8 @@ fn members_follow_their_computed_definition() {
              resource_def: {definition}}}}}}}\noutputs: {{o: {{value: {{get_attr: [g, {attribute}]}}}}}}\n"
         )
     };
-    let value = r#"d: {type: json, default: {type: OS::Heat::Value, properties: {value: "x%index%"}}}"#;
+    let value =
+        r#"d: {type: json, default: {type: OS::Heat::Value, properties: {value: "x%index%"}}}"#;
     let properties = r#"d: {type: json, default: {n: "z%index%"}}"#;
     let kind = "d: {type: string, default: OS::Heat::ResourceGroup}";
     let inner = r#"{type: {get_param: d}, properties: {count: 2, index_var: "%i_%", resource_def: {type: OS::Heat::Value,
@@ -168,14 +238,50 @@ fn members_follow_their_computed_definition() {
             r#"["test_string"]"#,
         ),
     ];
-    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    assert_outputs(
+        &rows
+            .iter()
+            .map(|(text, wanted)| (text.as_str(), *wanted))
+            .collect::<Vec<_>>(),
+    );
     let missing = "d: {type: string, default: No::Such}";
     let rows = [
-        (group(missing, "{type: {get_param: d}}", "value"), "unknown-resource-type"),
-        (group("d: {type: number, default: 4}", "{type: {get_param: d}}", "value"), "unknown-resource-type"),
-        (group("d: {type: json, default: {}}", "{type: {get_param: [d, a]}}", "value"), "missing-field"),
-        (group("d: {type: json, default: {a: null}}", "{type: {get_param: [d, a]}}", "value"), "missing-field"),
-        (group("d: {type: json, default: {extra: 1}}", "{get_param: d}", "value"), "unknown-spec-field"),
+        (
+            group(missing, "{type: {get_param: d}}", "value"),
+            "unknown-resource-type",
+        ),
+        (
+            group(
+                "d: {type: number, default: 4}",
+                "{type: {get_param: d}}",
+                "value",
+            ),
+            "unknown-resource-type",
+        ),
+        (
+            group(
+                "d: {type: json, default: {}}",
+                "{type: {get_param: [d, a]}}",
+                "value",
+            ),
+            "missing-field",
+        ),
+        (
+            group(
+                "d: {type: json, default: {a: null}}",
+                "{type: {get_param: [d, a]}}",
+                "value",
+            ),
+            "missing-field",
+        ),
+        (
+            group(
+                "d: {type: json, default: {extra: 1}}",
+                "{get_param: d}",
+                "value",
+            ),
+            "unknown-spec-field",
+        ),
         (
             group(
                 "d: {type: json, default: {no: 1}}",
@@ -185,9 +291,17 @@ fn members_follow_their_computed_definition() {
             "unknown-spec-field",
         ),
         // The type of an empty group is not checked.
-        (group(missing, "{type: {get_param: d}}", "value").replace("count: 2", "count: 0"), ""),
+        (
+            group(missing, "{type: {get_param: d}}", "value").replace("count: 2", "count: 0"),
+            "",
+        ),
     ];
-    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(
+        &rows
+            .iter()
+            .map(|(text, code)| (text.as_str(), *code))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -211,32 +325,75 @@ fn policies_are_checked_of_groups_templates_and_members() {
     };
     let rows = [
         (group("update_policy: {rolling: {}}"), "unknown-spec-field"),
-        (group("update_policy: {rolling_update: {size: 1}}"), "unknown-spec-field"),
-        (group("update_policy: {batch_create: {pause_time: soon}}"), "type-mismatch"),
-        (group("update_policy: {rolling_update: {min_in_service: -1}}"), "value-constraint"),
         (
-            group(r#"update_policy: {rolling_update: {max_batch_size: 1.7, min_in_service: "2", pause_time: "0.5"}}"#),
+            group("update_policy: {rolling_update: {size: 1}}"),
+            "unknown-spec-field",
+        ),
+        (
+            group("update_policy: {batch_create: {pause_time: soon}}"),
+            "type-mismatch",
+        ),
+        (
+            group("update_policy: {rolling_update: {min_in_service: -1}}"),
+            "value-constraint",
+        ),
+        (
+            group(
+                r#"update_policy: {rolling_update: {max_batch_size: 1.7, min_in_service: "2", pause_time: "0.5"}}"#,
+            ),
             "",
         ),
-        (group("update_policy: {rolling_update: null, batch_create: {max_batch_size: null}}"), ""),
+        (
+            group("update_policy: {rolling_update: null, batch_create: {max_batch_size: null}}"),
+            "",
+        ),
         (group("condition: never, update_policy: {x: 1}"), ""),
-        (group("deletion_policy: snapshot"), "invalid-deletion-policy"),
+        (
+            group("deletion_policy: snapshot"),
+            "invalid-deletion-policy",
+        ),
         (group("condition: never, deletion_policy: Snapshot"), ""),
-        ("resources: {p: {type: part.yaml, update_policy: {rolling_update: {}}}}\n".to_owned(), "unknown-spec-field"),
-        ("resources: {p: {type: part.yaml, deletion_policy: Snapshot}}\n".to_owned(), "invalid-deletion-policy"),
-        ("resources: {p: {type: ends.yaml, properties: {end: Forever}}}\n".to_owned(), "invalid-deletion-policy"),
-        ("resources: {p: {type: ends.yaml, properties: {end: retain}}}\n".to_owned(), ""),
-        ("resources: {p: {type: ends.yaml, properties: {end: none}}}\n".to_owned(), "invalid-deletion-policy"),
-        (member("deletion_policy: Snapshot"), "invalid-deletion-policy"),
+        (
+            "resources: {p: {type: part.yaml, update_policy: {rolling_update: {}}}}\n".to_owned(),
+            "unknown-spec-field",
+        ),
+        (
+            "resources: {p: {type: part.yaml, deletion_policy: Snapshot}}\n".to_owned(),
+            "invalid-deletion-policy",
+        ),
+        (
+            "resources: {p: {type: ends.yaml, properties: {end: Forever}}}\n".to_owned(),
+            "invalid-deletion-policy",
+        ),
+        (
+            "resources: {p: {type: ends.yaml, properties: {end: retain}}}\n".to_owned(),
+            "",
+        ),
+        (
+            "resources: {p: {type: ends.yaml, properties: {end: none}}}\n".to_owned(),
+            "invalid-deletion-policy",
+        ),
+        (
+            member("deletion_policy: Snapshot"),
+            "invalid-deletion-policy",
+        ),
         (member("deletion_policy: Nope"), "invalid-deletion-policy"),
         (member("update_policy: {b: 1}"), "unknown-spec-field"),
         (computed("retain", ""), ""),
         (computed("null", ""), ""),
         (computed("5", ""), "invalid-deletion-policy"),
         // Heat checks the deletion policy even if the condition is false.
-        (computed("Bad", "condition: never,"), "invalid-deletion-policy"),
+        (
+            computed("Bad", "condition: never,"),
+            "invalid-deletion-policy",
+        ),
     ];
-    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(
+        &rows
+            .iter()
+            .map(|(text, code)| (text.as_str(), *code))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -247,7 +404,10 @@ fn any_read_of_a_child_can_form_a_cycle() {
              b: {type: OS::Heat::Value, properties: {value: {get_attr: [p, five]}}}\n",
             "cycle",
         ),
-        ("resources: {p: {type: part.yaml, properties: {n: {get_attr: [p, five]}}}}\n", "self-reference"),
+        (
+            "resources: {p: {type: part.yaml, properties: {n: {get_attr: [p, five]}}}}\n",
+            "self-reference",
+        ),
         (
             "resources:\n  g: {type: OS::Heat::ResourceGroup, properties: {count: 1, resource_def: {type: OS::Heat::Value, \
              properties: {value: {get_attr: [b, value]}}}}}\n  b: {type: OS::Heat::Value, properties: {value: {get_attr: [g, refs_map]}}}\n",
@@ -258,7 +418,10 @@ fn any_read_of_a_child_can_form_a_cycle() {
              b: {type: OS::Heat::TestResource, depends_on: a}\n",
             "cycle",
         ),
-        ("resources: {a: {type: part.yaml}, b: {type: part.yaml, properties: {n: {get_attr: [a, five]}}}}\n", ""),
+        (
+            "resources: {a: {type: part.yaml}, b: {type: part.yaml, properties: {n: {get_attr: [a, five]}}}}\n",
+            "",
+        ),
     ]);
 }
 
@@ -266,8 +429,14 @@ fn any_read_of_a_child_can_form_a_cycle() {
 fn attribute_of_an_absent_resource_is_refused_in_outputs() {
     let rows = [
         ("{get_attr: [a, value]}", "unknown-resource"),
-        ("[1, {list_join: [x, [{get_attr: [a, value]}]]}]", "unknown-resource"),
-        ("{if: [never, 3, {get_attr: [a, value]}]}", "unknown-resource"),
+        (
+            "[1, {list_join: [x, [{get_attr: [a, value]}]]}]",
+            "unknown-resource",
+        ),
+        (
+            "{if: [never, 3, {get_attr: [a, value]}]}",
+            "unknown-resource",
+        ),
         ("{get_attr: [{get_param: n}, value]}", "unknown-resource"),
         ("{get_attr: [a]}", "unknown-resource"),
         ("{get_attr: [a, show]}", "unknown-resource"),
@@ -306,7 +475,10 @@ fn external_resource_may_read_others_but_not_depend_on_them() {
              metadata: {m: {get_attr: [a, output]}}, properties: {q: {get_resource: a}}}\n",
             "",
         ),
-        ("resources: {b: {type: OS::Heat::None, external_id: x, depends_on: []}}\n", ""),
+        (
+            "resources: {b: {type: OS::Heat::None, external_id: x, depends_on: []}}\n",
+            "",
+        ),
         (
             "resources: {a: {type: OS::Heat::TestResource}, b: {type: OS::Heat::None, external_id: x, depends_on: a}}\n",
             "external-dependency",
@@ -320,7 +492,9 @@ fn external_resource_may_read_others_but_not_depend_on_them() {
 
 #[test]
 fn child_keeps_the_value_of_an_immutable_parameter() {
-    let part = |file: &str, given: &str| format!("resources: {{p: {{type: {file}, properties: {{{given}}}}}}}\n");
+    let part = |file: &str, given: &str| {
+        format!("resources: {{p: {{type: {file}, properties: {{{given}}}}}}}\n")
+    };
     let rows = [
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: a"), true),
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: b"), false),
@@ -348,7 +522,9 @@ fn null_is_replaced_before_the_check() {
              outputs: {{o: {{value: {{get_attr: [f, current_size]}}}}}}\n"
         )
     };
-    let random = |said: &str| format!("resources: {{f: {{type: OS::Heat::RandomString, properties: {{{said}}}}}}}\n");
+    let random = |said: &str| {
+        format!("resources: {{f: {{type: OS::Heat::RandomString, properties: {{{said}}}}}}}\n")
+    };
     let rows = [
         (scaling("min_size: 1, max_size: null"), "value-constraint"),
         (scaling("min_size: 1, max_size: 2, desired_capacity: null"), "value-constraint"),
@@ -373,7 +549,12 @@ fn null_is_replaced_before_the_check() {
             "",
         ),
     ];
-    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(
+        &rows
+            .iter()
+            .map(|(text, code)| (text.as_str(), *code))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -403,7 +584,10 @@ fn nan_is_read_back_as_planned() {
              {{value: {{get_attr: [a, value]}}}}}}}}\noutputs: {{o: {{value: {{get_attr: [b, value]}}}}}}\n"
         )
     };
-    assert_outputs(&[(&text("[.inf, -.inf, {a: .nan}]"), r#"[Infinity, -Infinity, {"a": NaN}]"#)]);
+    assert_outputs(&[(
+        &text("[.inf, -.inf, {a: .nan}]"),
+        r#"[Infinity, -Infinity, {"a": NaN}]"#,
+    )]);
     let all = deploy_all(&[&text(".nan"), &text(".nan"), &text("5")]);
     assert_eq!(all[2].as_ref().unwrap()["o"], Value::Int(5), "{all:?}");
 }

@@ -1,4 +1,5 @@
-//! Hooks of Heat's environments: where an operation stops, which work it still does, and how the next one continues.
+//! Hooks of Heat's environments: where an operation stops, which work it still does, and how the
+//! next one continues.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use testkit::harness::{Harness, RunResult, StageResult, heat_environment, settin
 /// An operation.
 #[derive(Clone, Copy)]
 enum HookOperation<'a> {
-    /// A template without its version, and its environment below `resource_registry: {resources: ..}`.
+    /// A template without its version, and its environment below
+    /// `resource_registry: {resources: ..}`.
     Deploy(&'a str, &'a str),
     /// A deploy with `until` a resource.
     Target(&'a str, &'a str, &'a str),
@@ -32,12 +34,21 @@ fn run_all(files: &[(&str, &str)], acts: &[HookOperation<'_>]) -> Vec<DeployResu
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(Box::pin(run_steps(folder.path(), acts)))
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(Box::pin(run_steps(folder.path(), acts)))
 }
 
 async fn run_steps(folder: &Path, acts: &[HookOperation<'_>]) -> Vec<DeployResult> {
-    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let mut harness = Harness::with(
+        folder.to_owned(),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    );
     let mut all = Vec::new();
     for act in acts {
         let mut settings = settings(None, false);
@@ -45,17 +56,35 @@ async fn run_steps(folder: &Path, acts: &[HookOperation<'_>]) -> Vec<DeployResul
             Deploy(text, hooks) => stage(&mut harness, text, hooks, Options::default()).await,
             Target(at, text, hooks) => {
                 let targets = vec![at.parse().expect("an address")];
-                stage(&mut harness, text, hooks, Options { targets, ..Options::default() }).await
+                stage(
+                    &mut harness,
+                    text,
+                    hooks,
+                    Options {
+                        targets,
+                        ..Options::default()
+                    },
+                )
+                .await
             }
             Undo(text, hooks) => {
                 settings.on_failure = OnFailure::Rollback;
                 stage(&mut harness, text, hooks, Options::default()).await
             }
             Destroy => harness.stage_destroy(Options::default()).await,
-            Reconcile => harness.stage_destroy(Options { reconcile: true, ..Options::default() }).await,
+            Reconcile => {
+                harness
+                    .stage_destroy(Options {
+                        reconcile: true,
+                        ..Options::default()
+                    })
+                    .await
+            }
             Rollback => harness.stage_rollback(None).await.expect("it can be read"),
         };
-        let staged = stage.staged.unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
+        let staged = stage
+            .staged
+            .unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
         let run = harness.run(staged, false, Vec::new(), settings).await;
         all.push(deploy_result(&run));
     }
@@ -64,33 +93,63 @@ async fn run_steps(folder: &Path, acts: &[HookOperation<'_>]) -> Vec<DeployResul
 
 async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options) -> StageResult {
     let text = format!("heat_template_version: wallaby\n{text}");
-    harness.context =
-        heat_environment("main.yaml", &text, "env.yaml", &format!("resource_registry: {{resources: {hooks}}}\n"));
-    harness.stage("main.yaml", &text, Given::default(), options).await
+    harness.context = heat_environment(
+        "main.yaml",
+        &text,
+        "env.yaml",
+        &format!("resource_registry: {{resources: {hooks}}}\n"),
+    );
+    harness
+        .stage("main.yaml", &text, Given::default(), options)
+        .await
 }
 
 fn deploy_result(run: &RunResult) -> DeployResult {
     let calls = run.events.iter().filter_map(|event| match event {
-        Event::Done { address, operation, replacing } => {
-            Some(format!("{}{} {address}", operation.word(), if *replacing { " (replacing)" } else { "" }))
-        }
+        Event::Done {
+            address,
+            operation,
+            replacing,
+        } => Some(format!(
+            "{}{} {address}",
+            operation.word(),
+            if *replacing { " (replacing)" } else { "" }
+        )),
         _ => None,
     });
     let mut calls: Vec<String> = calls.collect();
     calls.sort();
-    let Some(outcome) = run.outcome() else { return (calls.join(", "), "".into(), "".into(), "nothing".into()) };
-    let mut stops: Vec<String> = outcome.stops.iter().map(|(address, at)| format!("{address} {at}")).collect();
+    let Some(outcome) = run.outcome() else {
+        return (calls.join(", "), "".into(), "".into(), "nothing".into());
+    };
+    let mut stops: Vec<String> = outcome
+        .stops
+        .iter()
+        .map(|(address, at)| format!("{address} {at}"))
+        .collect();
     stops.sort();
     let mut waiting: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
     waiting.sort();
     let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
-    (calls.join(", "), stops.join(", "), waiting.join(", "), word.to_owned())
+    (
+        calls.join(", "),
+        stops.join(", "),
+        waiting.join(", "),
+        word.to_owned(),
+    )
 }
 
 #[track_caller]
-fn check(files: &[(&str, &str)], acts: &[HookOperation<'_>], expected: &[(&str, &str, &str, &str)]) {
+fn check(
+    files: &[(&str, &str)],
+    acts: &[HookOperation<'_>],
+    expected: &[(&str, &str, &str, &str)],
+) {
     let all = run_all(files, acts);
-    let all: Vec<(&str, &str, &str, &str)> = all.iter().map(|(a, b, c, d)| (&**a, &**b, &**c, &**d)).collect();
+    let all: Vec<(&str, &str, &str, &str)> = all
+        .iter()
+        .map(|(a, b, c, d)| (&**a, &**b, &**c, &**d))
+        .collect();
     assert_eq!(all, expected);
 }
 
@@ -172,17 +231,31 @@ fn reverted_change_drops_the_stop() {
 
 #[test]
 fn replacement_stops_only_before_the_update() {
-    let of =
-        |length: u8| format!("resources: {{s: {{type: OS::Heat::RandomString, properties: {{length: {length}}}}}}}\n");
+    let of = |length: u8| {
+        format!(
+            "resources: {{s: {{type: OS::Heat::RandomString, properties: {{length: {length}}}}}}}\n"
+        )
+    };
     let (four, five) = (of(4), of(5));
-    let all = "{s: {hooks: [pre-create, pre-update, pre-delete, post-create, post-update, post-delete]}}";
+    let all =
+        "{s: {hooks: [pre-create, pre-update, pre-delete, post-create, post-update, post-delete]}}";
     check(
         &[],
-        &[Deploy(&four, "{}"), Deploy(&five, all), Deploy(&five, all), Deploy(&five, all)],
+        &[
+            Deploy(&four, "{}"),
+            Deploy(&five, all),
+            Deploy(&five, all),
+            Deploy(&five, all),
+        ],
         &[
             ("create s", "", "", "ready"),
             ("", "s pre-update", "s", "interrupted"),
-            ("create (replacing) s, delete (replacing) s", "", "", "ready"),
+            (
+                "create (replacing) s, delete (replacing) s",
+                "",
+                "",
+                "ready",
+            ),
             ("", "", "", "nothing"),
         ],
     );
@@ -194,7 +267,14 @@ fn a_destroy_stops_by_the_hooks_of_the_last_deploy() {
     let hooks = "{a: {hooks: pre-delete}, b: {hooks: post-delete}}";
     check(
         &[],
-        &[Deploy(&text, hooks), Destroy, Destroy, Destroy, Deploy(&text, "{}"), Destroy],
+        &[
+            Deploy(&text, hooks),
+            Destroy,
+            Destroy,
+            Destroy,
+            Deploy(&text, "{}"),
+            Destroy,
+        ],
         &[
             ("create a, create b, create c", "", "", "ready"),
             ("delete b, delete c", "b post-delete", "a", "interrupted"),
@@ -208,11 +288,19 @@ fn a_destroy_stops_by_the_hooks_of_the_last_deploy() {
 
 #[test]
 fn removed_resource_stops_by_its_former_hooks() {
-    let (text, less) = (three(1), "resources: {c: {type: OS::Heat::Value, properties: {value: 3}}}\n");
+    let (text, less) = (
+        three(1),
+        "resources: {c: {type: OS::Heat::Value, properties: {value: 3}}}\n",
+    );
     let hooks = "{a: {hooks: pre-delete}}";
     check(
         &[],
-        &[Deploy(&text, hooks), Deploy(less, hooks), Deploy(less, hooks), Deploy(less, hooks)],
+        &[
+            Deploy(&text, hooks),
+            Deploy(less, hooks),
+            Deploy(less, hooks),
+            Deploy(less, hooks),
+        ],
         &[
             ("create a, create b, create c", "", "", "ready"),
             ("delete b", "a pre-delete", "a", "interrupted"),
@@ -272,15 +360,40 @@ fn hook_of_a_nested_template_holds_for_its_resources() {
         ],
         &[
             // The child cannot start before the resource that it reads exists.
-            ("create other", "a pre-create", "a, c/x, c/y, r", "interrupted"),
+            (
+                "create other",
+                "a pre-create",
+                "a, c/x, c/y, r",
+                "interrupted",
+            ),
             ("create a", "c pre-create", "c/x, c/y, r", "interrupted"),
-            ("create c/x, create c/y", "c post-create", "r", "interrupted"),
+            (
+                "create c/x, create c/y",
+                "c post-create",
+                "r",
+                "interrupted",
+            ),
             ("create r", "", "", "ready"),
             ("update a", "c pre-update", "c/x, c/y, r", "interrupted"),
-            ("update c/x, update c/y", "c post-update", "r", "interrupted"),
+            (
+                "update c/x, update c/y",
+                "c post-update",
+                "r",
+                "interrupted",
+            ),
             ("update r", "", "", "ready"),
-            ("delete other, delete r", "c pre-delete", "a, c/x, c/y", "interrupted"),
-            ("delete c/x, delete c/y", "c post-delete", "a", "interrupted"),
+            (
+                "delete other, delete r",
+                "c pre-delete",
+                "a, c/x, c/y",
+                "interrupted",
+            ),
+            (
+                "delete c/x, delete c/y",
+                "c post-delete",
+                "a",
+                "interrupted",
+            ),
             ("delete a", "", "", "gone"),
         ],
     );
@@ -294,7 +407,12 @@ fn stop_inside_a_child_keeps_the_child_unfinished() {
         &[("inner.yaml", INNER)],
         &[Deploy(&text, hooks); 3],
         &[
-            ("create a, create c/x, create other", "c/x post-create", "c/y, r", "interrupted"),
+            (
+                "create a, create c/x, create other",
+                "c/x post-create",
+                "c/y, r",
+                "interrupted",
+            ),
             ("create c/y", "c post-create", "r", "interrupted"),
             ("create r", "", "", "ready"),
         ],
@@ -305,7 +423,12 @@ fn stop_inside_a_child_keeps_the_child_unfinished() {
         &[("inner.yaml", INNER)],
         &[Deploy(&text, hooks); 3],
         &[
-            ("create a, create other", "c pre-create", "c/x, c/y, r", "interrupted"),
+            (
+                "create a, create other",
+                "c pre-create",
+                "c/x, c/y, r",
+                "interrupted",
+            ),
             // A reader of a child waits for all of the child.
             ("create c/x", "c/y pre-create", "c/y, r", "interrupted"),
             ("create c/y, create r", "", "", "ready"),
@@ -338,11 +461,17 @@ fn a_group_stops_as_a_whole_and_at_single_members() {
         ],
         &[
             ("", "g pre-create", "g/0, g/1, r", "interrupted"),
-            ("create g/0, create g/1", "g/1 post-create", "r", "interrupted"),
+            (
+                "create g/0, create g/1",
+                "g/1 post-create",
+                "r",
+                "interrupted",
+            ),
             ("create r", "", "", "ready"),
             ("create g/2", "g post-update", "r", "interrupted"),
             ("update r", "", "", "ready"),
-            // A removed resource stays until its reader has changed, and the reader waits for the group.
+            // A removed resource stays until its reader has changed, and the reader waits for the
+            // group.
             ("", "g post-update", "g/1, g/2, r", "interrupted"),
             ("delete g/1, delete g/2, update r", "", "", "ready"),
         ],
@@ -355,7 +484,12 @@ fn resource_out_of_target_keeps_waiting() {
     let hooks = "{a: {hooks: pre-create}, c: {hooks: pre-create}}";
     check(
         &[],
-        &[Deploy(&text, hooks), Target("c", &text, hooks), Target("b", &text, hooks), Deploy(&text, hooks)],
+        &[
+            Deploy(&text, hooks),
+            Target("c", &text, hooks),
+            Target("b", &text, hooks),
+            Deploy(&text, hooks),
+        ],
         &[
             ("", "a pre-create, c pre-create", "a, b, c", "interrupted"),
             ("create c", "", "", "ready"),
@@ -369,7 +503,9 @@ fn resource_out_of_target_keeps_waiting() {
 fn rollback_ignores_hooks() {
     let (one, two) = (three(1), three(2));
     let hooks = "{a: {hooks: [pre-update, pre-delete, post-delete]}}";
-    let fails = format!("{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n");
+    let fails = format!(
+        "{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n"
+    );
     check(
         &[],
         &[
@@ -390,11 +526,21 @@ fn rollback_ignores_hooks() {
             ("update a, update a, update b, update b", "", "", "failed"),
         ],
     );
-    let fails = format!("{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n");
+    let fails = format!(
+        "{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n"
+    );
     check(
         &[],
         &[Undo(&fails, "{a: {hooks: pre-delete}}"), Destroy],
-        &[("create a, create b, create c, delete a, delete b, delete c", "", "", "failed"), ("", "", "", "nothing")],
+        &[
+            (
+                "create a, create b, create c, delete a, delete b, delete c",
+                "",
+                "",
+                "failed",
+            ),
+            ("", "", "", "nothing"),
+        ],
     );
 }
 
@@ -419,7 +565,13 @@ fn stop_without_dependants_is_a_stop() {
     let hooks = "{v: {hooks: [post-create, post-delete]}}";
     check(
         &[],
-        &[Deploy(text, hooks), Deploy(text, hooks), Deploy(text, hooks), Destroy, Destroy],
+        &[
+            Deploy(text, hooks),
+            Deploy(text, hooks),
+            Deploy(text, hooks),
+            Destroy,
+            Destroy,
+        ],
         &[
             ("create v", "v post-create", "", "interrupted"),
             ("", "", "", "ready"),
@@ -432,38 +584,56 @@ fn stop_without_dependants_is_a_stop() {
 
 #[test]
 fn plan_lists_its_stops_and_continuations() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(Box::pin(async {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        std::fs::write(folder.path().join("inner.yaml"), INNER).expect("it can be written");
-        let provider = Arc::new(providers::heat::provider());
-        let mut harness = Harness::with(folder.path().to_owned(), Vec::new(), vec![provider]);
-        let text = nested("one");
-        let hooks = "{a: {hooks: [pre-create, post-create]}, c: {hooks: pre-create}}";
-        let stop = |address: &str, child, at: &str, passed| PlannedStop {
-            address: Name::from(address),
-            child,
-            at: at.parse().expect("a breakpoint"),
-            passed,
-        };
-        let staged = stage(&mut harness, &text, hooks, Options::default()).await.staged.expect("a plan");
-        let expected = [
-            stop("c", true, "pre-create", false),
-            stop("a", false, "pre-create", false),
-            stop("a", false, "post-create", false),
-        ];
-        assert_eq!(staged.plan.stops, expected);
-        let of_a = staged.plan.steps.iter().find(|step| step.address.to_string() == "a").expect("a step");
-        assert_eq!(of_a.action, Action::Create);
-        assert_eq!(of_a.stops_before.map(|at| at.word()), Some("pre-create"));
-        assert_eq!(of_a.stops_after.map(|at| at.word()), Some("post-create"));
-        harness.run(staged, false, Vec::new(), settings(None, false)).await;
-        let staged = stage(&mut harness, &text, hooks, Options::default()).await.staged.expect("a plan");
-        let expected = [
-            stop("c", true, "pre-create", false),
-            stop("a", false, "pre-create", true),
-            stop("a", false, "post-create", false),
-        ];
-        assert_eq!(staged.plan.stops, expected);
-    }));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(Box::pin(async {
+            let folder = tempfile::tempdir().expect("a folder can be made");
+            std::fs::write(folder.path().join("inner.yaml"), INNER).expect("it can be written");
+            let provider = Arc::new(providers::heat::provider());
+            let mut harness = Harness::with(folder.path().to_owned(), Vec::new(), vec![provider]);
+            let text = nested("one");
+            let hooks = "{a: {hooks: [pre-create, post-create]}, c: {hooks: pre-create}}";
+            let stop = |address: &str, child, at: &str, passed| PlannedStop {
+                address: Name::from(address),
+                child,
+                at: at.parse().expect("a breakpoint"),
+                passed,
+            };
+            let staged = stage(&mut harness, &text, hooks, Options::default())
+                .await
+                .staged
+                .expect("a plan");
+            let expected = [
+                stop("c", true, "pre-create", false),
+                stop("a", false, "pre-create", false),
+                stop("a", false, "post-create", false),
+            ];
+            assert_eq!(staged.plan.stops, expected);
+            let of_a = staged
+                .plan
+                .steps
+                .iter()
+                .find(|step| step.address.to_string() == "a")
+                .expect("a step");
+            assert_eq!(of_a.action, Action::Create);
+            assert_eq!(of_a.stops_before.map(|at| at.word()), Some("pre-create"));
+            assert_eq!(of_a.stops_after.map(|at| at.word()), Some("post-create"));
+            harness
+                .run(staged, false, Vec::new(), settings(None, false))
+                .await;
+            let staged = stage(&mut harness, &text, hooks, Options::default())
+                .await
+                .staged
+                .expect("a plan");
+            let expected = [
+                stop("c", true, "pre-create", false),
+                stop("a", false, "pre-create", true),
+                stop("a", false, "post-create", false),
+            ];
+            assert_eq!(staged.plan.stops, expected);
+        }));
 }

@@ -1,4 +1,5 @@
-//! A document of one dialect as a child of a document of another dialect: inputs, exports, and one plan for both.
+//! A document of one dialect as a child of a document of another dialect: inputs, exports, and one
+//! plan for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,29 +36,70 @@ exports:
   label: {type: string, field: resources.disk.spec.input}
 ";
 
-/// Deploys a root in a folder with these files. Returns its exports, and the steps of a further plan.
+/// Deploys a root in a folder with these files. Returns its exports, and the steps of a further
+/// plan.
 fn deployed(files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(run(folder.path(), files, root))
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(run(folder.path(), files, root))
 }
 
-async fn run(folder: &Path, files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
-    let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
-    let text = files.iter().find(|(name, _)| *name == root).expect("the root is among them").1;
-    let stage = harness.stage(root, text, Given::default(), Options::default()).await;
-    let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
+async fn run(
+    folder: &Path,
+    files: &[(&str, &str)],
+    root: &str,
+) -> (IndexMap<Name, Value>, usize, Vec<String>) {
+    let harness = Harness::with(
+        folder.to_owned(),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    );
+    let text = files
+        .iter()
+        .find(|(name, _)| *name == root)
+        .expect("the root is among them")
+        .1;
+    let stage = harness
+        .stage(root, text, Given::default(), Options::default())
+        .await;
+    let said: Vec<String> = stage
+        .diagnostics
+        .iter()
+        .map(|one| format!("{}: {}", one.code.name, one.message))
+        .collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("{said:?}"));
-    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
-    assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Ready), .. })));
-    let again = harness.stage(root, text, Given::default(), Options::default()).await;
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await;
+    assert!(matches!(
+        run.outcome(),
+        Some(Outcome {
+            outcome: Some(OperationOutcome::Ready),
+            ..
+        })
+    ));
+    let again = harness
+        .stage(root, text, Given::default(), Options::default())
+        .await;
     let steps = again.staged.expect("it can be staged again").plan.steps;
-    let changes = steps.iter().filter(|step| step.action != engine::Action::None).count();
+    let changes = steps
+        .iter()
+        .filter(|step| step.action != engine::Action::None)
+        .count();
     let snapshot = harness.snapshot().await;
-    (snapshot.exports, changes, snapshot.records.keys().map(ToString::to_string).collect())
+    (
+        snapshot.exports,
+        changes,
+        snapshot.records.keys().map(ToString::to_string).collect(),
+    )
 }
 
 #[test]
@@ -69,9 +111,18 @@ include:
 exports:
   first: {type: string, field: children.stack.first}
 ";
-    let (exports, changes, objects) = deployed(&[("stack.yaml", TEMPLATE), ("main.yaml", root)], "main.yaml");
+    let (exports, changes, objects) = deployed(
+        &[("stack.yaml", TEMPLATE), ("main.yaml", root)],
+        "main.yaml",
+    );
     assert_eq!(exports["first"].as_text(), Some("shop-0"));
-    assert_eq!((changes, objects), (0, vec!["stack/members/0".to_owned(), "stack/members/1".to_owned()]));
+    assert_eq!(
+        (changes, objects),
+        (
+            0,
+            vec!["stack/members/0".to_owned(), "stack/members/1".to_owned()]
+        )
+    );
 }
 
 #[test]
@@ -84,10 +135,16 @@ resources:
 outputs:
   label: {value: {get_attr: [seen, value]}}
 ";
-    let (exports, changes, mut objects) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    let (exports, changes, mut objects) = deployed(
+        &[("store.yaml", BLUEPRINT), ("main.yaml", root)],
+        "main.yaml",
+    );
     objects.sort();
     assert_eq!(exports["label"].as_text(), Some("main of 3"));
-    assert_eq!((changes, objects), (0, vec!["seen".to_owned(), "store/disk".to_owned()]));
+    assert_eq!(
+        (changes, objects),
+        (0, vec!["seen".to_owned(), "store/disk".to_owned()])
+    );
 }
 
 #[test]
@@ -108,7 +165,10 @@ outputs:
   id: {value: {get_resource: one}}
   all: {value: {get_attr: [one]}}
 ";
-    let (exports, changes, objects) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    let (exports, changes, objects) = deployed(
+        &[("store.yaml", BLUEPRINT), ("main.yaml", root)],
+        "main.yaml",
+    );
     let shown = |name: &str| exports[name].to_string();
     assert_eq!(shown("labels"), r#"["n0 of 4", "n1 of 4"]"#);
     assert_eq!(exports["second"].as_text(), Some("n1 of 4"));

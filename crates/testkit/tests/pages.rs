@@ -1,5 +1,5 @@
-//! The pages of all crates: each document gives exactly its expected diagnostics, each code has a page, and each page
-//! belongs to a code.
+//! The pages of all crates: each document gives exactly its expected diagnostics, each code has a
+//! page, and each page belongs to a code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,10 @@ fn pages_of_codes() -> Vec<PathBuf> {
         .map(|entry| entry.path().join("codes"))
         .collect();
     folders.sort();
-    folders.iter().flat_map(|folder| pages_below(folder)).collect()
+    folders
+        .iter()
+        .flat_map(|folder| pages_below(folder))
+        .collect()
 }
 
 fn read(page: &Path) -> String {
@@ -72,8 +75,8 @@ fn documents_of_codes_give_their_expected_diagnostics() {
 
 #[test]
 fn documents_of_the_specification_give_their_expected_diagnostics() {
-    let count =
-        run(&pages_below(&crates().join("blueprint_dialect/spec"))) + run(&pages_below(&crates().join("hot/spec")));
+    let count = run(&pages_below(&crates().join("blueprint_dialect/spec")))
+        + run(&pages_below(&crates().join("hot/spec")));
     assert!(count > 50, "only {count} documents");
 }
 
@@ -82,16 +85,29 @@ fn every_code_has_a_page_that_shows_it() {
     let mut wrong = Vec::new();
     for code in codes() {
         if !code.page.starts_with(&format!("# {}\n\n", code.name)) {
-            wrong.push(format!("{}: the page does not begin with its name", code.name));
+            wrong.push(format!(
+                "{}: the page does not begin with its name",
+                code.name
+            ));
         }
-        let shown = blocks(code.page).iter().any(|block| block.marks().iter().any(|mark| mark.code == code.name))
+        let shown = blocks(code.page)
+            .iter()
+            .any(|block| block.marks().iter().any(|mark| mark.code == code.name))
             || code.page.contains("```text\n");
         if !shown {
             wrong.push(format!("{}: no block of its page shows it", code.name));
         }
         // The summary of a code is for lists. A page shows the message of an actual case.
-        if code.page.contains(&format!("{}[{}]: {}\n", code.severity.word(), code.name, code.summary)) {
-            wrong.push(format!("{}: what its page shows is the summary, not what a person sees", code.name));
+        if code.page.contains(&format!(
+            "{}[{}]: {}\n",
+            code.severity.word(),
+            code.name,
+            code.summary
+        )) {
+            wrong.push(format!(
+                "{}: what its page shows is the summary, not what a person sees",
+                code.name
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -102,8 +118,15 @@ fn every_page_belongs_to_a_code() {
     let names: BTreeSet<&str> = codes().iter().map(|code| code.name).collect();
     assert_eq!(names.len(), codes().len(), "two codes have one name");
     for page in pages_of_codes() {
-        let name = page.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        assert!(names.contains(name), "{} is the page of no code", page.display());
+        let name = page
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        assert!(
+            names.contains(name),
+            "{} is the page of no code",
+            page.display()
+        );
     }
 }
 
@@ -115,8 +138,20 @@ Text.\n\n```yaml blueprint stage\n# anywhere: a, b\n# input: port=80\nx: 1  # er
     let blocks = blocks(page);
     assert_eq!(blocks.len(), 1);
     let marks: Vec<String> = blocks[0].marks().iter().map(ToString::to_string).collect();
-    assert_eq!(marks, ["anywhere: a", "anywhere: b", "line 3: error c", "line 3: error d", "line 3: note e"]);
-    assert_eq!(blocks[0].given().text.get("port").map(|it| it.as_ref()), Some("80"));
+    assert_eq!(
+        marks,
+        [
+            "anywhere: a",
+            "anywhere: b",
+            "line 3: error c",
+            "line 3: error d",
+            "line 3: note e"
+        ]
+    );
+    assert_eq!(
+        blocks[0].given().text.get("port").map(|it| it.as_ref()),
+        Some("80")
+    );
     assert!(blocks[0].stage);
 }
 

@@ -1,4 +1,5 @@
-//! Plans of small documents with differences that are easy to plan wrongly: changes, reasons, forced replacements.
+//! Plans of small documents with differences that are easy to plan wrongly: changes, reasons,
+//! forced replacements.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
 use engine::{
-    Environment, Given, Options, ProviderReply, ProviderRequest, Question, Reply, Request, Staged, Step, World,
+    Environment, Given, Options, ProviderReply, ProviderRequest, Question, Reply, Request, Staged,
+    Step, World,
 };
 use provider::{BoxFuture, CheckFindings, Fetched, Planned, Preflight};
 use state::OperationOutcome;
@@ -93,7 +95,10 @@ const CATALOG: &str = r#"{
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
@@ -109,17 +114,27 @@ fn document(resources: &str) -> String {
 }
 
 async fn stage(harness: &Harness, text: &str) -> StageResult {
-    let stage = harness.stage("plan.yaml", text, Given::default(), Options::default()).await;
-    let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+    let stage = harness
+        .stage("plan.yaml", text, Given::default(), Options::default())
+        .await;
+    let said: Vec<_> = stage
+        .diagnostics
+        .iter()
+        .map(|it| format!("{}: {}", it.code.name, it.message))
+        .collect();
     assert!(stage.staged.is_some(), "no plan: {said:?}\n{text}");
     stage
 }
 
-/// A step in one line: action, address, reasons, whether it may become an update, and its changes; `!` marks a change
-/// that forces a replacement.
+/// A step in one line: action, address, reasons, whether it may become an update, and its changes;
+/// `!` marks a change that forces a replacement.
 fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
-    let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
+    let show = |value: &Option<Value>| {
+        value
+            .as_ref()
+            .map_or("-".to_owned(), |value| value.to_string())
+    };
     let changes = step.changes.iter().map(|change| {
         format!(
             "{}{}: {} => {}",
@@ -142,12 +157,20 @@ fn line(step: &Step) -> String {
 /// The steps of a plan except those without an action.
 async fn steps(harness: &Harness, text: &str) -> Vec<String> {
     let staged = stage(harness, text).await.staged.expect("a plan");
-    staged.plan.steps.iter().filter(|step| step.action != engine::Action::None).map(line).collect()
+    staged
+        .plan
+        .steps
+        .iter()
+        .filter(|step| step.action != engine::Action::None)
+        .map(line)
+        .collect()
 }
 
 async fn apply(harness: &Harness, text: &str) {
     let staged = stage(harness, text).await.staged.expect("a plan");
-    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => outcome.outcome == Some(OperationOutcome::Ready),
         other => matches!(other, Some(Operated::Nothing)),
@@ -172,8 +195,14 @@ fn an_unknown_list_may_come_out_equal() {
         )
     };
     let steps = after(&text("a"), &text("b"));
-    assert!(steps[1].starts_with("may replace host (field-forces"), "{steps:?}");
-    assert!(steps[1].ends_with("=> (known on deploy)") && steps[1].contains(" spec.subnets!: [\"sn-"), "{steps:?}");
+    assert!(
+        steps[1].starts_with("may replace host (field-forces"),
+        "{steps:?}"
+    );
+    assert!(
+        steps[1].ends_with("=> (known on deploy)") && steps[1].contains(" spec.subnets!: [\"sn-"),
+        "{steps:?}"
+    );
 }
 
 #[test]
@@ -181,32 +210,58 @@ fn forcing_fields_of_added_and_removed_objects_count() {
     let without = "  host: { type: made/host, spec: { note: x } }\n";
     let with = "  host: { type: made/host, spec: { note: x, box: { size: big } } }\n";
     let mild = "  host: { type: made/host, spec: { note: x, box: { note: y } } }\n";
-    assert_eq!(after(without, with), ["replace host (field-forces) spec.box.size!: - => \"big\""]);
-    assert_eq!(after(with, without), ["replace host (field-forces) spec.box.size!: \"big\" => -"]);
-    assert_eq!(after(without, mild), ["update host (changed) spec.box.note: - => \"y\""]);
+    assert_eq!(
+        after(without, with),
+        ["replace host (field-forces) spec.box.size!: - => \"big\""]
+    );
+    assert_eq!(
+        after(with, without),
+        ["replace host (field-forces) spec.box.size!: \"big\" => -"]
+    );
+    assert_eq!(
+        after(without, mild),
+        ["update host (changed) spec.box.note: - => \"y\""]
+    );
 }
 
 #[test]
 fn items_with_a_key_are_compared_by_the_key() {
-    let text = |disks: &str| format!("  host: {{ type: made/host, spec: {{ disks: [{disks}] }} }}\n");
+    let text =
+        |disks: &str| format!("  host: {{ type: made/host, spec: {{ disks: [{disks}] }} }}\n");
     let (a, b) = ("{ name: a, size: 1 }", "{ name: b, kind: ssd, size: 2 }");
     // A comparison by position would find a changed `kind`, which forces a replacement.
-    let swapped = after(&text(&format!("{a}, {b}")), &text(&format!("{b}, {{ name: a, size: 3 }}")));
-    assert_eq!(swapped, ["update host (changed) spec.disks[1].size: 1 => 3"]);
+    let swapped = after(
+        &text(&format!("{a}, {b}")),
+        &text(&format!("{b}, {{ name: a, size: 3 }}")),
+    );
+    assert_eq!(
+        swapped,
+        ["update host (changed) spec.disks[1].size: 1 => 3"]
+    );
     let inserted = after(&text(b), &text(&format!("{{ name: c, size: 5 }}, {b}")));
-    assert_eq!(inserted, ["update host (changed) spec.disks[0].name: - => \"c\"; spec.disks[0].size: - => 5"]);
+    assert_eq!(
+        inserted,
+        ["update host (changed) spec.disks[0].name: - => \"c\"; spec.disks[0].size: - => 5"]
+    );
     let removed = after(&text(&format!("{a}, {b}")), &text(b));
-    assert_eq!(removed, ["update host (changed) spec.disks[0].name: \"a\" => -; spec.disks[0].size: 1 => -"]);
+    assert_eq!(
+        removed,
+        ["update host (changed) spec.disks[0].name: \"a\" => -; spec.disks[0].size: 1 => -"]
+    );
 }
 
 #[test]
 fn changes_of_a_set_are_additions_and_removals() {
-    let text = |zones: &str| format!("  host: {{ type: made/host, spec: {{ zones: [{zones}] }} }}\n");
+    let text =
+        |zones: &str| format!("  host: {{ type: made/host, spec: {{ zones: [{zones}] }} }}\n");
     assert_eq!(
         after(&text("a, b, c"), &text("x, c, b")),
         ["update host (changed) spec.zones[0]: - => \"x\"; spec.zones[0]: \"a\" => -"]
     );
-    assert_eq!(after(&text("a, b, c"), &text("c, b, a, a")), Vec::<String>::new());
+    assert_eq!(
+        after(&text("a, b, c"), &text("c, b, a, a")),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -217,7 +272,10 @@ fn reader_of_a_replaced_resource_names_the_reason() {
         )
     };
     let steps = after(&text("a"), &text("b"));
-    assert!(steps[1].starts_with("update host (changed, dependency-replaced) "), "{steps:?}");
+    assert!(
+        steps[1].starts_with("update host (changed, dependency-replaced) "),
+        "{steps:?}"
+    );
 }
 
 #[test]
@@ -238,8 +296,14 @@ fn drift_in_an_ignored_field_needs_no_step() {
             Value::from("7"),
         );
         assert!(altered.is_ok());
-        assert_eq!(steps(&harness, &text("settings.x")).await, Vec::<String>::new());
-        assert_eq!(steps(&harness, &text("settings")).await, Vec::<String>::new());
+        assert_eq!(
+            steps(&harness, &text("settings.x")).await,
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            steps(&harness, &text("settings")).await,
+            Vec::<String>::new()
+        );
         assert_eq!(
             steps(&harness, &text("settings.y")).await,
             ["update host (drifted) spec.settings.x: \"7\" => \"1\""]
@@ -265,7 +329,12 @@ exports:
 ";
     run_with_paused_clock(async {
         let staged = stage(&harness(), text).await.staged.expect("a plan");
-        let exports: Vec<_> = staged.plan.exports.iter().map(|it| format!("{} {:?}", it.name, it.after)).collect();
+        let exports: Vec<_> = staged
+            .plan
+            .exports
+            .iter()
+            .map(|it| format!("{} {:?}", it.name, it.after))
+            .collect();
         assert_eq!(exports, ["found Some(\"two\")"]);
     });
 }
@@ -285,8 +354,10 @@ resources:
   plain: { type: made/host, spec: { note: '${datasources.one.other[0].open}' } }
 ";
     let steps = run_with_paused_clock(async { steps(&harness(), text).await });
-    let notes: Vec<_> =
-        steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
+    let notes: Vec<_> = steps
+        .iter()
+        .filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after))
+        .collect();
     assert_eq!(notes, ["(secret)", "(secret)", "\"lock\""], "{steps:?}");
 }
 
@@ -300,11 +371,19 @@ fn reader_of_a_possible_replacement_is_unknown() {
         )
     };
     let steps = after(&text("a"), &text("b"));
-    let reader = steps.iter().find(|step| step.contains(" reader ")).map(String::as_str);
-    assert_eq!(reader, Some("update reader (changed) spec.note: \"here\" => (known on deploy)"), "{steps:?}");
+    let reader = steps
+        .iter()
+        .find(|step| step.contains(" reader "))
+        .map(String::as_str);
+    assert_eq!(
+        reader,
+        Some("update reader (changed) spec.note: \"here\" => (known on deploy)"),
+        "{steps:?}"
+    );
 }
 
-/// A world in which the provider replaces a changed `note`, and in which a search for accounts takes time.
+/// A world in which the provider replaces a changed `note`, and in which a search for accounts
+/// takes time.
 #[derive(Default)]
 struct ReplacingWorld {
     /// The number of searches in progress, and its maximum.
@@ -314,14 +393,19 @@ struct ReplacingWorld {
 impl World for ReplacingWorld {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let Question::Provider(asked) = question else { return question.refused("there is nothing here") };
+            let Question::Provider(asked) = question else {
+                return question.refused("there is nothing here");
+            };
             Reply::Provider(Ok(match asked.request {
                 ProviderRequest::Check(_) => ProviderReply::Checked(CheckFindings::default()),
                 ProviderRequest::Preflight(_) => ProviderReply::Preflight(Preflight::default()),
-                ProviderRequest::Plan(_) => {
-                    ProviderReply::Planned(Planned { replaces: vec!["note".into()], ..Planned::default() })
+                ProviderRequest::Plan(_) => ProviderReply::Planned(Planned {
+                    replaces: vec!["note".into()],
+                    ..Planned::default()
+                }),
+                ProviderRequest::Fetch(request) => {
+                    ProviderReply::Fetched(self.search(request.filters).await)
                 }
-                ProviderRequest::Fetch(request) => ProviderReply::Fetched(self.search(request.filters).await),
                 ProviderRequest::Read(_)
                 | ProviderRequest::Invoke(_)
                 | ProviderRequest::Import(_)
@@ -334,7 +418,9 @@ impl World for ReplacingWorld {
     }
 
     fn environment(&self) -> &dyn Environment {
-        &EmptyWorld { now: testkit::harness::START_TIME }
+        &EmptyWorld {
+            now: testkit::harness::START_TIME,
+        }
     }
 }
 
@@ -345,23 +431,43 @@ impl ReplacingWorld {
         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         now.fetch_sub(1, Ordering::SeqCst);
-        let fields = Value::map(filters.iter().map(|(field, _, wanted)| (field.clone(), wanted.clone())));
-        let candidates = vec![provider::Candidate { filter_fields: fields.clone(), fields }];
-        Fetched { candidates, ..Fetched::default() }
+        let fields = Value::map(
+            filters
+                .iter()
+                .map(|(field, _, wanted)| (field.clone(), wanted.clone())),
+        );
+        let candidates = vec![provider::Candidate {
+            filter_fields: fields.clone(),
+            fields,
+        }];
+        Fetched {
+            candidates,
+            ..Fetched::default()
+        }
     }
 }
 
 /// Stages without a refresh.
-async fn stage_in(harness: &Harness, text: &str, world: &ReplacingWorld) -> (Option<Staged>, Diagnostics) {
+async fn stage_in(
+    harness: &Harness,
+    text: &str,
+    world: &ReplacingWorld,
+) -> (Option<Staged>, Diagnostics) {
     let read = harness.read("plan.yaml", text).await;
     let request = Request {
         instance: harness.name.name().clone(),
         document: Some((
-            Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
+            Arc::new(engine::Documents::single(
+                read.checked.expect("it can be checked"),
+                "/nowhere".into(),
+            )),
             read.document,
         )),
         given: Given::default(),
-        options: Options { refresh: false, ..Options::default() },
+        options: Options {
+            refresh: false,
+            ..Options::default()
+        },
         snapshot: harness.snapshot().await,
         catalogs: harness.catalogs.clone(),
         functions: harness.functions.clone(),
@@ -400,9 +506,18 @@ fn independent_data_sources_are_read_in_parallel() {
         let staged = staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
         let steps: Vec<_> = staged.plan.steps.iter().map(line).collect();
         let note = |step: &String| step.rsplit("=> ").next().unwrap_or_default().to_owned();
-        assert_eq!(steps.iter().map(note).collect::<Vec<_>>(), ["\"one\"", "\"two\"", "\"three\"", "\"one\""]);
+        assert_eq!(
+            steps.iter().map(note).collect::<Vec<_>>(),
+            ["\"one\"", "\"two\"", "\"three\"", "\"one\""]
+        );
         assert_eq!(world.searches[1].load(Ordering::SeqCst), 3);
-        let order: Vec<_> = staged.plan.answers.data_sources.keys().map(AsRef::as_ref).collect();
+        let order: Vec<_> = staged
+            .plan
+            .answers
+            .data_sources
+            .keys()
+            .map(AsRef::as_ref)
+            .collect();
         assert_eq!(order, ["a", "b", "c", "d"]);
     });
 }
@@ -422,10 +537,16 @@ resources:
 ";
     run_with_paused_clock(async {
         let (staged, found) = stage_in(&harness(), text, &ReplacingWorld::default()).await;
-        let codes: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
+        let codes: Vec<_> = found
+            .iter()
+            .filter(|it| it.is_error())
+            .map(|it| it.code.name)
+            .collect();
         let staged = staged.unwrap_or_else(|| panic!("no plan: {codes:?}"));
         assert!(staged.plan.answers.data_sources.is_empty());
-        let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
+        let note = staged
+            .desired(&Address::root("host"))
+            .and_then(|spec| spec.get("note").cloned());
         assert!(note.is_some_and(|note| note.is_unknown()));
     });
 }
@@ -433,7 +554,9 @@ resources:
 #[test]
 fn requested_replacement_remains_when_values_are_generated_again() {
     let text = |note: &str| {
-        document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"))
+        document(&format!(
+            "  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"
+        ))
     };
     run_with_paused_clock(async {
         let harness = harness();
@@ -441,10 +564,14 @@ fn requested_replacement_remains_when_values_are_generated_again() {
         let world = ReplacingWorld::default();
         let (staged, _) = stage_in(&harness, &text("b"), &world).await;
         let staged = staged.expect("a plan");
-        let [step] = staged.plan.steps.as_slice() else { panic!("{:?}", staged.plan.steps) };
+        let [step] = staged.plan.steps.as_slice() else {
+            panic!("{:?}", staged.plan.steps)
+        };
         let shown = line(step);
         assert!(
-            shown.starts_with("replace it (field-forces, changed) spec.note!: \"a\" => \"b\"; spec.token: "),
+            shown.starts_with(
+                "replace it (field-forces, changed) spec.note!: \"a\" => \"b\"; spec.token: "
+            ),
             "{shown}"
         );
     });
@@ -468,28 +595,52 @@ fn first_deploy_without_resources_is_recorded() {
 
 #[test]
 fn unique_value_is_released_before_it_is_taken() {
-    let named = |name: &str, label: &str| format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n");
+    let named = |name: &str, label: &str| {
+        format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n")
+    };
     let order = |before: String, now: String| {
         run_with_paused_clock(async move {
             let harness = harness();
             apply(&harness, &document(&before)).await;
-            let staged = stage(&harness, &document(&now)).await.staged.expect("a plan");
-            let step = |step: &Step| format!("{} {} {:?}", step.action.word(), step.address, step.waits_on);
+            let staged = stage(&harness, &document(&now))
+                .await
+                .staged
+                .expect("a plan");
+            let step = |step: &Step| {
+                format!(
+                    "{} {} {:?}",
+                    step.action.word(),
+                    step.address,
+                    step.waits_on
+                )
+            };
             staged.plan.steps.iter().map(step).collect::<Vec<_>>()
         })
     };
-    assert_eq!(order(named("b", "one"), named("a", "one") + &named("b", "two")), ["update b []", "create a [0]"]);
-    assert_eq!(order(named("b", "one"), named("a", "one")), ["delete b []", "create a [0]"]);
+    assert_eq!(
+        order(named("b", "one"), named("a", "one") + &named("b", "two")),
+        ["update b []", "create a [0]"]
+    );
+    assert_eq!(
+        order(named("b", "one"), named("a", "one")),
+        ["delete b []", "create a [0]"]
+    );
     // A resource with a null label has no value to release.
-    assert_eq!(order(named("b", "~"), named("a", "~")), ["create a []", "delete b []"]);
+    assert_eq!(
+        order(named("b", "~"), named("a", "~")),
+        ["create a []", "delete b []"]
+    );
 }
 
-/// `gone` uses the replaced `net`. `stays` used `gone` and now uses `net`. Each of them waits for the next.
+/// `gone` uses the replaced `net`. `stays` used `gone` and now uses `net`. Each of them waits for
+/// the next.
 #[test]
 fn cycle_is_broken_at_the_removed_resource() {
     let net = |name: &str| format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n");
     let gone = "  gone: { type: made/host, spec: { note: '${net.spec.id}' } }\n";
-    let stays = |reads: &str| format!("  stays: {{ type: made/host, spec: {{ note: '${{{reads}.spec.id}}' }} }}\n");
+    let stays = |reads: &str| {
+        format!("  stays: {{ type: made/host, spec: {{ note: '${{{reads}.spec.id}}' }} }}\n")
+    };
     for turned in [false, true] {
         let text = |parts: Vec<String>| match turned {
             false => document(&parts.concat()),
@@ -501,8 +652,12 @@ fn cycle_is_broken_at_the_removed_resource() {
             let harness = harness();
             apply(&harness, &before).await;
             let staged = stage(&harness, &now).await.staged.expect("a plan");
-            let steps: Vec<String> =
-                staged.plan.steps.iter().map(|step| format!("{} {}", step.action.word(), step.address)).collect();
+            let steps: Vec<String> = staged
+                .plan
+                .steps
+                .iter()
+                .map(|step| format!("{} {}", step.action.word(), step.address))
+                .collect();
             assert_eq!(steps, ["delete gone", "replace net", "update stays"]);
         });
     }
@@ -515,7 +670,9 @@ fn unset_fields_of_new_resources_are_none() {
     );
     run_with_paused_clock(async {
         let staged = stage(&harness(), &text).await.staged.expect("a plan");
-        let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
+        let note = staged
+            .desired(&Address::root("host"))
+            .and_then(|spec| spec.get("note").cloned());
         assert_eq!(note, Some(Value::from("none")));
     });
 }

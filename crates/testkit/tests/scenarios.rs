@@ -1,5 +1,5 @@
-//! The output of every scenario equals the recorded output beside it. `CYAN_ACCEPT=1` rewrites the recorded outputs;
-//! read them before you commit them.
+//! The output of every scenario equals the recorded output beside it. `CYAN_ACCEPT=1` rewrites the
+//! recorded outputs; read them before you commit them.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,11 @@ fn first_difference(recorded: &str, now: &str) -> String {
             (a, b) => {
                 let context = before[before.len().saturating_sub(8)..].join("\n");
                 let or_end = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
-                return format!("{context}\n- recorded: {}\n- now:      {}", or_end(a), or_end(b));
+                return format!(
+                    "{context}\n- recorded: {}\n- now:      {}",
+                    or_end(a),
+                    or_end(b)
+                );
             }
         }
     }
@@ -44,26 +48,44 @@ fn scenarios_equal_their_records() {
             Ok(now) => {
                 let recorded = std::fs::read_to_string(&record).unwrap_or_default();
                 if recorded != now {
-                    wrong.push(format!("{}\n{}", script.display(), first_difference(&recorded, &now)));
+                    wrong.push(format!(
+                        "{}\n{}",
+                        script.display(),
+                        first_difference(&recorded, &now)
+                    ));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "{}\n\n(CYAN_ACCEPT=1 records what happens now)", wrong.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{}\n\n(CYAN_ACCEPT=1 records what happens now)",
+        wrong.join("\n\n")
+    );
 }
 
 #[test]
 fn every_record_belongs_to_a_scenario() {
     for record in files("out") {
-        assert!(record.with_extension("txt").is_file(), "{} is the record of no scenario", record.display());
+        assert!(
+            record.with_extension("txt").is_file(),
+            "{} is the record of no scenario",
+            record.display()
+        );
     }
 }
 
 #[test]
 fn invalid_script_is_refused_with_its_line() {
     let refused = |script: &str| testkit::scenario::run(script).expect_err("it makes no sense");
-    assert_eq!(refused("world\nwordl\n"), "line 2: there is no command `wordl`");
-    assert_eq!(refused("deploy nothing.yaml as lab"), "line 1: there is no document `nothing.yaml`");
+    assert_eq!(
+        refused("world\nwordl\n"),
+        "line 2: there is no command `wordl`"
+    );
+    assert_eq!(
+        refused("deploy nothing.yaml as lab"),
+        "line 1: there is no document `nothing.yaml`"
+    );
     assert_eq!(refused("destroy lab"), "line 1: `as` is needed, not `lab`");
     assert_eq!(
         refused("destroy as lab crash afterwards create a"),

@@ -1,4 +1,5 @@
-//! Diagnostics of typical mistakes, and plans as JSON. Read a changed snapshot before you accept it.
+//! Diagnostics of typical mistakes, and plans as JSON. Read a changed snapshot before you accept
+//! it.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,10 @@ use testkit::harness::{Harness, settings};
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
@@ -19,15 +23,27 @@ fn harness() -> Harness {
 }
 
 fn given(inputs: &[(&str, &str)]) -> Given {
-    let text: IndexMap<Name, Name> = inputs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    Given { text, ..Given::default() }
+    let text: IndexMap<Name, Name> = inputs
+        .iter()
+        .map(|(name, value)| ((*name).into(), (*value).into()))
+        .collect();
+    Given {
+        text,
+        ..Given::default()
+    }
 }
 
 /// The diagnostics of staging a document, drawn without colours.
 fn drawn(text: &str, inputs: &[(&str, &str)]) -> String {
     run_with_paused_clock(async {
-        let name = if text.trim_start().starts_with('{') { "shop.jsonc" } else { "shop.yaml" };
-        let stage = harness().stage(name, text, given(inputs), Options::default()).await;
+        let name = if text.trim_start().starts_with('{') {
+            "shop.jsonc"
+        } else {
+            "shop.yaml"
+        };
+        let stage = harness()
+            .stage(name, text, given(inputs), Options::default())
+            .await;
         let mut all = String::new();
         for diagnostic in &stage.diagnostics {
             let _ = writeln!(all, "{}", draw(diagnostic, &stage.files, Colors::Off));
@@ -85,7 +101,10 @@ mistakes! {
 
 #[test]
 fn no_version_and_nothing_declared() {
-    insta::assert_snapshot!("no_version_and_nothing_declared", drawn("variables:\n  a: { type: string }\n", &[]));
+    insta::assert_snapshot!(
+        "no_version_and_nothing_declared",
+        drawn("variables:\n  a: { type: string }\n", &[])
+    );
 }
 
 #[test]
@@ -93,7 +112,10 @@ fn an_input_of_the_wrong_kind() {
     let text = document(
         "variables:\n  port: { type: integer }\nresources:\n  a: { type: test/data, spec: { input: \"${variables.port}\" } }\n",
     );
-    insta::assert_snapshot!("an_input_of_the_wrong_kind", drawn(&text, &[("port", "eighty"), ("prot", "80")]));
+    insta::assert_snapshot!(
+        "an_input_of_the_wrong_kind",
+        drawn(&text, &[("port", "eighty"), ("prot", "80")])
+    );
 }
 
 #[test]
@@ -102,28 +124,57 @@ fn json_with_a_mistake() {
     insta::assert_snapshot!("json_with_a_mistake", drawn(text, &[]));
 }
 
-/// The steps and exports of the plan from one document to another as JSON; of the destroy if there is no other
-/// document.
+/// The steps and exports of the plan from one document to another as JSON; of the destroy if there
+/// is no other document.
 fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> String {
     run_with_paused_clock(async {
         let harness = harness();
         if let Some(before) = before {
-            let stage = harness.stage("shop.yaml", &document(before), Given::default(), Options::default()).await;
-            let run = harness.run(stage.staged.expect("a plan"), false, Vec::new(), settings(None, false)).await;
-            assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready)));
+            let stage = harness
+                .stage(
+                    "shop.yaml",
+                    &document(before),
+                    Given::default(),
+                    Options::default(),
+                )
+                .await;
+            let run = harness
+                .run(
+                    stage.staged.expect("a plan"),
+                    false,
+                    Vec::new(),
+                    settings(None, false),
+                )
+                .await;
+            assert!(
+                run.outcome()
+                    .is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready))
+            );
         }
         for (address, field) in drift {
             let mut world = harness.world.lock().expect("no thread panicked");
-            world.set("case", address, field, "drifted".into()).expect("it is there");
+            world
+                .set("case", address, field, "drifted".into())
+                .expect("it is there");
         }
         let stage = match after {
-            Some(after) => harness.stage("shop.yaml", &document(after), Given::default(), Options::default()).await,
+            Some(after) => {
+                harness
+                    .stage(
+                        "shop.yaml",
+                        &document(after),
+                        Given::default(),
+                        Options::default(),
+                    )
+                    .await
+            }
             None => harness.stage_destroy(Options::default()).await,
         };
         let plan = stage.staged.expect("a plan").plan;
         let steps: Vec<_> = plan.steps.iter().map(hidden_step).collect();
         let exports: Vec<_> = plan.exports.iter().map(hidden_export).collect();
-        let json = serde_json::json!({"steps": steps, "exports": exports, "leftAlone": plan.left_alone});
+        let json =
+            serde_json::json!({"steps": steps, "exports": exports, "leftAlone": plan.left_alone});
         serde_json::to_string_pretty(&json).expect("a plan is JSON")
     })
 }
@@ -167,14 +218,21 @@ fn plan_of_a_destroy() {
 fn plan_after_drift() {
     insta::assert_snapshot!(
         "plan_after_drift",
-        plan(Some(SHOP), Some(SHOP), &[("table", "title"), ("table", "status")])
+        plan(
+            Some(SHOP),
+            Some(SHOP),
+            &[("table", "title"), ("table", "status")]
+        )
     );
 }
 
 #[test]
 fn plan_of_a_condition_decided_on_deploy() {
     let text = "resources:\n  table: { type: test/record, spec: { title: orders } }\n  copy: { type: test/data, condition: \"${eq(table.spec.status, \\\"ok\\\")}\", spec: { input: 1 } }\n";
-    insta::assert_snapshot!("plan_of_a_condition_decided_on_deploy", plan(None, Some(text), &[]));
+    insta::assert_snapshot!(
+        "plan_of_a_condition_decided_on_deploy",
+        plan(None, Some(text), &[])
+    );
 }
 
 #[test]

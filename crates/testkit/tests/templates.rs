@@ -19,22 +19,41 @@ fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<DeployResult> {
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(run_steps(folder.path(), steps))
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(run_steps(folder.path(), steps))
 }
 
 async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<DeployResult> {
-    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let mut harness = Harness::with(
+        folder.to_owned(),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    );
     let mut all = Vec::new();
     for (text, given, environment) in steps {
         let text = format!("heat_template_version: wallaby\n{text}");
         harness.context = heat_environment("main.yaml", &text, "env.yaml", environment);
-        let given = given.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
-        let given = Given { text: given, ..Given::default() };
-        let stage = harness.stage("main.yaml", &text, given, Options::default()).await;
+        let given = given
+            .iter()
+            .map(|(name, value)| (Name::from(*name), Name::from(*value)))
+            .collect();
+        let given = Given {
+            text: given,
+            ..Given::default()
+        };
+        let stage = harness
+            .stage("main.yaml", &text, given, Options::default())
+            .await;
         all.push(match stage.staged {
             Some(staged) => {
-                harness.run(staged, false, Vec::new(), settings(None, false)).await;
+                harness
+                    .run(staged, false, Vec::new(), settings(None, false))
+                    .await;
                 Ok(harness.snapshot().await.exports)
             }
             None => {
@@ -47,7 +66,12 @@ async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<DeployResult> {
 }
 
 fn codes(came: &DeployResult) -> Vec<&str> {
-    came.as_ref().err().into_iter().flatten().map(String::as_str).collect()
+    came.as_ref()
+        .err()
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect()
 }
 
 fn output<'c>(came: &'c DeployResult, name: &str) -> &'c Value {
@@ -58,7 +82,14 @@ fn output<'c>(came: &'c DeployResult, name: &str) -> &'c Value {
 fn an_immutable_parameter_keeps_its_value() {
     let text = "parameters: {p: {type: string, immutable: true}}\n\
                 resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n";
-    let all = deploy_all(&[], &[(text, &[("p", "a")], ""), (text, &[("p", "b")], ""), (text, &[("p", "a")], "")]);
+    let all = deploy_all(
+        &[],
+        &[
+            (text, &[("p", "a")], ""),
+            (text, &[("p", "b")], ""),
+            (text, &[("p", "a")], ""),
+        ],
+    );
     assert!(all[0].is_ok() && all[2].is_ok(), "{all:?}");
     assert_eq!(codes(&all[1]), ["immutable-changed"]);
 }
@@ -69,7 +100,11 @@ fn restricted_actions_are_refused_before_anything_changes() {
                 resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n\
                 outputs: {o: {value: {get_attr: [v, value]}}}\n";
     let restricted = "resource_registry: {resources: {v: {restricted_actions: update}}}\n";
-    let steps = [(text, &[("p", "a")][..], restricted), (text, &[("p", "b")], restricted), (text, &[("p", "b")], "")];
+    let steps = [
+        (text, &[("p", "a")][..], restricted),
+        (text, &[("p", "b")], restricted),
+        (text, &[("p", "b")], ""),
+    ];
     let all = deploy_all(&[], &steps);
     assert_eq!(output(&all[0], "o").as_text(), Some("a"));
     assert_eq!(codes(&all[1]), ["restricted-action"]);
@@ -83,7 +118,10 @@ fn external_resources_are_never_created() {
     let own = "resources: {a: {type: OS::Heat::Value, properties: {value: 1}}}\n";
     let all = deploy_all(&[], &[(text, &[], "")]);
     assert_eq!(output(&all[0], "o").as_text(), Some("theirs"));
-    assert_eq!(codes(&deploy_all(&[], &[(own, &[], ""), (text, &[], "")])[1]), ["external-changed"]);
+    assert_eq!(
+        codes(&deploy_all(&[], &[(own, &[], ""), (text, &[], "")])[1]),
+        ["external-changed"]
+    );
 }
 
 #[test]
@@ -93,19 +131,34 @@ fn a_computed_reference_follows_the_inputs() {
                 b: {type: OS::Heat::Value, properties: {value: 2}}\n  \
                 c: {type: OS::Heat::Value, properties: {value: {get_attr: [{get_param: which}, value]}}}\n\
                 outputs: {o: {value: {get_attr: [c, value]}}}\n";
-    let all =
-        deploy_all(&[], &[(text, &[("which", "a")], ""), (text, &[("which", "b")], ""), (text, &[("which", "x")], "")]);
-    assert_eq!((output(&all[0], "o"), output(&all[1], "o")), (&Value::Int(1), &Value::Int(2)));
+    let all = deploy_all(
+        &[],
+        &[
+            (text, &[("which", "a")], ""),
+            (text, &[("which", "b")], ""),
+            (text, &[("which", "x")], ""),
+        ],
+    );
+    assert_eq!(
+        (output(&all[0], "o"), output(&all[1], "o")),
+        (&Value::Int(1), &Value::Int(2))
+    );
     assert_eq!(codes(&all[2]), ["unknown-resource"]);
 }
 
 #[test]
 fn stack_is_created_from_the_text_of_a_file() {
-    let inner =
-        "heat_template_version: wallaby\nparameters: {n: {type: string}}\noutputs: {said: {value: {get_param: n}}}\n";
+    let inner = "heat_template_version: wallaby\nparameters: {n: {type: string}}\noutputs: {said: {value: {get_param: n}}}\n";
     let text = "resources:\n  c: {type: OS::Heat::Stack, properties: {template: {get_file: i.yaml}, parameters: {n: hi}}}\n\
                 outputs: {o: {value: {get_attr: [c, outputs, said]}}}\n";
-    assert_eq!(output(&deploy_all(&[("i.yaml", inner)], &[(text, &[], "")])[0], "o").as_text(), Some("hi"));
+    assert_eq!(
+        output(
+            &deploy_all(&[("i.yaml", inner)], &[(text, &[], "")])[0],
+            "o"
+        )
+        .as_text(),
+        Some("hi")
+    );
 }
 
 #[test]
@@ -119,10 +172,16 @@ fn templates_nest_as_deep_as_in_heat() {
                 } else {
                     String::new()
                 };
-                (name(level), format!("heat_template_version: wallaby\n{inner}"))
+                (
+                    name(level),
+                    format!("heat_template_version: wallaby\n{inner}"),
+                )
             })
             .collect();
-        let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let files: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
         deploy_all(&files, &[("resources: {n: {type: l1.yaml}}\n", &[], "")]).remove(0)
     };
     assert!(nested(5).is_ok(), "{:?}", nested(5));

@@ -1,5 +1,5 @@
-//! The toy dialect, which is added to the built-in ones without a change of other code: check, stage, deploy and
-//! destroy.
+//! The toy dialect, which is added to the built-in ones without a change of other code: check,
+//! stage, deploy and destroy.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,26 +24,71 @@ fn deployed(dialects: Dialects, set: DocumentSettings, files: &[(&str, &str)]) -
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(deploy(folder.path(), dialects, set, files[0]))
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .expect("there is a runtime")
+        .block_on(deploy(folder.path(), dialects, set, files[0]))
 }
 
-async fn deploy(folder: &Path, dialects: Dialects, set: DocumentSettings, (root, text): (&str, &str)) -> Deployed {
-    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+async fn deploy(
+    folder: &Path,
+    dialects: Dialects,
+    set: DocumentSettings,
+    (root, text): (&str, &str),
+) -> Deployed {
+    let mut harness = Harness::with(
+        folder.to_owned(),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    );
     harness.dialects = dialects;
     harness.context.settings = set;
-    let stage = harness.stage(root, text, Given::default(), Options::default()).await;
-    let found = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
-    let Some(staged) = stage.staged else { return Err(found) };
-    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
-    assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Ready), .. })));
-    let again = harness.stage(root, text, Given::default(), Options::default()).await;
+    let stage = harness
+        .stage(root, text, Given::default(), Options::default())
+        .await;
+    let found = stage
+        .diagnostics
+        .iter()
+        .map(|one| format!("{}: {}", one.code.name, one.message))
+        .collect();
+    let Some(staged) = stage.staged else {
+        return Err(found);
+    };
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await;
+    assert!(matches!(
+        run.outcome(),
+        Some(Outcome {
+            outcome: Some(OperationOutcome::Ready),
+            ..
+        })
+    ));
+    let again = harness
+        .stage(root, text, Given::default(), Options::default())
+        .await;
     let steps = again.staged.expect("it can be staged again").plan.steps;
     assert!(steps.iter().all(|step| step.action == engine::Action::None));
     let exports = harness.snapshot().await.exports;
     let stage = harness.stage_destroy(Options::default()).await;
-    let run = harness.run(stage.staged.expect("it can be destroyed"), false, Vec::new(), settings(None, false)).await;
-    assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Gone), .. })));
+    let run = harness
+        .run(
+            stage.staged.expect("it can be destroyed"),
+            false,
+            Vec::new(),
+            settings(None, false),
+        )
+        .await;
+    assert!(matches!(
+        run.outcome(),
+        Some(Outcome {
+            outcome: Some(OperationOutcome::Gone),
+            ..
+        })
+    ));
     assert!(harness.cloud().is_empty());
     Ok(exports)
 }
@@ -64,15 +109,20 @@ shows:
 
 #[test]
 fn document_with_native_rules_is_deployed_and_destroyed() {
-    let exports = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect("it is deployed");
+    let exports = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", ROOT)])
+        .expect("it is deployed");
     assert_eq!(exports["label"], Value::Int(3));
 }
 
 #[test]
 fn native_type_checks_find_mistakes() {
     let text = "toy: 1\nobjects:\n  note: {is: test/record, title: a, count: many, other: 1}\n";
-    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", text)]).expect_err("it is refused");
-    let codes: Vec<&str> = found.iter().filter_map(|one| one.split(':').next()).collect();
+    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", text)])
+        .expect_err("it is refused");
+    let codes: Vec<&str> = found
+        .iter()
+        .filter_map(|one| one.split(':').next())
+        .collect();
     assert_eq!(codes, ["type-mismatch", "unknown-spec-field"], "{found:?}");
 }
 
@@ -85,14 +135,22 @@ include:
 exports:
   label: {type: integer, field: children.toy.label}
 ";
-    let exports = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", root), ("toy.yaml", ROOT)]);
+    let exports = deployed(
+        with_toy(),
+        DocumentSettings::NONE,
+        &[("main.yaml", root), ("toy.yaml", ROOT)],
+    );
     assert_eq!(exports.expect("it is deployed")["label"], Value::Int(5));
 }
 
 #[test]
 fn document_is_unknown_without_the_dialect() {
-    let found =
-        deployed(testkit::dialects(), DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
+    let found = deployed(
+        testkit::dialects(),
+        DocumentSettings::NONE,
+        &[("main.yaml", ROOT)],
+    )
+    .expect_err("it is refused");
     assert!(found[0].starts_with("unknown-dialect"), "{found:?}");
 }
 
@@ -100,7 +158,11 @@ fn document_is_unknown_without_the_dialect() {
 fn document_is_found_in_a_folder_with_the_dialect() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("main.yaml"), ROOT).expect("it can be written");
-    let found = |dialects: Dialects| documents_below(folder.path(), &dialects).expect("the folder can be read").len();
+    let found = |dialects: Dialects| {
+        documents_below(folder.path(), &dialects)
+            .expect("the folder can be read")
+            .len()
+    };
     assert_eq!((found(testkit::dialects()), found(with_toy())), (0, 1));
 }
 
@@ -118,9 +180,14 @@ shows:
 fn wanted_files_settings_and_schemas_are_answered() {
     let files = [("main.yaml", WANTS), ("title.txt", "a title\n")];
     let exports = deployed(with_toy(), DocumentSettings::NONE, &files).expect("it is deployed");
-    assert_eq!((exports["title"].as_text(), exports["name"].as_text()), (Some("a title"), Some("name")));
+    assert_eq!(
+        (exports["title"].as_text(), exports["name"].as_text()),
+        (Some("a title"), Some("name"))
+    );
     let mut loud = DocumentSettings::NONE;
-    with_toy().set(&mut loud, "toy", &[("shout".into(), Value::Bool(true))]).expect("it can be set");
+    with_toy()
+        .set(&mut loud, "toy", &[("shout".into(), Value::Bool(true))])
+        .expect("it can be set");
     let exports = deployed(with_toy(), loud, &files).expect("it is deployed");
     assert_eq!(exports["title"].as_text(), Some("A TITLE"));
 }
@@ -134,14 +201,19 @@ include:
 exports:
   title: {type: string, field: children.toy.title}
 ";
-    let files = [("main.yaml", root), ("toy.yaml", WANTS), ("title.txt", "below")];
+    let files = [
+        ("main.yaml", root),
+        ("toy.yaml", WANTS),
+        ("title.txt", "below"),
+    ];
     let exports = deployed(with_toy(), DocumentSettings::NONE, &files).expect("it is deployed");
     assert_eq!(exports["title"].as_text(), Some("below"));
 }
 
 #[test]
 fn missing_wanted_file_is_reported() {
-    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", WANTS)]).expect_err("it is refused");
+    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", WANTS)])
+        .expect_err("it is refused");
     assert_eq!(found, ["source-unreadable: `title.txt` cannot be read"]);
 }
 
@@ -164,12 +236,16 @@ impl SpecRules for TextsAreIntegers {
         let entries = value.as_map().into_iter().flat_map(|map| map.iter());
         let mut converted = Vec::new();
         for (name, value) in entries {
-            let is_integer = schema.fields.get(name).is_some_and(|field| matches!(field.kind, Kind::Integer));
+            let is_integer = schema
+                .fields
+                .get(name)
+                .is_some_and(|field| matches!(field.kind, Kind::Integer));
             let value = match value.as_text().filter(|_| is_integer).map(str::parse) {
                 None => value.clone(),
                 Some(Ok(number)) => Value::Int(number),
                 Some(Err(_)) => {
-                    let diagnostic = expr::codes::TYPE_MISMATCH.new(format!("`{name}` is no number"));
+                    let diagnostic =
+                        expr::codes::TYPE_MISMATCH.new(format!("`{name}` is no number"));
                     found.push(diagnostic.label(at.expr.span, "written in this"));
                     value.clone()
                 }
@@ -182,17 +258,33 @@ impl SpecRules for TextsAreIntegers {
 
 #[test]
 fn coercion_of_the_dialect_comes_before_native_type_checks() {
-    static COERCING: ToyDialect =
-        ToyDialect { rules: DialectRules { specs: &TextsAreIntegers, ..DialectRules::NATIVE } };
+    static COERCING: ToyDialect = ToyDialect {
+        rules: DialectRules {
+            specs: &TextsAreIntegers,
+            ..DialectRules::NATIVE
+        },
+    };
     let text = "toy: 1\nobjects:\n  note: {is: test/record, title: a, count: '7'}\nshows: {count: $note.count}\n";
-    let exports = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", text)]);
+    let exports = deployed(
+        testkit::dialects().with(&COERCING),
+        DocumentSettings::NONE,
+        &[("main.yaml", text)],
+    );
     assert_eq!(exports.expect("it is deployed")["count"], Value::Int(7));
     // The dialect reports a text that is no number.
     let wrong = text.replace("'7'", "seven");
-    let found = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(
+        testkit::dialects().with(&COERCING),
+        DocumentSettings::NONE,
+        &[("main.yaml", wrong.as_str())],
+    );
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
     // Other types are checked natively.
     let wrong = text.replace("title: a", "title: a, enabled: maybe");
-    let found = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(
+        testkit::dialects().with(&COERCING),
+        DocumentSettings::NONE,
+        &[("main.yaml", wrong.as_str())],
+    );
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
 }

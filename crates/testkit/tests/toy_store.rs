@@ -28,26 +28,58 @@ resources:
 
 #[test]
 fn document_is_deployed_and_destroyed_with_the_toy_store() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("there is a runtime").block_on(async {
         let bucket = Bucket::default();
         let mut harness = Harness::new("/".into(), Vec::new());
         harness.checks_invariants = true;
         let shared = bucket.clone();
-        harness.open_store = Arc::new(move |sealer, host| Box::new(BucketStore::open(&shared, sealer, host)));
-        let stage = harness.stage("main.yaml", DOCUMENT, Given::default(), Options::default()).await;
-        let staged = stage.staged.unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
-        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+        harness.open_store =
+            Arc::new(move |sealer, host| Box::new(BucketStore::open(&shared, sealer, host)));
+        let stage = harness
+            .stage("main.yaml", DOCUMENT, Given::default(), Options::default())
+            .await;
+        let staged = stage
+            .staged
+            .unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
+        let run = harness
+            .run(staged, false, Vec::new(), settings(None, false))
+            .await;
         assert_eq!(ended(&run), Some(OperationOutcome::Ready));
-        assert_eq!((harness.snapshot().await.records.len(), harness.cloud().len()), (2, 2));
-        let again = harness.stage("main.yaml", DOCUMENT, Given::default(), Options::default()).await;
+        assert_eq!(
+            (
+                harness.snapshot().await.records.len(),
+                harness.cloud().len()
+            ),
+            (2, 2)
+        );
+        let again = harness
+            .stage("main.yaml", DOCUMENT, Given::default(), Options::default())
+            .await;
         let steps = again.staged.expect("it can be staged again").plan.steps;
         assert!(steps.iter().all(|step| step.action == engine::Action::None));
-        let destroy = harness.stage_destroy(Options::default()).await.staged.expect("it can be destroyed");
-        let run = harness.run(destroy, false, Vec::new(), settings(None, false)).await;
+        let destroy = harness
+            .stage_destroy(Options::default())
+            .await
+            .staged
+            .expect("it can be destroyed");
+        let run = harness
+            .run(destroy, false, Vec::new(), settings(None, false))
+            .await;
         assert_eq!(ended(&run), Some(OperationOutcome::Gone));
         assert!(harness.cloud().is_empty() && harness.snapshot().await.records.is_empty());
-        assert_eq!(harness.store().history(&harness.name, 9).await.expect("there is a history").len(), 2);
+        assert_eq!(
+            harness
+                .store()
+                .history(&harness.name, 9)
+                .await
+                .expect("there is a history")
+                .len(),
+            2
+        );
     });
 }
 

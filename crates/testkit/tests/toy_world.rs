@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use blueprint::{Address, TypeId, Value};
 use diag::Diagnostics;
-use engine::{Documents, Environment, Given, Options, Question, Reply, Request, ResourceTarget, World};
+use engine::{
+    Documents, Environment, Given, Options, Question, Reply, Request, ResourceTarget, World,
+};
 use provider::{
-    BoxFuture, CheckRequest, FetchRequest, InvokeRequest, PlanMode, PlanPhase, PlanRequest, PreflightRequest,
-    ReadRequest,
+    BoxFuture, CheckRequest, FetchRequest, InvokeRequest, PlanMode, PlanPhase, PlanRequest,
+    PreflightRequest, ReadRequest,
 };
 use testkit::harness::Harness;
 use testkit::toy::world::{EditorWorld, EmptyWorld};
@@ -33,7 +35,10 @@ async fn errors(text: &str, world: &dyn World) -> Vec<String> {
     let checked = read.checked.expect("it can be checked");
     let request = Request {
         instance: "case".into(),
-        document: Some((Arc::new(Documents::single(checked, "/folder".into())), read.document)),
+        document: Some((
+            Arc::new(Documents::single(checked, "/folder".into())),
+            read.document,
+        )),
         given: Given::default(),
         options: Options::default(),
         snapshot: state::Snapshot::default(),
@@ -49,18 +54,38 @@ async fn errors(text: &str, world: &dyn World) -> Vec<String> {
 
 fn messages(found: &Diagnostics) -> Vec<String> {
     let errors = found.iter().filter(|it| it.is_error());
-    errors.map(|it| [vec![it.message.clone()], it.notes.to_vec()].concat().join(": ")).collect()
+    errors
+        .map(|it| {
+            [vec![it.message.clone()], it.notes.to_vec()]
+                .concat()
+                .join(": ")
+        })
+        .collect()
 }
 
 #[test]
 fn wrapping_world_answers_one_question_and_passes_on_the_rest() {
     futures::executor::block_on(async {
         let inner = EmptyWorld { now: 7 };
-        let world = EditorWorld { inner: &inner, path: Path::new("/folder/open.txt"), text: "in the editor" };
+        let world = EditorWorld {
+            inner: &inner,
+            path: Path::new("/folder/open.txt"),
+            text: "in the editor",
+        };
         let world: &dyn World = &world;
         assert_eq!(world.environment().now(), 7);
-        assert_eq!(world.file("/folder", "open.txt").await.expect("it is open").as_ref(), b"in the editor");
-        assert_eq!(errors(DOCUMENT, world).await, ["`other.txt` cannot be read: nothing is known here"]);
+        assert_eq!(
+            world
+                .file("/folder", "open.txt")
+                .await
+                .expect("it is open")
+                .as_ref(),
+            b"in the editor"
+        );
+        assert_eq!(
+            errors(DOCUMENT, world).await,
+            ["`other.txt` cannot be read: nothing is known here"]
+        );
     });
 }
 
@@ -87,9 +112,16 @@ fn reply_of_another_kind_is_an_error() {
     futures::executor::block_on(async {
         const MESSAGE: &str = "internal error: the reply is of another kind than the question";
         let world: &dyn World = &Defective(EmptyWorld { now: 0 });
-        let (address, type_name, null) = (Address::root("disk"), TypeId::from("test/data"), Value::Null);
+        let (address, type_name, null) = (
+            Address::root("disk"),
+            TypeId::from("test/data"),
+            Value::Null,
+        );
         let target = ResourceTarget::new(&address, &type_name, "");
-        let check = CheckRequest { type_name: &type_name, spec: &null };
+        let check = CheckRequest {
+            type_name: &type_name,
+            spec: &null,
+        };
         let read = ReadRequest {
             type_name: &type_name,
             id: None,
@@ -121,24 +153,55 @@ fn reply_of_another_kind_is_an_error() {
             desired: &null,
             changing: &Arc::default(),
         };
-        let fetch = FetchRequest { type_name: &type_name, filters: &[], annotations: &null };
+        let fetch = FetchRequest {
+            type_name: &type_name,
+            filters: &[],
+            annotations: &null,
+        };
         let replies = [
             world.check(target, check).await.expect_err("check").message,
             world.read(target, read).await.expect_err("read").message,
             world.plan(target, plan).await.expect_err("plan").message,
-            world.preflight(target, preflight).await.expect_err("preflight").message,
-            world.fetch(&type_name, None, "", fetch).await.expect_err("fetch").message,
             world
-                .invoke("test", InvokeRequest { function: "tag", arguments: &[], preview: true })
+                .preflight(target, preflight)
+                .await
+                .expect_err("preflight")
+                .message,
+            world
+                .fetch(&type_name, None, "", fetch)
+                .await
+                .expect_err("fetch")
+                .message,
+            world
+                .invoke(
+                    "test",
+                    InvokeRequest {
+                        function: "tag",
+                        arguments: &[],
+                        preview: true,
+                    },
+                )
                 .await
                 .expect_err("call")
                 .message,
-            world.file("/folder", "a.txt").await.expect_err("file").message,
-            world.http("http://localhost").await.expect_err("http").message,
+            world
+                .file("/folder", "a.txt")
+                .await
+                .expect_err("file")
+                .message,
+            world
+                .http("http://localhost")
+                .await
+                .expect_err("http")
+                .message,
         ];
-        assert!(replies.iter().all(|message| message == MESSAGE), "{replies:?}");
+        assert!(
+            replies.iter().all(|message| message == MESSAGE),
+            "{replies:?}"
+        );
         world.pause(std::time::Duration::from_secs(1), None).await;
-        let expected = ["open", "other"].map(|name| format!("`{name}.txt` cannot be read: {MESSAGE}"));
+        let expected =
+            ["open", "other"].map(|name| format!("`{name}.txt` cannot be read: {MESSAGE}"));
         assert_eq!(errors(DOCUMENT, world).await, expected);
     });
 }

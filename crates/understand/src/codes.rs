@@ -1,4 +1,5 @@
-//! Diagnostic codes of loading a document. Those of checks are in [`check::codes`](crate::check::codes).
+//! Diagnostic codes of loading a document. Those of checks are in
+//! [`check::codes`](crate::check::codes).
 
 pub use dialect::codes::{MISSING_VARIABLE, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};
 

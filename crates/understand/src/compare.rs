@@ -13,7 +13,8 @@ type TextSet = std::collections::HashSet<String, foldhash::fast::FixedState>;
 /// Positions by text, in descending order.
 type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::FixedState>;
 
-/// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole is one leaf.
+/// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole
+/// is one leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The path of the leaf: `spec.a.b[0]`.
@@ -34,7 +35,8 @@ pub fn same(a: &Value, b: &Value) -> bool {
     match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => {
-            Arc::ptr_eq(a, b) || a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+            Arc::ptr_eq(a, b)
+                || a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
         }
         (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || same_map(a, b),
         // NaN keeps a promised NaN, although it equals no number.
@@ -51,32 +53,39 @@ fn same_map(a: &Map, b: &Map) -> bool {
             .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
 }
 
-/// Whether two values of a field are equal to its provider: order does not count in sets and keyed lists.
+/// Whether two values of a field are equal to its provider: order does not count in sets and keyed
+/// lists.
 pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
     match (a.unmarked(), b.unmarked()) {
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) if unordered(field) => {
             same_items(item_of(Some(field)), a, b)
         }
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => match &field.kind {
-            Kind::Array(item) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_field(item, a, b)),
+            Kind::Array(item) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_field(item, a, b))
+            }
             _ => same(&Value::List(a.clone()), &Value::List(b.clone())),
         },
         (Value::Map(x), Value::Map(y)) => {
             let present = |map: &Map| map.values().filter(|value| !value.is_null()).count();
             present(x) == present(y)
-                && x.iter().filter(|(_, value)| !value.is_null()).all(|(key, value)| {
-                    y.get(key).is_some_and(|other| match entry_of(Some(field), key) {
-                        Some(field) => same_field(field, value, other),
-                        None => same(value, other),
+                && x.iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .all(|(key, value)| {
+                        y.get(key)
+                            .is_some_and(|other| match entry_of(Some(field), key) {
+                                Some(field) => same_field(field, value, other),
+                                None => same(value, other),
+                            })
                     })
-                })
         }
         (a, b) => same(a, b),
     }
 }
 
-/// The first place at which `after` differs from a known part of `before`. Unknown parts of `before` may become
-/// anything; null in `before` promises null. `None` if `before` is null as a whole.
+/// The first place at which `after` differs from a known part of `before`. Unknown parts of
+/// `before` may become anything; null in `before` promises null. `None` if `before` is null as a
+/// whole.
 pub fn contradiction(before: &Value, after: &Value) -> Option<FieldPath> {
     let mut path = Vec::new();
     let contradicts = !before.is_null() && contradicts(before, after, &mut path);
@@ -87,11 +96,16 @@ fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool 
     match (before.unmarked(), after.unmarked()) {
         (Value::Unknown(_), _) => false,
         (Value::Map(before), Value::Map(after)) => {
-            let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(key)));
+            let keys = before
+                .keys()
+                .chain(after.keys().filter(|key| !before.contains_key(key)));
             for key in keys {
                 path.push(PathStep::Field(key.clone()));
                 let null = Value::Null;
-                let (before, after) = (before.get(key).unwrap_or(&null), after.get(key).unwrap_or(&null));
+                let (before, after) = (
+                    before.get(key).unwrap_or(&null),
+                    after.get(key).unwrap_or(&null),
+                );
                 if contradicts(before, after, path) {
                     return true;
                 }
@@ -114,7 +128,9 @@ fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool 
             if before.iter().any(Value::has_unknown) {
                 return after.len() > before.len();
             }
-            let within = |one: &[Value], other: &[Value]| one.iter().all(|a| other.iter().any(|b| same(a, b)));
+            let within = |one: &[Value], other: &[Value]| {
+                one.iter().all(|a| other.iter().any(|b| same(a, b)))
+            };
             !within(before, after) || !within(after, before)
         }
         (before, after) => !same(before, after),
@@ -128,11 +144,17 @@ fn unordered(field: &Field) -> bool {
 
 /// Whether two lists have the same items, in any order and number.
 fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
-    let in_place = |(a, b): (&Value, &Value)| item.map_or_else(|| same(a, b), |item| same_field(item, a, b));
+    let in_place =
+        |(a, b): (&Value, &Value)| item.map_or_else(|| same(a, b), |item| same_field(item, a, b));
     if a.len() == b.len() && a.iter().zip(b).all(in_place) {
         return true;
     }
-    let texts = |items: &[Value]| items.iter().map(|value| canonical(item, value)).collect::<TextSet>();
+    let texts = |items: &[Value]| {
+        items
+            .iter()
+            .map(|value| canonical(item, value))
+            .collect::<TextSet>()
+    };
     texts(a) == texts(b)
 }
 
@@ -166,14 +188,20 @@ fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
             let texts = items.iter().map(|item| canonical(item_of(field), item));
             text.push('[');
             if field.is_some_and(unordered) {
-                texts.collect::<std::collections::BTreeSet<String>>().iter().for_each(|item| text.push_str(item));
+                texts
+                    .collect::<std::collections::BTreeSet<String>>()
+                    .iter()
+                    .for_each(|item| text.push_str(item));
             } else {
                 texts.for_each(|item| text.push_str(&item));
             }
             text.push(']');
         }
         Value::Map(entries) => {
-            let mut present: Vec<_> = entries.iter().filter(|(_, value)| !value.is_null()).collect();
+            let mut present: Vec<_> = entries
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect();
             present.sort_unstable_by_key(|(key, _)| *key);
             text.push('{');
             for (key, value) in present {
@@ -185,7 +213,10 @@ fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
         Value::Function(function) => {
             text.push('(');
             write_canonical(None, &Value::Text(function.name.clone()), text);
-            function.bound.iter().for_each(|value| write_canonical(None, value, text));
+            function
+                .bound
+                .iter()
+                .for_each(|value| write_canonical(None, value, text));
             text.push(')');
         }
         // `bare` removes the secret mark, so `Secret` does not occur.
@@ -195,12 +226,15 @@ fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
     }
 }
 
-/// The field of an entry of a map or object. For a union: that of the first branch with such an entry.
+/// The field of an entry of a map or object. For a union: that of the first branch with such an
+/// entry.
 pub fn entry_of<'f>(field: Option<&'f Field>, key: &str) -> Option<&'f Field> {
     match &field?.kind {
         Kind::Object(schema) => schema.fields.get(key),
         Kind::Map(value) => Some(value),
-        Kind::Union(branches) => branches.iter().find_map(|branch| entry_of(Some(branch), key)),
+        Kind::Union(branches) => branches
+            .iter()
+            .find_map(|branch| entry_of(Some(branch), key)),
         _ => None,
     }
 }
@@ -220,7 +254,10 @@ fn forces_within(field: Option<&Field>) -> bool {
         field.must_recreate
             || match &field.kind {
                 Kind::Array(inner) | Kind::Map(inner) => forces_within(Some(inner)),
-                Kind::Object(schema) => schema.fields.values().any(|field| forces_within(Some(field))),
+                Kind::Object(schema) => schema
+                    .fields
+                    .values()
+                    .any(|field| forces_within(Some(field))),
                 Kind::Union(branches) => branches.iter().any(|branch| forces_within(Some(branch))),
                 _ => false,
             }
@@ -230,7 +267,8 @@ fn forces_within(field: Option<&Field>) -> bool {
 /// The initial capacity for the path of a field, in bytes. Most paths are shorter.
 const PATH: usize = 64;
 
-/// Appends the differences between two specs: first in the order of `after`, then the removed leaves.
+/// Appends the differences between two specs: first in the order of `after`, then the removed
+/// leaves.
 pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut Vec<Change>) {
     let empty = Map::default();
     let before = before.as_map().unwrap_or(&empty);
@@ -241,7 +279,14 @@ pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut
     }
     let mut path = String::with_capacity(PATH);
     path.push_str("spec");
-    compare_maps(before, after, |key| schema.fields.get(key), &mut path, false, changes);
+    compare_maps(
+        before,
+        after,
+        |key| schema.fields.get(key),
+        &mut path,
+        false,
+        changes,
+    );
 }
 
 fn compare_maps<'s>(
@@ -254,7 +299,9 @@ fn compare_maps<'s>(
 ) {
     let length = path.len();
     let written_value = |map: &'_ Map, key: &str, field: Option<&Field>| {
-        map.get(key).filter(|value| !value.is_null() || field.is_some_and(|field| field.nullable)).cloned()
+        map.get(key)
+            .filter(|value| !value.is_null() || field.is_some_and(|field| field.nullable))
+            .cloned()
     };
     for key in after.keys() {
         let field = field_of(key);
@@ -272,13 +319,24 @@ fn compare_maps<'s>(
     for key in before.keys().filter(|key| !after.contains_key(key)) {
         let field = field_of(key);
         push_key(path, key);
-        compare_values(written_value(before, key, field), None, field, path, forces, changes);
+        compare_values(
+            written_value(before, key, field),
+            None,
+            field,
+            path,
+            forces,
+            changes,
+        );
         path.truncate(length);
     }
 }
 
 fn push_key(path: &mut String, key: &str) {
-    if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && !key.is_empty() {
+    if key
+        .chars()
+        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+        && !key.is_empty()
+    {
         path.push('.');
         path.push_str(key);
     } else {
@@ -313,7 +371,12 @@ fn compare_values(
                 // Any part of an Unknown value may differ, or not.
                 (_, unknown) if unknown.is_unknown() => {
                     let forces = forces || forces_within(field);
-                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                    changes.push(Change {
+                        path: path.clone(),
+                        before: Some(before),
+                        after: Some(after),
+                        forces,
+                    });
                 }
                 (Value::Map(old), Value::Map(new)) if !old.is_empty() && !new.is_empty() => {
                     compare_maps(old, new, |key| entry_of(field, key), path, forces, changes);
@@ -323,10 +386,13 @@ fn compare_values(
                 {
                     match field.filter(|field| unordered(field)) {
                         Some(field) => compare_keyed_items(old, new, field, path, forces, changes),
-                        None => compare_by_position(old, new, item_of(field), path, forces, changes),
+                        None => {
+                            compare_by_position(old, new, item_of(field), path, forces, changes)
+                        }
                     }
                 }
-                // A field that is secret as a whole is one change. Its parts decide whether it forces a replacement.
+                // A field that is secret as a whole is one change. Its parts decide whether it
+                // forces a replacement.
                 (Value::Secret(_), _) | (_, Value::Secret(_)) => {
                     let mut within = Vec::new();
                     compare_values(
@@ -338,10 +404,20 @@ fn compare_values(
                         &mut within,
                     );
                     let forces = within.iter().any(|change| change.forces);
-                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                    changes.push(Change {
+                        path: path.clone(),
+                        before: Some(before),
+                        after: Some(after),
+                        forces,
+                    });
                 }
                 _ if is_leaf(&before) && is_leaf(&after) => {
-                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                    changes.push(Change {
+                        path: path.clone(),
+                        before: Some(before),
+                        after: Some(after),
+                        forces,
+                    });
                 }
                 _ => {
                     add_leaves(&before, field, false, path, forces, changes, Removed);
@@ -364,13 +440,21 @@ fn compare_by_position(
     let length = path.len();
     for at in 0..old.len().max(new.len()) {
         push_index(path, at);
-        compare_values(old.get(at).cloned(), new.get(at).cloned(), item, path, forces, changes);
+        compare_values(
+            old.get(at).cloned(),
+            new.get(at).cloned(),
+            item,
+            path,
+            forces,
+            changes,
+        );
         path.truncate(length);
     }
 }
 
-/// Compares the items of a set or keyed list. Items are paired by their key, or by their whole value, at any position.
-/// An item whose key is known only on deploy is paired with one of the remaining old items.
+/// Compares the items of a set or keyed list. Items are paired by their key, or by their whole
+/// value, at any position. An item whose key is known only on deploy is paired with one of the
+/// remaining old items.
 fn compare_keyed_items(
     old: &[Value],
     new: &[Value],
@@ -382,7 +466,9 @@ fn compare_keyed_items(
     let item = item_of(Some(field));
     let key_of = |value: &Value| match &field.keyed_by {
         Some(key) => {
-            let key = value.get(key).filter(|key| !key.is_null() && !key.has_unknown())?;
+            let key = value
+                .get(key)
+                .filter(|key| !key.is_null() && !key.has_unknown())?;
             Some(canonical(None, key))
         }
         None if value.has_unknown() => None,
@@ -395,7 +481,8 @@ fn compare_keyed_items(
         }
     }
     let mut unpaired = vec![true; old.len()];
-    // `partners` holds the position of the old item for each new item. `open` holds the new items with an unknown key.
+    // `partners` holds the position of the old item for each new item. `open` holds the new items
+    // with an unknown key.
     let mut open = Vec::new();
     let mut partners = Vec::with_capacity(new.len());
     for (at, value) in new.iter().enumerate() {
@@ -409,14 +496,21 @@ fn compare_keyed_items(
             if field.set {
                 places.iter().for_each(|place| unpaired[*place] = false)
             }
-            if field.set { places.last().copied() } else { places.pop() }
+            if field.set {
+                places.last().copied()
+            } else {
+                places.pop()
+            }
         });
         partners.push(partner);
         if let Some(partner) = partner {
             unpaired[partner] = false;
         }
     }
-    let mut rest = (0..old.len()).filter(|at| unpaired[*at]).collect::<Vec<_>>().into_iter();
+    let mut rest = (0..old.len())
+        .filter(|at| unpaired[*at])
+        .collect::<Vec<_>>()
+        .into_iter();
     for at in open {
         partners[at] = rest.next();
     }
@@ -432,7 +526,12 @@ fn compare_keyed_items(
             Some(partner) if key_of(wanted).is_none() => {
                 let forces = forces || forces_within(item);
                 let before = old.get(partner).cloned();
-                changes.push(Change { path: path.clone(), before, after: Some(wanted.clone()), forces });
+                changes.push(Change {
+                    path: path.clone(),
+                    before,
+                    after: Some(wanted.clone()),
+                    forces,
+                });
             }
             partner => compare_values(
                 partner.and_then(|at| old.get(at)).cloned(),
@@ -475,7 +574,8 @@ enum ChangeDirection {
 
 use ChangeDirection::{Added, Removed};
 
-/// Appends every leaf of a value as added or removed. `forces` already includes the value's own field.
+/// Appends every leaf of a value as added or removed. `forces` already includes the value's own
+/// field.
 fn add_leaves(
     value: &Value,
     field: Option<&Field>,
@@ -489,7 +589,10 @@ fn add_leaves(
     let below = |inner: Option<&Field>| forces || inner.is_some_and(|inner| inner.must_recreate);
     match value {
         Value::Map(entries) if !entries.is_empty() => {
-            for (key, value) in entries.iter().filter(|(_, value)| !value.is_null() || !nested && entries.len() == 1) {
+            for (key, value) in entries
+                .iter()
+                .filter(|(_, value)| !value.is_null() || !nested && entries.len() == 1)
+            {
                 let inner = entry_of(field, key);
                 push_key(path, key);
                 add_leaves(value, inner, true, path, below(inner), changes, direction);
@@ -512,12 +615,18 @@ fn add_leaves(
                 Removed => (Some(value.clone()), None),
                 Added => (None, Some(value.clone())),
             };
-            changes.push(Change { path: path.clone(), before, after, forces });
+            changes.push(Change {
+                path: path.clone(),
+                before,
+                after,
+                forces,
+            });
         }
     }
 }
 
-/// `value` with the secret marks that `like` has at the same paths, and those of the schema's sensitive fields.
+/// `value` with the secret marks that `like` has at the same paths, and those of the schema's
+/// sensitive fields.
 pub fn with_secret_marks_of(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
     // A missing value is not secret, and needs no key to be stored.
     let sensitive = field.is_some_and(|field| field.sensitive) && !value.is_null();
@@ -533,14 +642,21 @@ pub fn with_secret_marks_of(value: &Value, like: Option<&Value>, field: Option<&
     }
     match value {
         Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| {
-            (key.clone(), with_secret_marks_of(value, like.and_then(|like| like.get(key)), entry_of(field, key)))
+            (
+                key.clone(),
+                with_secret_marks_of(
+                    value,
+                    like.and_then(|like| like.get(key)),
+                    entry_of(field, key),
+                ),
+            )
         })),
         Value::List(items) | Value::Set(items) => {
             let other = like.and_then(Value::as_list);
             let secret = other.is_some_and(|other| {
                 let in_place = |(a, b)| same(a, b);
-                // Secrets may have moved in a list of another length, or of which the provider decides the order. Mark
-                // the whole list.
+                // Secrets may have moved in a list of another length, or of which the provider
+                // decides the order. Mark the whole list.
                 let moved = field.is_some_and(unordered) && !items.iter().zip(other).all(in_place);
                 other.len() != items.len() || moved && other.iter().any(Value::has_secret)
             });
@@ -548,12 +664,9 @@ pub fn with_secret_marks_of(value: &Value, like: Option<&Value>, field: Option<&
                 return value.clone().secret();
             }
             let item = item_of(field);
-            Value::list(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(at, value)| with_secret_marks_of(value, other.and_then(|other| other.get(at)), item)),
-            )
+            Value::list(items.iter().enumerate().map(|(at, value)| {
+                with_secret_marks_of(value, other.and_then(|other| other.get(at)), item)
+            }))
         }
         other => other.clone(),
     }
@@ -565,7 +678,10 @@ pub fn has_sensitive(field: Option<&Field>) -> bool {
         field.sensitive
             || match &field.kind {
                 Kind::Array(inner) | Kind::Map(inner) => has_sensitive(Some(inner)),
-                Kind::Object(schema) => schema.fields.values().any(|field| has_sensitive(Some(field))),
+                Kind::Object(schema) => schema
+                    .fields
+                    .values()
+                    .any(|field| has_sensitive(Some(field))),
                 Kind::Union(fields) => fields.iter().any(|field| has_sensitive(Some(field))),
                 _ => false,
             }
@@ -574,22 +690,32 @@ pub fn has_sensitive(field: Option<&Field>) -> bool {
 
 /// The fields of a resource with the secret marks of an earlier answer and of the schema.
 pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
-    let Some(entries) = fields.as_map() else { return fields.clone() };
-    if !like.has_secret() && !schema.fields.values().any(|field| has_sensitive(Some(field))) {
+    let Some(entries) = fields.as_map() else {
+        return fields.clone();
+    };
+    if !like.has_secret()
+        && !schema
+            .fields
+            .values()
+            .any(|field| has_sensitive(Some(field)))
+    {
         return fields.clone();
     }
-    Value::map(
-        entries.iter().map(|(key, value)| {
-            (key.clone(), with_secret_marks_of(value, like.get(key), schema.fields.get(key.as_ref())))
-        }),
-    )
+    Value::map(entries.iter().map(|(key, value)| {
+        (
+            key.clone(),
+            with_secret_marks_of(value, like.get(key), schema.fields.get(key.as_ref())),
+        )
+    }))
 }
 
-/// Returns `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges` needs it. Only the last
-/// name of the path is added or removed. If `value` or `other` lacks an earlier part of the path, `value` stays as it
-/// is. Secret marks stay.
+/// Returns `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges`
+/// needs it. Only the last name of the path is added or removed. If `value` or `other` lacks an
+/// earlier part of the path, `value` stays as it is. Secret marks stay.
 pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
-    let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let (name, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(name, rest)| (name, Some(rest)));
     let (own_entry, theirs) = (value.get(name), other.get(name));
     let new = match (rest, own_entry, theirs) {
         (Some(rest), Some(mine), Some(theirs)) => Some(with_path_of(mine, theirs, rest)),
@@ -621,11 +747,27 @@ mod tests {
     fn changes(before: &str, after: &str) -> Vec<String> {
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let mut changes = Vec::new();
-        differences(&Schema::default(), &read(before), &read(after), &mut changes);
-        let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
+        differences(
+            &Schema::default(),
+            &read(before),
+            &read(after),
+            &mut changes,
+        );
+        let show = |value: &Option<Value>| {
+            value
+                .as_ref()
+                .map_or("-".to_owned(), |value| value.to_string())
+        };
         changes
             .iter()
-            .map(|change| format!("{} {} {}", change.path, show(&change.before), show(&change.after)))
+            .map(|change| {
+                format!(
+                    "{} {} {}",
+                    change.path,
+                    show(&change.before),
+                    show(&change.after)
+                )
+            })
             .collect()
     }
 
@@ -635,11 +777,23 @@ mod tests {
             changes(r#"{"a":{"b":1,"c":[1,2]}}"#, r#"{"a":{"b":1,"c":[1,3,4]}}"#),
             ["spec.a.c[1] 2 3", "spec.a.c[2] - 4"]
         );
-        assert_eq!(changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#), ["spec.b - []"]);
-        assert_eq!(changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#), ["spec.a.x 1 -", "spec.a - 2"]);
-        assert_eq!(changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#), Vec::<String>::new());
+        assert_eq!(
+            changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#),
+            ["spec.b - []"]
+        );
+        assert_eq!(
+            changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#),
+            ["spec.a.x 1 -", "spec.a - 2"]
+        );
+        assert_eq!(
+            changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#),
+            Vec::<String>::new()
+        );
         // Null is not a leaf, unless there is no other leaf to report.
-        assert_eq!(changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#), Vec::<String>::new());
+        assert_eq!(
+            changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#),
+            Vec::<String>::new()
+        );
         assert_eq!(changes("{}", r#"{"a":{"b":null}}"#), ["spec.a.b - null"]);
     }
 
@@ -649,34 +803,61 @@ mod tests {
 
     fn keyed_list() -> Field {
         let item = Schema {
-            fields: [("name".into(), Field::of(Kind::String)), ("key".into(), Field::of(Kind::String))]
-                .into_iter()
-                .collect(),
+            fields: [
+                ("name".into(), Field::of(Kind::String)),
+                ("key".into(), Field::of(Kind::String)),
+            ]
+            .into_iter()
+            .collect(),
             open: false,
         };
         let items = Kind::Array(Arc::new(Field::of(Kind::Object(Arc::new(item)))));
-        Field { keyed_by: Some("name".into()), ..Field::of(items) }
+        Field {
+            keyed_by: Some("name".into()),
+            ..Field::of(items)
+        }
     }
 
     #[test]
     fn secrets_stay_hidden_if_a_provider_reorders_a_list() {
         let field = keyed_list();
         let like = Value::list([
-            Value::map([("name", Value::from("a")), ("key", Value::from("hidden").secret())]),
+            Value::map([
+                ("name", Value::from("a")),
+                ("key", Value::from("hidden").secret()),
+            ]),
             Value::map([("name", Value::from("b")), ("key", Value::from("open"))]),
         ]);
         let answered = read(r#"[{"name":"b","key":"open"},{"name":"a","key":"hidden"}]"#);
-        assert_eq!(with_secret_marks_of(&answered, Some(&like), Some(&field)).to_string(), "(secret)");
+        assert_eq!(
+            with_secret_marks_of(&answered, Some(&like), Some(&field)).to_string(),
+            "(secret)"
+        );
         let in_place = with_secret_marks_of(&like.revealed(), Some(&like), Some(&field));
         assert_eq!(in_place, like);
     }
 
     #[test]
     fn sensitive_fields_are_marked_without_an_earlier_mark() {
-        let secret = Field { sensitive: true, ..Field::of(Kind::String) };
-        let fields = [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect();
-        let schema = Schema { fields, open: false };
-        let marked = mark_fields(&schema, &read(r#"{"name":"n","key":"hidden"}"#), &Value::Null);
+        let secret = Field {
+            sensitive: true,
+            ..Field::of(Kind::String)
+        };
+        let fields = [
+            ("key".into(), secret),
+            ("name".into(), Field::of(Kind::String)),
+        ]
+        .into_iter()
+        .collect();
+        let schema = Schema {
+            fields,
+            open: false,
+        };
+        let marked = mark_fields(
+            &schema,
+            &read(r#"{"name":"n","key":"hidden"}"#),
+            &Value::Null,
+        );
         assert_eq!(marked.to_string(), r#"{"name": "n", "key": (secret)}"#);
         let absent = read(r#"{"name":"n","key":null}"#);
         assert_eq!(mark_fields(&schema, &absent, &Value::Null), absent);
@@ -684,28 +865,57 @@ mod tests {
 
     #[test]
     fn union_with_a_sensitive_branch_is_marked() {
-        let secret = Field { sensitive: true, ..Field::of(Kind::String) };
-        let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
-        let union =
-            Field::of(Kind::Union(Arc::new(vec![Field::of(Kind::String), Field::of(Kind::Object(Arc::new(object)))])));
-        assert_eq!(with_secret_marks_of(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(), "(secret)");
+        let secret = Field {
+            sensitive: true,
+            ..Field::of(Kind::String)
+        };
+        let object = Schema {
+            fields: [("token".into(), secret)].into_iter().collect(),
+            open: false,
+        };
+        let union = Field::of(Kind::Union(Arc::new(vec![
+            Field::of(Kind::String),
+            Field::of(Kind::Object(Arc::new(object))),
+        ])));
+        assert_eq!(
+            with_secret_marks_of(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(),
+            "(secret)"
+        );
     }
 
     #[test]
     fn item_with_an_unknown_key_is_paired_with_a_remaining_one() {
         let mut field = keyed_list();
-        let Kind::Array(item) = &mut field.kind else { panic!("a list") };
-        let Kind::Object(schema) = &mut Arc::make_mut(item).kind else { panic!("objects") };
+        let Kind::Array(item) = &mut field.kind else {
+            panic!("a list")
+        };
+        let Kind::Object(schema) = &mut Arc::make_mut(item).kind else {
+            panic!("objects")
+        };
         let key = Arc::make_mut(schema).fields.get_mut("key").unwrap();
         key.must_recreate = true;
         let before = read(r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#);
-        let unknown = Value::map([("name", Value::unknown(None, None)), ("key", Value::from("x"))]);
+        let unknown = Value::map([
+            ("name", Value::unknown(None, None)),
+            ("key", Value::from("x")),
+        ]);
         let after = Value::list([read(r#"{"name":"b","key":"y"}"#), unknown]);
         let mut changes = Vec::new();
-        compare_values(Some(before), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
-        let [change] = changes.as_slice() else { panic!("{changes:?}") };
+        compare_values(
+            Some(before),
+            Some(after),
+            Some(&field),
+            &mut String::from("spec.f"),
+            false,
+            &mut changes,
+        );
+        let [change] = changes.as_slice() else {
+            panic!("{changes:?}")
+        };
         assert!(
-            change.path == "spec.f[1]" && change.forces && change.before == Some(read(r#"{"name":"a","key":"x"}"#)),
+            change.path == "spec.f[1]"
+                && change.forces
+                && change.before == Some(read(r#"{"name":"a","key":"x"}"#)),
             "{change:?}"
         );
     }
@@ -723,40 +933,83 @@ mod tests {
                 false,
                 &mut changes,
             );
-            changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>()
+            changes
+                .iter()
+                .map(|change| change.path.to_string())
+                .collect::<Vec<_>>()
         };
         let two = r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#;
-        let known = Value::map([("name", Value::from("b")), ("key", Value::unknown(None, None))]);
-        assert_eq!(paths(two, Value::list([known])), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+        let known = Value::map([
+            ("name", Value::from("b")),
+            ("key", Value::unknown(None, None)),
+        ]);
+        assert_eq!(
+            paths(two, Value::list([known])),
+            ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]
+        );
         // A known item without a key is paired with no old item.
         let other = Value::list([read(r#"{"key":"x"}"#)]);
-        assert_eq!(paths(r#"[{"name":"a","key":"x"}]"#, other), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+        assert_eq!(
+            paths(r#"[{"name":"a","key":"x"}]"#, other),
+            ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]
+        );
     }
 
     #[test]
     fn order_of_a_set_in_a_list_is_ignored() {
-        let set = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
+        let set = Field {
+            set: true,
+            ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any))))
+        };
         let lists = Field::of(Kind::Array(Arc::new(set)));
-        assert!(same_field(&lists, &read("[[1,2],[3]]"), &read("[[2,1],[3]]")));
-        assert!(!same_field(&lists, &read("[[1,2],[3]]"), &read("[[3],[1,2]]")));
+        assert!(same_field(
+            &lists,
+            &read("[[1,2],[3]]"),
+            &read("[[2,1],[3]]")
+        ));
+        assert!(!same_field(
+            &lists,
+            &read("[[1,2],[3]]"),
+            &read("[[3],[1,2]]")
+        ));
         assert!(!same_field(&lists, &read("[[1],[3]]"), &read("[[1]]")));
     }
 
     #[test]
     fn reordered_large_set_is_equal() {
-        let field = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
+        let field = Field {
+            set: true,
+            ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any))))
+        };
         let item = |at: i64| {
-            Value::map([("n", if at % 2 == 0 { Value::Int(at) } else { Value::Float(at as f64) }), ("z", Value::Null)])
+            Value::map([
+                (
+                    "n",
+                    if at % 2 == 0 {
+                        Value::Int(at)
+                    } else {
+                        Value::Float(at as f64)
+                    },
+                ),
+                ("z", Value::Null),
+            ])
         };
         let there = Value::list((0..20_000).map(item));
-        let back = Value::list((0..20_000).rev().map(|at| Value::map([("n", Value::Int(at))])));
+        let back = Value::list(
+            (0..20_000)
+                .rev()
+                .map(|at| Value::map([("n", Value::Int(at))])),
+        );
         let more = Value::list((0..20_001).map(item));
         assert!(same_field(&field, &there, &back) && !same_field(&field, &there, &more));
     }
 
     #[test]
     fn ignored_path_adds_or_removes_only_its_last_name() {
-        let (wanted, prior) = (read(r#"{"a":{"x":1},"b":1}"#), read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#));
+        let (wanted, prior) = (
+            read(r#"{"a":{"x":1},"b":1}"#),
+            read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#),
+        );
         let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
         assert_eq!(with("a.x"), r#"{"a":{"x":3},"b":1}"#);
         assert_eq!(with("a.y"), r#"{"a":{"x":1,"y":4},"b":1}"#);
@@ -764,6 +1017,9 @@ mod tests {
         assert_eq!(with("b.x"), r#"{"a":{"x":1},"b":1}"#);
         assert_eq!(with("c.x"), r#"{"a":{"x":1},"b":1}"#);
         let secret = Value::map([("a", read(r#"{"x":1}"#).secret())]);
-        assert_eq!(with_path_of(&secret, &prior, "a.x").to_string(), r#"{"a": (secret)}"#);
+        assert_eq!(
+            with_path_of(&secret, &prior, "a.x").to_string(),
+            r#"{"a": (secret)}"#
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use diag::Span;
 
-/// An element. The graph of one blueprint identifies it by its position in the blueprint's own list. The graph of
-/// several documents identifies it by its number among all elements of its kind (see
-/// [`Documents`](crate::documents::Documents)).
+/// An element. The graph of one blueprint identifies it by its position in the blueprint's own
+/// list. The graph of several documents identifies it by its number among all elements of its kind
+/// (see [`Documents`](crate::documents::Documents)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GraphNode {
     /// A named intermediate value.
@@ -32,8 +32,8 @@ pub enum EdgeKind {
     DependsOn,
     /// Only the condition of the element reads the other.
     Condition,
-    /// A link orders the elements: a hard link, or a link that writes into one element a value that it reads from the
-    /// other (decisions 3.1, 3.2).
+    /// A link orders the elements: a hard link, or a link that writes into one element a value that
+    /// it reads from the other (decisions 3.1, 3.2).
     Link,
 }
 
@@ -52,22 +52,25 @@ pub struct Edge {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<GraphNode>,
-    /// For each node, in the order of `nodes`, the position of its first edge in `edges`; one more entry at the end.
+    /// For each node, in the order of `nodes`, the position of its first edge in `edges`; one more
+    /// entry at the end.
     starts: Vec<u32>,
     edges: Vec<Edge>,
-    /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles and their dependents are left
-    /// out.
+    /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles and their
+    /// dependents are left out.
     order: Vec<u32>,
-    /// The first position in `nodes` of locals, data sources, resources, children, links and inputs, in this order.
+    /// The first position in `nodes` of locals, data sources, resources, children, links and
+    /// inputs, in this order.
     offsets: [u32; 6],
 }
 
 impl Graph {
-    /// Builds a graph. `counts` are the numbers of locals, data sources, resources, children, links and inputs;
-    /// `edges_of` appends the edges of a node.
+    /// Builds a graph. `counts` are the numbers of locals, data sources, resources, children, links
+    /// and inputs; `edges_of` appends the edges of a node.
     ///
-    /// Returns the graph and its cycles, one for each strongly connected component, as paths of (node, edge to the
-    /// next). The paths are sorted by the place of their first edge. Linear in nodes and edges.
+    /// Returns the graph and its cycles, one for each strongly connected component, as paths of
+    /// (node, edge to the next). The paths are sorted by the place of their first edge. Linear in
+    /// nodes and edges.
     pub fn new(
         counts: [usize; 6],
         mut edges_of: impl FnMut(GraphNode, &mut Vec<Edge>),
@@ -120,9 +123,12 @@ impl Graph {
         self.edges_at(self.position(node))
     }
 
-    /// All nodes that neither are on a cycle nor depend on one, dependencies first, ties in document order.
+    /// All nodes that neither are on a cycle nor depend on one, dependencies first, ties in
+    /// document order.
     pub fn order(&self) -> impl Iterator<Item = GraphNode> {
-        self.order.iter().map(|position| self.nodes[*position as usize])
+        self.order
+            .iter()
+            .map(|position| self.nodes[*position as usize])
     }
 
     /// All nodes in document order of their kinds.
@@ -130,8 +136,8 @@ impl Graph {
         &self.nodes
     }
 
-    /// Depth-first search with an explicit stack. The finishing order is the topological order; the strongly connected
-    /// components (Tarjan) are the cycles.
+    /// Depth-first search with an explicit stack. The finishing order is the topological order; the
+    /// strongly connected components (Tarjan) are the cycles.
     fn sort(&mut self) -> Vec<Vec<(GraphNode, Edge)>> {
         const NEW: u32 = u32::MAX;
         let count = self.nodes.len();
@@ -175,14 +181,29 @@ impl Graph {
                 }
                 if low[here] == index[here] {
                     // The stack ends with the component; `here` was reached first.
-                    let first = component_stack.iter().rposition(|member| *member as usize == here).unwrap_or(0);
+                    let first = component_stack
+                        .iter()
+                        .rposition(|member| *member as usize == here)
+                        .unwrap_or(0);
                     let members = &component_stack[first..];
-                    members.iter().for_each(|member| on_stack[*member as usize] = false);
-                    let to_itself = || self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
+                    members
+                        .iter()
+                        .for_each(|member| on_stack[*member as usize] = false);
+                    let to_itself = || {
+                        self.edges_at(here)
+                            .iter()
+                            .any(|edge| self.position(edge.to) == here)
+                    };
                     if members.len() > 1 || to_itself() {
-                        members.iter().for_each(|member| in_cycle[*member as usize] = true);
+                        members
+                            .iter()
+                            .for_each(|member| in_cycle[*member as usize] = true);
                         cycles.push(members.to_vec());
-                    } else if self.edges_at(here).iter().any(|edge| in_cycle[self.position(edge.to)]) {
+                    } else if self
+                        .edges_at(here)
+                        .iter()
+                        .any(|edge| in_cycle[self.position(edge.to)])
+                    {
                         // Dependents of a cycle are not in the order either.
                         in_cycle[here] = true;
                     } else {
@@ -192,22 +213,33 @@ impl Graph {
                 }
             }
         }
-        let mut paths: Vec<_> = cycles.into_iter().map(|members| self.path_of(members)).collect();
-        paths.sort_by_key(|path| path.first().map(|(_, edge)| (edge.span.file, edge.span.start)));
+        let mut paths: Vec<_> = cycles
+            .into_iter()
+            .map(|members| self.path_of(members))
+            .collect();
+        paths.sort_by_key(|path| {
+            path.first()
+                .map(|(_, edge)| (edge.span.file, edge.span.start))
+        });
         paths
     }
 
-    /// Finds a shortest cycle through the first member of a component, by breadth-first search in the component.
+    /// Finds a shortest cycle through the first member of a component, by breadth-first search in
+    /// the component.
     fn path_of(&self, mut members: Vec<u32>) -> Vec<(GraphNode, Edge)> {
         members.sort_unstable();
         let place = |position: u32| members.binary_search(&position).ok();
         // Start at the member whose edge in the component is written first.
         let first_edge = |member: &u32| {
-            let inside =
-                self.edges_at(*member as usize).iter().filter(|edge| place(self.position(edge.to) as u32).is_some());
+            let inside = self
+                .edges_at(*member as usize)
+                .iter()
+                .filter(|edge| place(self.position(edge.to) as u32).is_some());
             inside.map(|edge| edge.span.start).min().unwrap_or(u32::MAX)
         };
-        let Some(start) = members.iter().copied().min_by_key(first_edge) else { return Vec::new() };
+        let Some(start) = members.iter().copied().min_by_key(first_edge) else {
+            return Vec::new();
+        };
         let mut came: Vec<Option<(u32, Edge)>> = vec![None; members.len()];
         let mut queue = std::collections::VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
@@ -218,7 +250,9 @@ impl Graph {
                     let mut path = vec![(self.nodes[at as usize], *edge)];
                     let mut back = at;
                     while back != start {
-                        let Some((before, edge)) = place(back).and_then(|slot| came[slot]) else { break };
+                        let Some((before, edge)) = place(back).and_then(|slot| came[slot]) else {
+                            break;
+                        };
                         path.push((self.nodes[before as usize], edge));
                         back = before;
                     }
@@ -245,7 +279,11 @@ mod tests {
             for (at, (from, to)) in edges.iter().enumerate() {
                 if node == GraphNode::Resource(*from) {
                     let span = Span::new(FileId::new(0), at as u32, at as u32 + 1);
-                    out.push(Edge { to: GraphNode::Resource(*to), kind: EdgeKind::Reads, span });
+                    out.push(Edge {
+                        to: GraphNode::Resource(*to),
+                        kind: EdgeKind::Reads,
+                        span,
+                    });
                 }
             }
         })

@@ -1,10 +1,11 @@
 //! Describes a dialect and its types as a JSON Schema (draft 2020-12) for editors.
 //!
-//! The schema is generated from the tables that drive the checks: the dialect's shape and the providers' catalogues.
-//! Each type has its own definition; `if` and `then` choose it by the value of `type`. A text with `${` is allowed
-//! wherever a substitution may stand.
+//! The schema is generated from the tables that drive the checks: the dialect's shape and the
+//! providers' catalogues. Each type has its own definition; `if` and `then` choose it by the value
+//! of `type`. A text with `${` is allowed wherever a substitution may stand.
 //!
-//! A schema checks less than `check`: no names, no types of expressions, and no rules about two places.
+//! A schema checks less than `check`: no names, no types of expressions, and no rules about two
+//! places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,9 +15,14 @@ use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
-/// Returns the schema of a dialect's documents, with the types whose names `wanted` accepts. Other types of their
-/// namespaces are allowed too; the schema does not constrain their fields.
-pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl Fn(&str) -> bool) -> Json {
+/// Returns the schema of a dialect's documents, with the types whose names `wanted` accepts. Other
+/// types of their namespaces are allowed too; the schema does not constrain their fields.
+pub fn json_schema(
+    title: &str,
+    shape: &Shape,
+    catalogs: &Catalogs,
+    wanted: impl Fn(&str) -> bool,
+) -> Json {
     let mut open: Vec<String> = Vec::new();
     let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<TypeId> {
         let mut described = Vec::new();
@@ -30,9 +36,15 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
         }
         described
     };
-    let transforms = || catalogs.transform_names().filter_map(|name| catalogs.transform(name));
+    let transforms = || {
+        catalogs
+            .transform_names()
+            .filter_map(|name| catalogs.transform(name))
+    };
     let abstract_types = || transforms().flat_map(|transform| &transform.abstract_types);
-    let mut names = catalogs.resource_type_names().chain(abstract_types().map(|(name, _)| name.as_ref()));
+    let mut names = catalogs
+        .resource_type_names()
+        .chain(abstract_types().map(|(name, _)| name.as_ref()));
     let resources = described(&mut names);
     drop(names);
     let data_sources = described(&mut catalogs.data_source_type_names());
@@ -41,7 +53,12 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     open.extend(loose.flat_map(|catalog| catalog.namespaces.iter().map(|name| name.to_string())));
     open.sort();
     open.dedup();
-    let maker = SchemaBuilder { resources, data_sources, variables, open };
+    let maker = SchemaBuilder {
+        resources,
+        data_sources,
+        variables,
+        open,
+    };
     let mut definitions = Map::new();
     definitions.insert(
         "substitution".to_owned(),
@@ -56,7 +73,8 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     }
     for name in &maker.resources {
         if let TypeRef::Known(ty) = catalogs.resource_type(name) {
-            let mut spec = FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
+            let mut spec =
+                FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
             spec["title"] = json!(name);
             spec["description"] = json!(&*ty.docs);
             definitions.insert(format!("resource:{name}"), spec);
@@ -73,7 +91,10 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
         }
     }
     let mut root = Map::new();
-    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    root.insert(
+        "$schema".to_owned(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
     root.insert("title".to_owned(), json!(title));
     if let Some(document) = shape.sections.first()
         && let Json::Object(document) = maker.section(document)
@@ -88,22 +109,36 @@ struct SchemaBuilder {
     resources: Vec<TypeId>,
     data_sources: Vec<TypeId>,
     variables: Vec<TypeId>,
-    /// Namespaces with unlisted types, because `wanted` rejects some or because names may be spelt loosely.
+    /// Namespaces with unlisted types, because `wanted` rejects some or because names may be spelt
+    /// loosely.
     open: Vec<String>,
 }
 
 impl SchemaBuilder {
     /// A mapping with fixed keys.
     fn section(&self, section: &Section) -> Json {
-        let properties: Map<String, Json> =
-            section.keys.iter().map(|key| (key.name.to_owned(), self.described(key))).collect();
-        let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
-        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        let properties: Map<String, Json> = section
+            .keys
+            .iter()
+            .map(|key| (key.name.to_owned(), self.described(key)))
+            .collect();
+        let required: Vec<&str> = section
+            .keys
+            .iter()
+            .filter(|key| key.required)
+            .map(|key| key.name)
+            .collect();
+        let mut schema =
+            json!({"type": "object", "properties": properties, "additionalProperties": false});
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
         let offers = |offer: Offer| section.keys.iter().find(|key| key.offer == offer);
-        let chosen = |names: &[TypeId], by: &SectionKey, key: &SectionKey, kind: &str| -> Vec<Json> {
+        let chosen = |names: &[TypeId],
+                      by: &SectionKey,
+                      key: &SectionKey,
+                      kind: &str|
+         -> Vec<Json> {
             let choice = |name: &TypeId| {
                 json!({
                     "if": {"properties": {by.name: {"const": name}}, "required": [by.name]},
@@ -131,7 +166,11 @@ impl SchemaBuilder {
     }
 
     fn described(&self, key: &SectionKey) -> Json {
-        let since = if key.since.is_empty() { String::new() } else { format!(" Since version {}.", key.since) };
+        let since = if key.since.is_empty() {
+            String::new()
+        } else {
+            format!(" Since version {}.", key.since)
+        };
         let mut schema = self.key(key);
         if schema.get("$ref").is_some() {
             schema = json!({"allOf": [schema]});
@@ -195,20 +234,27 @@ impl SchemaBuilder {
                 _ => names,
             };
         }
-        let scalar =
-            json!({"anyOf": [{"$ref": "#/$defs/substitution"}, {"type": "boolean"}, {"enum": ["true", "false"]}]});
+        let scalar = json!({"anyOf": [{"$ref": "#/$defs/substitution"}, {"type": "boolean"}, {"enum": ["true", "false"]}]});
         match key.form {
             KeyForm::ScalarOrMap => json!({"anyOf": [section, scalar]}),
-            KeyForm::MapOrList => json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]}),
+            KeyForm::MapOrList => {
+                json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]})
+            }
             // An item of a list of conditions is a section or a single value.
-            KeyForm::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
+            KeyForm::List => {
+                json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}})
+            }
             _ => section,
         }
     }
 
     /// The schema of a type's name: a listed one, or any name of an open namespace.
     fn names(&self, known: &[TypeId], first: &[&str]) -> Json {
-        let listed: Vec<&str> = first.iter().copied().chain(known.iter().map(|id| id.name().as_ref())).collect();
+        let listed: Vec<&str> = first
+            .iter()
+            .copied()
+            .chain(known.iter().map(|id| id.name().as_ref()))
+            .collect();
         if self.open.is_empty() {
             return json!({"enum": listed});
         }
@@ -241,13 +287,17 @@ fn detailed(detail: Detail) -> Option<Json> {
     Some(match detail {
         Detail::Boolean => json!({"type": "boolean"}),
         Detail::NonEmptyText => json!({"type": "string", "minLength": 1}),
-        Detail::Substitution => json!({"type": "string", "pattern": "^\\s*\\$\\{[\\s\\S]*\\}\\s*$"}),
+        Detail::Substitution => {
+            json!({"type": "string", "pattern": "^\\s*\\$\\{[\\s\\S]*\\}\\s*$"})
+        }
         Detail::Texts => one_or_many(fixed()),
         Detail::FixedTexts => map(fixed()),
         Detail::Scalars => map(scalar()),
         Detail::ScalarList => one_or_many(scalar()),
         Detail::Literal => json!({"anyOf": [{"type": ["number", "boolean"]}, fixed()]}),
-        Detail::Literals => json!({"type": "array", "items": {"anyOf": [{"type": ["number", "boolean"]}, fixed()]}}),
+        Detail::Literals => {
+            json!({"type": "array", "items": {"anyOf": [{"type": ["number", "boolean"]}, fixed()]}})
+        }
         Detail::Path => json!({
             "type": "string",
             "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+|\\[[^\\]]+\\])*$",
@@ -259,7 +309,9 @@ fn detailed(detail: Detail) -> Option<Json> {
 
 /// The schemas of a section's values that depend on its key `type`.
 fn by_type(section: &Section) -> Vec<Json> {
-    let Some(by) = section.key("type") else { return Vec::new() };
+    let Some(by) = section.key("type") else {
+        return Vec::new();
+    };
     let mut choices = Vec::new();
     for ty in by.values {
         let mut properties = Map::new();
@@ -295,7 +347,8 @@ fn literal(ty: &str) -> Option<Json> {
     })
 }
 
-/// The schema of a value of a type: a literal, a text that is parsed as the type, or a text with a substitution.
+/// The schema of a value of a type: a literal, a text that is parsed as the type, or a text with a
+/// substitution.
 fn typed(ty: &str) -> Option<Json> {
     let (kind, text) = match ty {
         "string" => return Some(json!({"type": "string"})),
@@ -314,7 +367,11 @@ fn typed(ty: &str) -> Option<Json> {
 fn filter(ty: &DataSourceType) -> Json {
     // `[]` in a path stands for any position. In a document it may be missing.
     let paths: Vec<&str> = ty.filters.keys().map(|path| path.as_ref()).collect();
-    let field = if paths.iter().any(|path| path.contains("[]")) { json!({}) } else { json!({"enum": paths}) };
+    let field = if paths.iter().any(|path| path.contains("[]")) {
+        json!({})
+    } else {
+        json!({"enum": paths})
+    };
     let one = json!({"properties": {"field": field}});
     json!({
         "title": &*ty.name,
@@ -325,8 +382,8 @@ fn filter(ty: &DataSourceType) -> Json {
     })
 }
 
-/// The fields of one type. An object that several fields share gets its own definition. Repeating it would make some
-/// schemas very large.
+/// The fields of one type. An object that several fields share gets its own definition. Repeating
+/// it would make some schemas very large.
 struct FieldDefinitions<'t, 'd> {
     name: &'t str,
     /// The number of fields with an object, by the object's address in memory.
@@ -336,8 +393,17 @@ struct FieldDefinitions<'t, 'd> {
 }
 
 impl<'t, 'd> FieldDefinitions<'t, 'd> {
-    fn of(name: &'t str, schema: &Schema, definitions: &'d mut Map<String, Json>) -> FieldDefinitions<'t, 'd> {
-        let mut fields = FieldDefinitions { name, uses: HashMap::new(), defined: HashMap::new(), definitions };
+    fn of(
+        name: &'t str,
+        schema: &Schema,
+        definitions: &'d mut Map<String, Json>,
+    ) -> FieldDefinitions<'t, 'd> {
+        let mut fields = FieldDefinitions {
+            name,
+            uses: HashMap::new(),
+            defined: HashMap::new(),
+            definitions,
+        };
         fields.count(schema);
         fields
     }
@@ -380,9 +446,19 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
 
     /// The schema of the fields that a document may set.
     fn object(&mut self, schema: &Schema) -> Json {
-        let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
-        let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), self.field(one))).collect();
-        let required: Vec<&str> = written().filter(|(_, one)| one.required).map(|(name, _)| name.as_ref()).collect();
+        let written = || {
+            schema
+                .fields
+                .iter()
+                .filter(|(_, field)| field.is_settable())
+        };
+        let properties: Map<String, Json> = written()
+            .map(|(name, one)| (name.to_string(), self.field(one)))
+            .collect();
+        let required: Vec<&str> = written()
+            .filter(|(_, one)| one.required)
+            .map(|(name, _)| name.as_ref())
+            .collect();
         let mut object = json!({"type": "object", "properties": properties, "additionalProperties": schema.open});
         if !required.is_empty() {
             object["required"] = json!(required);
@@ -401,7 +477,10 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
         }
         let mut docs = field.docs.to_string();
         for (word, is) in [
-            ("Filled in where nothing is written.", field.computed && field.optional),
+            (
+                "Filled in where nothing is written.",
+                field.computed && field.optional,
+            ),
             ("Secret.", field.sensitive),
             ("A change replaces the resource.", field.must_recreate),
         ] {
@@ -427,7 +506,9 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
             Kind::Float => json!({"type": "number"}),
             Kind::Boolean => json!({"type": "boolean"}),
             Kind::Array(item) => json!({"type": "array", "items": self.field(item)}),
-            Kind::Map(value) => json!({"type": "object", "additionalProperties": self.field(value)}),
+            Kind::Map(value) => {
+                json!({"type": "object", "additionalProperties": self.field(value)})
+            }
             Kind::Object(fields) => self.shared(fields),
             Kind::Union(branches) => {
                 json!({"anyOf": branches.iter().map(|branch| self.bare(branch)).collect::<Vec<_>>()})
@@ -445,7 +526,11 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
 fn or_substitution(schema: Json) -> Json {
     let is_open = schema.as_object().is_none_or(Map::is_empty);
     let is_text = schema == json!({"type": "string"});
-    if is_open || is_text { schema } else { json!({"anyOf": [schema, {"$ref": "#/$defs/substitution"}]}) }
+    if is_open || is_text {
+        schema
+    } else {
+        json!({"anyOf": [schema, {"$ref": "#/$defs/substitution"}]})
+    }
 }
 
 fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {
@@ -458,11 +543,21 @@ fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {
         Kind::String => {
             set("minLength", limits.min_length.map(Json::from));
             set("maxLength", limits.max_length.map(Json::from));
-            // Editors use ECMAScript patterns, so leave out patterns with syntax that only this project's engine has.
+            // Editors use ECMAScript patterns, so leave out patterns with syntax that only this
+            // project's engine has.
             let common = |pattern: &&blueprint::Name| {
-                !["(?", "\\z", "\\A", "\\p", "\\P", "[[", "&&"].iter().any(|odd| pattern.contains(odd))
+                !["(?", "\\z", "\\A", "\\p", "\\P", "[[", "&&"]
+                    .iter()
+                    .any(|odd| pattern.contains(odd))
             };
-            set("pattern", limits.pattern.as_ref().filter(common).map(|pattern| json!(&**pattern)));
+            set(
+                "pattern",
+                limits
+                    .pattern
+                    .as_ref()
+                    .filter(common)
+                    .map(|pattern| json!(&**pattern)),
+            );
         }
         Kind::Integer | Kind::Float => {
             set("minimum", limits.min.map(Json::from));

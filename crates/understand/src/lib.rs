@@ -1,6 +1,8 @@
-//! The meaning of a document, and all errors that the document alone shows: loading, the graph, links, checks.
+//! The meaning of a document, and all errors that the document alone shows: loading, the graph,
+//! links, checks.
 //!
-//! An editor needs only this crate and those below it. Comparing and converting values by schemas is here too.
+//! An editor needs only this crate and those below it. Comparing and converting values by schemas
+//! is here too.
 //!
 //! Not here: questions to the world, inputs given from outside, plans.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]

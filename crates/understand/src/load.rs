@@ -19,15 +19,15 @@ pub struct Loaded {
     pub path: Name,
     /// The blueprint, as far as it could be lowered; `None` if no dialect recognises the document.
     pub blueprint: Option<Arc<Blueprint>>,
-    /// The data that the dialect needs before the blueprint is final. While this is not empty, the blueprint is
-    /// provisional and nothing is reported: answer the requests and load again.
+    /// The data that the dialect needs before the blueprint is final. While this is not empty, the
+    /// blueprint is provisional and nothing is reported: answer the requests and load again.
     pub wanted: Vec<Wanted>,
 }
 
 /// Loads a text that has been added to `files`. Never fails; errors go to `found`.
 ///
-/// `packages` are the hosted packages that its types may belong to. `context` is the load context, with the answers to
-/// the requests of its dialect.
+/// `packages` are the hosted packages that its types may belong to. `context` is the load context,
+/// with the answers to the requests of its dialect.
 pub fn load(
     files: &Files,
     file: FileId,
@@ -38,12 +38,23 @@ pub fn load(
     found: &mut Diagnostics,
 ) -> Loaded {
     let Some(source) = files.get(file) else {
-        return Loaded { file, path: "".into(), blueprint: None, wanted: Vec::new() };
+        return Loaded {
+            file,
+            path: "".into(),
+            blueprint: None,
+            wanted: Vec::new(),
+        };
     };
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
     let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
     let is_broken = broken.has_errors();
-    let mut document = Document { file, name, text: source.text(), tree: &tree, context };
+    let mut document = Document {
+        file,
+        name,
+        text: source.text(),
+        tree: &tree,
+        context,
+    };
     let json = json_first(&document, dialects);
     if let Some(json) = &json {
         document.tree = json;
@@ -56,7 +67,11 @@ pub fn load(
             let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
                 // Elements that seem to be missing may be in the part that could not be parsed.
-                lowered.diagnostics.retain(|one| !CONSEQUENTIAL_CODES.iter().any(|code| code.name == one.code.name));
+                lowered.diagnostics.retain(|one| {
+                    !CONSEQUENTIAL_CODES
+                        .iter()
+                        .any(|code| code.name == one.code.name)
+                });
             }
             broken.append(lowered.diagnostics);
             Some(Arc::new(lowered.blueprint))
@@ -79,19 +94,31 @@ pub fn load(
         broken.sort();
         found.append(broken);
     }
-    Loaded { file, path: source.name().into(), blueprint, wanted }
+    Loaded {
+        file,
+        path: source.name().into(),
+        blueprint,
+        wanted,
+    }
 }
 
 /// Diagnostics that are dropped if a text has syntax errors, because they may follow from them.
-const CONSEQUENTIAL_CODES: &[&diag::Code] =
-    &[&dialect::codes::NOTHING_DECLARED, &dialect::codes::MISSING_VERSION, &dialect::codes::MISSING_FIELD];
+const CONSEQUENTIAL_CODES: &[&diag::Code] = &[
+    &dialect::codes::NOTHING_DECLARED,
+    &dialect::codes::MISSING_VERSION,
+    &dialect::codes::MISSING_FIELD,
+];
 
 /// The tree of a text that is JSON despite its file name, if its dialect accepts such texts.
 fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
-    if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
+    if Format::of_name(document.name) != Format::Yaml
+        || !document.text.trim_start().starts_with('{')
+    {
         return None;
     }
-    dialects.detect(document).filter(|dialect| dialect.reads_json_first())?;
+    dialects
+        .detect(document)
+        .filter(|dialect| dialect.reads_json_first())?;
     let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
     broken.is_empty().then_some(tree)
 }

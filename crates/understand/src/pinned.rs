@@ -1,5 +1,5 @@
-//! The content of documents, of their children and of the data sources that these depend on, pinned so that a later run
-//! reads the same content.
+//! The content of documents, of their children and of the data sources that these depend on, pinned
+//! so that a later run reads the same content.
 //!
 //! Not here: reading (`evaluate`), storing (plan files and the state).
 
@@ -20,8 +20,8 @@ pub struct Pinned {
     pub groups: IndexMap<Name, Value>,
 }
 
-/// A child document as it was when the plan was made. File paths are relative to the folder of the root document, so
-/// that a plan can be moved together with its documents.
+/// A child document as it was when the plan was made. File paths are relative to the folder of the
+/// root document, so that a plan can be moved together with its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedChild {
     /// The request.
@@ -126,7 +126,10 @@ impl PinnedData {
             || asked.is_some_and(|asked| {
                 asked.annotations.has_secret()
                     || asked.filters.iter().any(|(.., value)| value.has_secret())
-                    || asked.instance.as_ref().is_some_and(|instance| instance.settings.has_secret())
+                    || asked
+                        .instance
+                        .as_ref()
+                        .is_some_and(|instance| instance.settings.has_secret())
             })
     }
 }

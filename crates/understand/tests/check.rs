@@ -5,24 +5,34 @@ mod checking;
 
 use checking::check_text;
 
-/// Checks the document after its `version` line. A line that ends in `# code` must have exactly that diagnostic
-/// (several codes are separated by blanks), and all other lines none. Notes about versions do not count.
+/// Checks the document after its `version` line. A line that ends in `# code` must have exactly
+/// that diagnostic (several codes are separated by blanks), and all other lines none. Notes about
+/// versions do not count.
 fn check(text: &str) {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let mut wanted: Vec<String> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         if let Some((_, codes)) = line.rsplit_once(" # ") {
-            wanted.extend(codes.split_whitespace().map(|code| format!("{}: {code}", at + 1)));
+            wanted.extend(
+                codes
+                    .split_whitespace()
+                    .map(|code| format!("{}: {code}", at + 1)),
+            );
         }
     }
     let found = check_text("case.yaml", &text);
     let mut lines: Vec<String> = found
         .diagnostics
         .iter()
-        .filter(|diagnostic| !matches!(diagnostic.code.name, "newer-than-version" | "reserved-name"))
+        .filter(|diagnostic| {
+            !matches!(diagnostic.code.name, "newer-than-version" | "reserved-name")
+        })
         .map(|diagnostic| {
             let span = diagnostic.span();
-            let line = found.files.get(span.file).map_or(0, |file| file.position(span.start).line);
+            let line = found
+                .files
+                .get(span.file)
+                .map_or(0, |file| file.position(span.start).line);
             format!("{line}: {}", diagnostic.code.name)
         })
         .collect();
@@ -32,21 +42,34 @@ fn check(text: &str) {
         lines,
         wanted,
         "in\n{text}\n{:#?}",
-        found.diagnostics.iter().map(|found| &found.message).collect::<Vec<_>>()
+        found
+            .diagnostics
+            .iter()
+            .map(|found| &found.message)
+            .collect::<Vec<_>>()
     );
 }
 
 fn unindented(text: &str) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
-    let margin = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-    lines().map(|line| format!("{}\n", line.get(margin..).unwrap_or(""))).collect()
+    let margin = lines()
+        .map(|line| line.len() - line.trim_start().len())
+        .min()
+        .unwrap_or(0);
+    lines()
+        .map(|line| format!("{}\n", line.get(margin..).unwrap_or("")))
+        .collect()
 }
 
 /// The messages, helps and labels of all diagnostics.
 fn words(text: &str) -> String {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let found = check_text("case.yaml", &text);
-    found.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}\n")).collect()
+    found
+        .diagnostics
+        .iter()
+        .map(|diagnostic| format!("{diagnostic:?}\n"))
+        .collect()
 }
 
 #[test]
@@ -72,7 +95,8 @@ fn undeclared_names_are_reported() {
           h: { type: test/data, linkSelector: { byLabel: { a: b }, exclude: [nope] }, spec: { input: 1 } } # unknown-resource selector-matches-nothing
         "#,
     );
-    let words = words("resources:\n  orders: { type: test/data, spec: { input: \"${order.spec.id}\" } }\n");
+    let words =
+        words("resources:\n  orders: { type: test/data, spec: { input: \"${order.spec.id}\" } }\n");
     assert!(words.contains("did you mean `orders`?"), "{words}");
 }
 
@@ -659,7 +683,11 @@ fn required_filters_are_reported() {
 
 #[test]
 fn fixes_are_offered_for_a_wrong_type() {
-    let help = |spec: &str| words(&format!("resources:\n  r: {{ type: test/record, spec: {{ title: t, {spec} }} }}\n"));
+    let help = |spec: &str| {
+        words(&format!(
+            "resources:\n  r: {{ type: test/record, spec: {{ title: t, {spec} }} }}\n"
+        ))
+    };
     assert!(help("count: \"5\"").contains("write `5`, without quotes"));
     assert!(help("enabled: yes").contains("\"write `true`\""));
     assert!(help("zone: 5").contains("quote it"));
@@ -672,7 +700,10 @@ fn fixes_are_offered_for_a_wrong_type() {
           r: { type: test/data, spec: { input: "${datasources.d.meta.arch}" } }
         "#,
     );
-    assert!(dotted.contains("datasources.d[\\\"meta.arch\\\"]"), "{dotted}");
+    assert!(
+        dotted.contains("datasources.d[\\\"meta.arch\\\"]"),
+        "{dotted}"
+    );
 }
 
 #[test]
@@ -690,8 +721,13 @@ fn alias_causes_no_second_diagnostic() {
 fn document_with_many_errors_is_checked_quickly() {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     for at in 0..3000 {
-        text.push_str(&format!("  r{at}: {{ type: test/dat, spec: {{ input: \"${{q{at}.spec.id}}\" }} }}\n"));
+        text.push_str(&format!(
+            "  r{at}: {{ type: test/dat, spec: {{ input: \"${{q{at}.spec.id}}\" }} }}\n"
+        ));
     }
     let found = check_text("case.yaml", &text);
-    assert_eq!((found.found.len(), found.diagnostics.dropped()), (6000, (0, 0)));
+    assert_eq!(
+        (found.found.len(), found.diagnostics.dropped()),
+        (6000, (0, 0))
+    );
 }

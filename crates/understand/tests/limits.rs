@@ -1,6 +1,10 @@
-//! Limits of fields, and fields that a type does not have, for literals and for results of substitutions.
+//! Limits of fields, and fields that a type does not have, for literals and for results of
+//! substitutions.
 
-#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test stops where something is not as it should be"
+)]
 
 use std::sync::Arc;
 
@@ -18,17 +22,23 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "OS::Shop", "resourceTypes":
 
 /// The codes of a resource's diagnostics.
 fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
-    let text = format!("version: 2023-04-20\nresources:\n  a:\n    type: {type_name}\n    spec: {spec}\n");
+    let text =
+        format!("version: 2023-04-20\nresources:\n  a:\n    type: {type_name}\n    spec: {spec}\n");
     let (catalogs, functions, _) = combine([Arc::new(read_catalog(CATALOG).unwrap())]);
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialect::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
-    let lowered = testkit::dialects().get("blueprint").expect("it is installed").lower(
-        &document,
-        &functions,
-        catalogs.packages(),
-    );
+    let document = dialect::Document {
+        file,
+        name: "a.yaml",
+        text: &text,
+        tree: &tree,
+        context: &Default::default(),
+    };
+    let lowered = testkit::dialects()
+        .get("blueprint")
+        .expect("it is installed")
+        .lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     let context = check::CheckContext::new(&catalogs, &functions, DialectRules::NATIVE);
     check::check(Arc::new(lowered.blueprint), &context, &mut found);
@@ -53,9 +63,18 @@ fn pattern_can_require_a_whole_match() {
 
 #[test]
 fn open_type_accepts_additional_fields() {
-    assert_eq!(wrong("OS::Shop::Rack", "{count: 1, other: {deep: [1, {x: y}]}}"), [""; 0]);
-    assert_eq!(wrong("OS::Shop::Rack", "{count: one, other: 1}"), ["type-mismatch"]);
-    assert_eq!(wrong("OS::Shop::Till", "{size: 1, other: 1}"), ["unknown-spec-field"]);
+    assert_eq!(
+        wrong("OS::Shop::Rack", "{count: 1, other: {deep: [1, {x: y}]}}"),
+        [""; 0]
+    );
+    assert_eq!(
+        wrong("OS::Shop::Rack", "{count: one, other: 1}"),
+        ["type-mismatch"]
+    );
+    assert_eq!(
+        wrong("OS::Shop::Till", "{size: 1, other: 1}"),
+        ["unknown-spec-field"]
+    );
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! The `run: check` cases of the conformance pack: exactly the expected diagnostics, at the expected places.
+//! The `run: check` cases of the conformance pack: exactly the expected diagnostics, at the
+//! expected places.
 //!
-//! `SKIPPED_CASES` names the cases that need another crate, with the reason. A case that passes must leave the list.
+//! `SKIPPED_CASES` names the cases that need another crate, with the reason. A case that passes
+//! must leave the list.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -8,7 +10,10 @@ mod checking;
 use checking::{Checked, check_text};
 
 /// Cases that need another crate, with the reason.
-const SKIPPED_CASES: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
+const SKIPPED_CASES: &[(&str, &str)] = &[(
+    "include-not-there-quoted",
+    "loading: an include is read there",
+)];
 
 #[test]
 fn conformance_pack_validation_cases_pass() {
@@ -21,8 +26,10 @@ fn conformance_pack_validation_cases_pass() {
     names.sort();
     let (mut passed, mut ran, mut wrong) = (0, 0, Vec::new());
     for name in names {
-        let expected = std::fs::read_to_string(folder.join(format!("{name}.expect.json"))).expect("it was listed");
-        let expected: serde_json::Value = serde_json::from_str(&expected).expect("the pack is JSON");
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.expect.json")))
+            .expect("it was listed");
+        let expected: serde_json::Value =
+            serde_json::from_str(&expected).expect("the pack is JSON");
         if expected["run"] != "check" || expected.get("catalog").is_some() {
             continue;
         }
@@ -31,7 +38,8 @@ fn conformance_pack_validation_cases_pass() {
             .into_iter()
             .find(|file| folder.join(file).exists());
         let file = file.expect("each case has a document");
-        let text = std::fs::read_to_string(folder.join(&file)).expect("documents of these cases are UTF-8");
+        let text = std::fs::read_to_string(folder.join(&file))
+            .expect("documents of these cases are UTF-8");
         let Checked { mut found, .. } = check_text(&file, &text);
         let mut wanted: Vec<String> = expected["diagnostics"]
             .as_array()
@@ -42,7 +50,11 @@ fn conformance_pack_validation_cases_pass() {
                     (Some(line), Some(column)) => format!(" {line}:{column}"),
                     _ => String::new(),
                 };
-                format!("{} {}{position}", line[0].as_str().unwrap_or_default(), line[1].as_str().unwrap_or_default())
+                format!(
+                    "{} {}{position}",
+                    line[0].as_str().unwrap_or_default(),
+                    line[1].as_str().unwrap_or_default()
+                )
             })
             .collect();
         found.sort();
@@ -50,14 +62,21 @@ fn conformance_pack_validation_cases_pass() {
         ran += 1;
         let at_least = expected["atLeast"] == true;
         let fits = if at_least {
-            wanted.iter().all(|wanted| found.iter().any(|found| found.starts_with(wanted.as_str())))
+            wanted
+                .iter()
+                .all(|wanted| found.iter().any(|found| found.starts_with(wanted.as_str())))
         } else {
             found == wanted
         };
-        match (fits, SKIPPED_CASES.iter().find(|(waiting, _)| *waiting == name)) {
+        match (
+            fits,
+            SKIPPED_CASES.iter().find(|(waiting, _)| *waiting == name),
+        ) {
             (true, None) => passed += 1,
             (false, Some(_)) => {}
-            (true, Some((_, reason))) => wrong.push(format!("{name}: passes now and need not wait for {reason}")),
+            (true, Some((_, reason))) => {
+                wrong.push(format!("{name}: passes now and need not wait for {reason}"))
+            }
             (false, None) => wrong.push(format!("{name}: wanted {wanted:?}, found {found:?}")),
         }
     }

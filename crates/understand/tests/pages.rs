@@ -25,7 +25,9 @@ fn examples_of_every_page_have_the_marked_diagnostics() {
             blocks += 1;
             let mut wanted: Vec<String> = Vec::new();
             for (at, line) in text.lines().enumerate() {
-                let mark = line.rsplit_once("# ").and_then(|(_, mark)| mark.split_once(": "));
+                let mark = line
+                    .rsplit_once("# ")
+                    .and_then(|(_, mark)| mark.split_once(": "));
                 if let Some((severity @ ("error" | "warning" | "note"), name)) = mark {
                     wanted.push(format!("{} {severity} {name}", at + 1));
                     marked |= name == code.name;
@@ -37,8 +39,15 @@ fn examples_of_every_page_have_the_marked_diagnostics() {
                 .iter()
                 .map(|diagnostic| {
                     let span = diagnostic.span();
-                    let line = checked.files.get(span.file).map_or(0, |file| file.position(span.start).line);
-                    format!("{line} {} {}", diagnostic.severity.word(), diagnostic.code.name)
+                    let line = checked
+                        .files
+                        .get(span.file)
+                        .map_or(0, |file| file.position(span.start).line);
+                    format!(
+                        "{line} {} {}",
+                        diagnostic.severity.word(),
+                        diagnostic.code.name
+                    )
                 })
                 .collect();
             wanted.sort();

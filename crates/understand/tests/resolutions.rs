@@ -1,4 +1,5 @@
-//! Resolving names in small documents: a marker in the text, and the expected kind, line of the definition and type.
+//! Resolving names in small documents: a marker in the text, and the expected kind, line of the
+//! definition and type.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -11,9 +12,9 @@ use understand::check::{self, CheckContext, Included};
 
 const MARKER: char = '▸';
 
-/// Checks a document. The name after each marker must resolve as `expected` says, one line for each marker: `KIND LINE
-/// TYPE`. LINE is the line of the definition, `-` if the name has none. `nothing` stands for a name that does not
-/// resolve.
+/// Checks a document. The name after each marker must resolve as `expected` says, one line for each
+/// marker: `KIND LINE TYPE`. LINE is the line of the definition, `-` if the name has none.
+/// `nothing` stands for a name that does not resolve.
 fn expect(text: &str, expected: &[&str]) {
     expect_with(text, &[], expected);
 }
@@ -31,7 +32,9 @@ fn expect_with(text: &str, children: &[&str], expected: &[&str]) {
     let included = children.iter().map(|text| {
         let child = check_including(std::mem::take(&mut files), "child.yaml", text, &[]);
         files = child.files;
-        Some(Included { checked: Arc::new(child.checked) })
+        Some(Included {
+            checked: Arc::new(child.checked),
+        })
     });
     let included: Vec<_> = included.collect();
     let checked = check_including(files, "case.yaml", &plain, &included);
@@ -46,7 +49,9 @@ fn expect_with(text: &str, children: &[&str], expected: &[&str]) {
             found.push("nothing".to_owned());
             continue;
         };
-        let line = one.definition.and_then(|span| Some(checked.files.get(span.file)?.position(span.start).line));
+        let line = one
+            .definition
+            .and_then(|span| Some(checked.files.get(span.file)?.position(span.start).line));
         let line = line.map_or("-".to_owned(), |line| line.to_string());
         found.push(format!("{:?} {line} {}", one.kind, one.ty));
     }
@@ -113,7 +118,12 @@ include:
 resources:
   a: { type: test/data, spec: { input: ["${datasources.▸d.text}", "${datasources.d.▸text}", "${children.▸c.x}", "${children.c.▸x}"] } }
 "#,
-        &["DataSource(0) 3 any", "DataSourceExport(0) 7 string", "Child(0) 9 any", "nothing"],
+        &[
+            "DataSource(0) 3 any",
+            "DataSourceExport(0) 7 string",
+            "Child(0) 9 any",
+            "nothing",
+        ],
     );
 }
 
@@ -176,7 +186,12 @@ resources:
         &[
             "version: 2023-04-20\nvalues:\n  v: { type: integer, value: 1 }\nexports:\n  size: { type: integer, field: values.v }\n",
         ],
-        &["Child(0) 3 any", "Child(0) 3 any", "ChildExport(0) 5 integer", "nothing"],
+        &[
+            "Child(0) 3 any",
+            "Child(0) 3 any",
+            "ChildExport(0) 5 integer",
+            "nothing",
+        ],
     );
     expect_with(
         r#"heat_template_version: 2018-08-31
@@ -184,7 +199,9 @@ resources:
   c: { type: other.yaml }
   d: { type: acme/shop, properties: { name: { get_attr: [▸c, si▸ze] } }, depends_on: ▸c }
 "#,
-        &["heat_template_version: 2018-08-31\n\n\noutputs:\n  a: { value: 1 }\n  size: { value: 1 }\n"],
+        &[
+            "heat_template_version: 2018-08-31\n\n\noutputs:\n  a: { value: 1 }\n  size: { value: 1 }\n",
+        ],
         &["Child(0) 3 any", "ChildExport(0) 6 any", "Child(0) 3 any"],
     );
 }
@@ -197,6 +214,10 @@ resources:
   a: { type: test/data, linkSelector: { byLabel: { x: y }, exclude: [▸b] }, spec: { input: 1 } }
   b: { type: test/data, metadata: { labels: { x: y } }, spec: { input: "${link(▸a, '▸b')}" } }
 "#,
-        &["Resource(1) 4 any", "Resource(0) 3 any", "Resource(1) 4 any"],
+        &[
+            "Resource(1) 4 any",
+            "Resource(0) 3 any",
+            "Resource(1) 4 any",
+        ],
     );
 }

@@ -1,6 +1,9 @@
 //! Resources wait for others that refer to the same third resource, if their types declare it.
 
-#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test stops where something is not as it should be"
+)]
 
 use std::sync::Arc;
 
@@ -24,19 +27,25 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "net", "resourceTypes": {
 
 /// The dependencies as `a > b`, without those of references, and the codes of the diagnostics.
 fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
-    let text = format!("version: 2023-04-20\nvariables:\n  id: {{type: string}}\nresources:\n{resources}");
+    let text =
+        format!("version: 2023-04-20\nvariables:\n  id: {{type: string}}\nresources:\n{resources}");
     let catalog = read_catalog(CATALOG).unwrap();
     let (catalogs, functions, wrong) = combine([Arc::new(catalog)]);
     assert!(wrong.is_empty());
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialect::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
-    let lowered = testkit::dialects().get("blueprint").expect("it is installed").lower(
-        &document,
-        &functions,
-        catalogs.packages(),
-    );
+    let document = dialect::Document {
+        file,
+        name: "a.yaml",
+        text: &text,
+        tree: &tree,
+        context: &Default::default(),
+    };
+    let lowered = testkit::dialects()
+        .get("blueprint")
+        .expect("it is installed")
+        .lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     let blueprint = Arc::new(lowered.blueprint);
     let checked = check::check(
@@ -45,18 +54,37 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
         &mut found,
     );
     let name = |node: GraphNode| match node {
-        GraphNode::Resource(at) => blueprint.resources.get_index(at as usize).unwrap().0.to_string(),
+        GraphNode::Resource(at) => blueprint
+            .resources
+            .get_index(at as usize)
+            .unwrap()
+            .0
+            .to_string(),
         other => format!("{other:?}"),
     };
     let mut all = Vec::new();
     for node in checked.graph.nodes() {
         let waiting = |edge: &&Edge| edge.kind == EdgeKind::DependsOn;
-        all.extend(checked.graph.edges(*node).iter().filter(waiting).map(|edge| {
-            assert!(edge.span.is_some(), "the field says why");
-            format!("{} > {}", name(*node), name(edge.to))
-        }));
+        all.extend(
+            checked
+                .graph
+                .edges(*node)
+                .iter()
+                .filter(waiting)
+                .map(|edge| {
+                    assert!(edge.span.is_some(), "the field says why");
+                    format!("{} > {}", name(*node), name(edge.to))
+                }),
+        );
     }
-    (all, found.iter().filter(|one| one.severity == diag::Severity::Error).map(|one| one.code.name).collect())
+    (
+        all,
+        found
+            .iter()
+            .filter(|one| one.severity == diag::Severity::Error)
+            .map(|one| one.code.name)
+            .collect(),
+    )
 }
 
 #[test]
@@ -70,7 +98,13 @@ fn a_port_waits_for_the_subnets_of_its_network() {
   other: {type: net/subnet, spec: {network: "${resources.back}"}}
   named: {type: net/subnet, spec: {network: "${resources.front.spec.name}"}}
 "#;
-    assert_eq!(waits(resources), (vec!["port > one".to_owned(), "port > two".to_owned()], vec![]));
+    assert_eq!(
+        waits(resources),
+        (
+            vec!["port > one".to_owned(), "port > two".to_owned()],
+            vec![]
+        )
+    );
 }
 
 #[test]

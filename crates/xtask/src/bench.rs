@@ -7,15 +7,24 @@ use std::process::Command;
 use crate::build_tool::{cargo, target};
 
 /// The default arguments of `bench.py`.
-const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "--n", "1000,10000", "--reps", "3"];
+const USUAL: [&str; 6] = [
+    "--shape",
+    "wide,layered,chain,each,modules,links",
+    "--n",
+    "1000,10000",
+    "--reps",
+    "3",
+];
 
-/// Builds the binary, measures it, and writes the tables with a description of the machine to `bench/latest.md`.
-/// Returns whether every phase had the expected result.
+/// Builds the binary, measures it, and writes the tables with a description of the machine to
+/// `bench/latest.md`. Returns whether every phase had the expected result.
 ///
 /// # Errors
 /// If a program cannot be started or the report cannot be written.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
-    let Some(target) = build(root)? else { return Ok(false) };
+    let Some(target) = build(root)? else {
+        return Ok(false);
+    };
     let bench = root.join("bench");
     let results = target.join("bench.json");
     let script = |with: &[&str]| {
@@ -25,7 +34,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     };
 
     let mut measure = script(&["--tool", "ours"]);
-    measure.arg("--bin").arg(format!("ours={}", target.join("release/cyan").display()));
+    measure
+        .arg("--bin")
+        .arg(format!("ours={}", target.join("release/cyan").display()));
     measure.arg("--out").arg(&results);
     if arguments.is_empty() {
         measure.args(USUAL)
@@ -36,8 +47,14 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
 
     let mut report = format!("# Latest figures\n\n{}\n", machine());
     for field in ["wall", "cpu", "rss_mb"] {
-        let table = script(&["--summary"]).arg(&results).args(["--field", field]).output()?;
-        report.push_str(&format!("\n## {field}\n\n{}\n", String::from_utf8_lossy(&table.stdout).trim_end()));
+        let table = script(&["--summary"])
+            .arg(&results)
+            .args(["--field", field])
+            .output()?;
+        report.push_str(&format!(
+            "\n## {field}\n\n{}\n",
+            String::from_utf8_lossy(&table.stdout).trim_end()
+        ));
     }
     fs::write(bench.join("latest.md"), report)?;
     println!("written: bench/latest.md");
@@ -45,35 +62,63 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     Ok(measured && !failed)
 }
 
-/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether every target is met.
+/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether
+/// every target is met.
 ///
 /// # Errors
 /// If a program cannot be started.
 pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
-    let Some(target) = build(root)? else { return Ok(false) };
+    let Some(target) = build(root)? else {
+        return Ok(false);
+    };
     let mut command = Command::new("python3");
-    command.current_dir(root.join("bench")).arg("performance.py");
-    command.arg("--bin").arg(target.join("release/cyan")).arg("--work").arg(&target);
-    Ok(command.arg("--page").arg(root.join("bench/performance.md")).args(arguments).status()?.success())
+    command
+        .current_dir(root.join("bench"))
+        .arg("performance.py");
+    command
+        .arg("--bin")
+        .arg(target.join("release/cyan"))
+        .arg("--work")
+        .arg(&target);
+    Ok(command
+        .arg("--page")
+        .arg(root.join("bench/performance.md"))
+        .args(arguments)
+        .status()?
+        .success())
 }
 
 /// Builds the release binary. Returns the build folder, or `None` if it does not compile.
 fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
-    let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
+    let built = Command::new(cargo())
+        .current_dir(root)
+        .args(["build", "--release", "--package", "cli"])
+        .status()?;
     Ok(built.success().then(|| target(root)))
 }
 
-/// The processor, cores, memory and kernel of this machine. Figures of different machines cannot be compared.
+/// The processor, cores, memory and kernel of this machine. Figures of different machines cannot be
+/// compared.
 fn machine() -> String {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let models: Vec<&str> = processor
         .lines()
-        .filter_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()))
+        .filter_map(|line| {
+            line.strip_prefix("model name")?
+                .split_once(':')
+                .map(|(_, name)| name.trim())
+        })
         .collect();
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let gib = memory
         .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        .find_map(|line| {
+            line.strip_prefix("MemTotal:")?
+                .trim()
+                .strip_suffix(" kB")?
+                .parse::<u64>()
+                .ok()
+        })
         .map_or(0, |kib| kib.div_ceil(1 << 20));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(

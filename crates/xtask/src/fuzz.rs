@@ -5,21 +5,35 @@ use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
 
-/// Runs a target; then, with `--libfuzzer SECONDS`, libFuzzer on the same target. Returns whether neither found a
-/// failure. Skips libFuzzer with a message if there is no nightly compiler with `cargo fuzz`.
+/// Runs a target; then, with `--libfuzzer SECONDS`, libFuzzer on the same target. Returns whether
+/// neither found a failure. Skips libFuzzer with a message if there is no nightly compiler with
+/// `cargo fuzz`.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
-    let at = arguments.iter().position(|argument| argument == "--libfuzzer");
+    let at = arguments
+        .iter()
+        .position(|argument| argument == "--libfuzzer");
     let own = &arguments[..at.unwrap_or(arguments.len())];
     let passed = Command::new(cargo())
         .current_dir(root)
-        .args(["run", "--quiet", "--release", "--package", "testkit", "--example", "fuzz", "--"])
+        .args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "testkit",
+            "--example",
+            "fuzz",
+            "--",
+        ])
         .args(own)
         .status()?
         .success();
-    let (Some(at), Some(target)) = (at, own.first()) else { return Ok(passed) };
+    let (Some(at), Some(target)) = (at, own.first()) else {
+        return Ok(passed);
+    };
     let seconds = arguments.get(at + 1).map_or("60", String::as_str);
     Ok(passed & libfuzzer(root, target, seconds)?)
 }
@@ -32,7 +46,9 @@ fn libfuzzer(root: &Path, target: &str, seconds: &str) -> Result<bool, std::io::
         .status()
         .is_ok_and(|status| status.success());
     if !there {
-        println!("skipped: libFuzzer needs a nightly compiler with `cargo fuzz`, and none was found");
+        println!(
+            "skipped: libFuzzer needs a nightly compiler with `cargo fuzz`, and none was found"
+        );
         return Ok(true);
     }
     // libFuzzer writes new inputs below the build folder and only reads the corpus.

@@ -1,10 +1,15 @@
-//! The tasks of this repository: `cargo xtask test`, `tidy`, `accept` and others; `cargo xtask help` lists them.
+//! The tasks of this repository: `cargo xtask test`, `tidy`, `accept` and others;
+//! `cargo xtask help` lists them.
 //!
-//! Each task starts other programs and reads their output. The tidy checks themselves are ordinary tests
-//! (`tests/tidy`), so that plain `cargo test` runs them too.
+//! Each task starts other programs and reads their output. The tidy checks themselves are ordinary
+//! tests (`tests/tidy`), so that plain `cargo test` runs them too.
 //!
 //! Not here: code that the product needs.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to a terminal is what this program is for"
+)]
 
 mod bench;
 mod build_tool;
@@ -83,6 +88,9 @@ fn main() -> ExitCode {
 
 /// The folder of the workspace: two above this crate's.
 fn root() -> PathBuf {
-    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("crates/xtask"), PathBuf::from);
-    here.ancestors().nth(2).map_or_else(|| PathBuf::from("."), PathBuf::from)
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from("crates/xtask"), PathBuf::from);
+    here.ancestors()
+        .nth(2)
+        .map_or_else(|| PathBuf::from("."), PathBuf::from)
 }

@@ -11,6 +11,14 @@ use crate::build_tool::cargo;
 /// If `cargo` cannot be started.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["run", "--quiet", "--package", "testkit", "--example", "mutants", "--"]);
+    command.current_dir(root).args([
+        "run",
+        "--quiet",
+        "--package",
+        "testkit",
+        "--example",
+        "mutants",
+        "--",
+    ]);
     Ok(command.args(arguments).status()?.success())
 }

@@ -8,19 +8,28 @@ use std::process::{Command, Stdio};
 /// The variable with the folder of packages that are installed outside the checkout.
 const CACHE: &str = "CYAN_TEST_CACHE";
 
-/// A package to install. The name of its folder contains the version, so that each version has its own folder.
+/// A package to install. The name of its folder contains the version, so that each version has its
+/// own folder.
 pub(crate) enum TestPackage {
     /// Packages of Python with all their dependencies, pinned.
-    Python { folder: &'static str, requirements: &'static str },
+    Python {
+        folder: &'static str,
+        requirements: &'static str,
+    },
     /// A package of Node.
-    Node { folder: &'static str, package: &'static str },
+    Node {
+        folder: &'static str,
+        package: &'static str,
+    },
 }
 
-const PULUMI: TestPackage =
-    TestPackage::Python { folder: "pulumi-3.272.0", requirements: include_str!("../counterparts/pulumi-3.272.0.txt") };
+const PULUMI: TestPackage = TestPackage::Python {
+    folder: "pulumi-3.272.0",
+    requirements: include_str!("../counterparts/pulumi-3.272.0.txt"),
+};
 
-/// Returns the Python of an environment with the provider framework of Pulumi. The environment is outside the checkout,
-/// so that all checkouts share it.
+/// Returns the Python of an environment with the provider framework of Pulumi. The environment is
+/// outside the checkout, so that all checkouts share it.
 ///
 /// # Errors
 /// If the framework cannot be installed.
@@ -33,7 +42,11 @@ pub(crate) fn pulumi() -> io::Result<PathBuf> {
 /// # Errors
 /// If no environment variable names a folder.
 pub(crate) fn cache() -> io::Result<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     variable(CACHE)
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("cyan-tests")))
         .or_else(|| variable("HOME").map(|home| home.join(".cache/cyan-tests")))
@@ -61,11 +74,25 @@ pub(crate) fn install(all: &Path, package: &TestPackage) -> io::Result<PathBuf> 
             fs::write(&list, requirements)?;
             run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
             let mut pip = Command::new(home.join("bin/pip"));
-            run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&list))?;
+            run(pip
+                .args([
+                    "install",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    "--requirement",
+                ])
+                .arg(&list))?;
         }
         TestPackage::Node { package, .. } => {
             let mut npm = Command::new("npm");
-            npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+            npm.args([
+                "install",
+                "--silent",
+                "--no-audit",
+                "--no-fund",
+                "--ignore-scripts",
+                "--prefix",
+            ]);
             run(npm.arg(&home).arg(package))?;
         }
     }

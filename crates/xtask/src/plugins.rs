@@ -1,8 +1,9 @@
-//! Provider plugins that the tests host: two published ones, built from pinned Go modules, and one of this repository,
-//! with behaviour that no published plugin has. Also the Python with which tests run their own plugins of Pulumi.
+//! Provider plugins that the tests host: two published ones, built from pinned Go modules, and one
+//! of this repository, with behaviour that no published plugin has. Also the Python with which
+//! tests run their own plugins of Pulumi.
 //!
-//! Plugins are built or installed once, outside the checkout, because that takes minutes. If one is missing, its tests
-//! fail.
+//! Plugins are built or installed once, outside the checkout, because that takes minutes. If one is
+//! missing, its tests fail.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -49,8 +50,8 @@ const MODULES: [Module; 2] = [
     },
 ];
 
-/// Builds the missing plugins. Returns the variables for the tests; reports and leaves out a plugin that cannot be
-/// built.
+/// Builds the missing plugins. Returns the variables for the tests; reports and leaves out a plugin
+/// that cannot be built.
 pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
     let mut variables = Vec::new();
     match pulumi() {
@@ -63,16 +64,22 @@ pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
         // Two runs at the same time must not build into the same folder.
         let lock = File::create(folder.join("lock"))?;
         lock.lock()?;
-        Ok([(PUBLISHED, build_published(&folder)?), (PEER, build_peer(root, &folder)?)])
+        Ok([
+            (PUBLISHED, build_published(&folder)?),
+            (PEER, build_peer(root, &folder)?),
+        ])
     });
     match built {
-        Ok(paths) => variables.extend(paths.map(|(variable, path)| (variable, path.display().to_string()))),
+        Ok(paths) => {
+            variables.extend(paths.map(|(variable, path)| (variable, path.display().to_string())))
+        }
         Err(error) => println!("missing: plugins of Terraform (they are built with Go): {error}"),
     }
     variables
 }
 
-/// Builds the missing plugins and prints the variables for a shell. Returns whether every plugin is available.
+/// Builds the missing plugins and prints the variables for a shell. Returns whether every plugin is
+/// available.
 ///
 /// # Errors
 /// Never. All tasks have the same signature.
@@ -84,11 +91,16 @@ pub(crate) fn print(root: &Path) -> io::Result<bool> {
     Ok(variables.len() == 3)
 }
 
-/// Builds the published plugins and returns their folder. The folder's name contains all versions, so that other
-/// versions have another folder.
+/// Builds the published plugins and returns their folder. The folder's name contains all versions,
+/// so that other versions have another folder.
 fn build_published(all: &Path) -> io::Result<PathBuf> {
-    let names = MODULES
-        .map(|module| format!("{}-{}", module.program.trim_start_matches("terraform-provider-"), module.version));
+    let names = MODULES.map(|module| {
+        format!(
+            "{}-{}",
+            module.program.trim_start_matches("terraform-provider-"),
+            module.version
+        )
+    });
     let programs = all.join(names.join("_"));
     for module in &MODULES {
         let (name, half) = (executable(module.program), programs.join("half"));
@@ -96,7 +108,10 @@ fn build_published(all: &Path) -> io::Result<PathBuf> {
             println!("building {} {}", module.program, module.version);
             fs::create_dir_all(&half)?;
             let source = format!("{}@{}", module.path, module.version);
-            go(Command::new("go").args(["install", "-trimpath", &source]).env("GOBIN", &half).current_dir(&half))?;
+            go(Command::new("go")
+                .args(["install", "-trimpath", &source])
+                .env("GOBIN", &half)
+                .current_dir(&half))?;
             // The program is renamed only when it is complete.
             fs::rename(half.join(&name), programs.join(&name))?;
             fs::remove_dir_all(half)?;
@@ -105,7 +120,8 @@ fn build_published(all: &Path) -> io::Result<PathBuf> {
     Ok(programs)
 }
 
-/// Builds the plugin of this repository and returns its program. The name of its folder depends on its sources.
+/// Builds the plugin of this repository and returns its program. The name of its folder depends on
+/// its sources.
 fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
     let sources = root.join(PEER_FOLDER);
     let mut hasher = DefaultHasher::new();
@@ -113,11 +129,18 @@ fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
         fs::read(sources.join(file))?.hash(&mut hasher);
     }
     let home = all.join(format!("peer-{:016x}", hasher.finish()));
-    let (program, half) = (home.join(executable("terraform-provider-peer")), home.join("half"));
+    let (program, half) = (
+        home.join(executable("terraform-provider-peer")),
+        home.join("half"),
+    );
     if !program.is_file() {
         println!("building terraform-provider-peer");
         fs::create_dir_all(&home)?;
-        go(Command::new("go").args(["build", "-trimpath", "-o"]).arg(&half).arg(".").current_dir(sources))?;
+        go(Command::new("go")
+            .args(["build", "-trimpath", "-o"])
+            .arg(&half)
+            .arg(".")
+            .current_dir(sources))?;
         fs::rename(half, &program)?;
     }
     Ok(program)
@@ -129,12 +152,23 @@ fn executable(name: &str) -> String {
 
 /// Runs Go. Sets the variables that the user may have set for another project.
 fn go(command: &mut Command) -> io::Result<()> {
-    command.env("GOFLAGS", "-mod=readonly").env("GO111MODULE", "on").env("GOWORK", "off").env("CGO_ENABLED", "0");
+    command
+        .env("GOFLAGS", "-mod=readonly")
+        .env("GO111MODULE", "on")
+        .env("GOWORK", "off")
+        .env("CGO_ENABLED", "0");
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
+    let output =
+        output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
     if output.status.success() {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(text.trim().lines().last().unwrap_or("`go` failed and says nothing").to_owned()))
+    Err(io::Error::other(
+        text.trim()
+            .lines()
+            .last()
+            .unwrap_or("`go` failed and says nothing")
+            .to_owned(),
+    ))
 }

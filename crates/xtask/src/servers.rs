@@ -1,7 +1,7 @@
 //! Servers that replace cloud services during the tests.
 //!
-//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while
-//! the tests run. If a server cannot be installed, its tests fail.
+//! Each server is installed once, pinned, below the build folder, and listens on a free port of
+//! this machine while the tests run. If a server cannot be installed, its tests fail.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,8 @@ use crate::packages::{TestPackage, install};
 /// The time within which a server must answer.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The variable that tells the tests that all servers were started, so that a missing one is a failure.
+/// The variable that tells the tests that all servers were started, so that a missing one is a
+/// failure.
 const ALL: &str = "CYAN_TEST_ALL";
 
 struct Server {
@@ -33,8 +34,10 @@ struct Server {
     environment: &'static [(&'static str, &'static str)],
 }
 
-const MOTO: TestPackage =
-    TestPackage::Python { folder: "moto-5.2.5", requirements: include_str!("../counterparts/moto-5.2.5.txt") };
+const MOTO: TestPackage = TestPackage::Python {
+    folder: "moto-5.2.5",
+    requirements: include_str!("../counterparts/moto-5.2.5.txt"),
+};
 
 const SERVERS: [Server; 3] = [
     Server {
@@ -58,9 +61,18 @@ const SERVERS: [Server; 3] = [
     Server {
         what: "Azure Blob Storage",
         variable: "CYAN_TEST_AZURE",
-        package: TestPackage::Node { folder: "azurite-3.35.0", package: "azurite@3.35.0" },
+        package: TestPackage::Node {
+            folder: "azurite-3.35.0",
+            package: "azurite@3.35.0",
+        },
         program: "node_modules/.bin/azurite-blob",
-        arguments: &["--silent", "--inMemoryPersistence", "--disableTelemetry", "--blobHost", "127.0.0.1"],
+        arguments: &[
+            "--silent",
+            "--inMemoryPersistence",
+            "--disableTelemetry",
+            "--blobHost",
+            "127.0.0.1",
+        ],
         port: "--blobPort",
         environment: &[],
     },
@@ -72,16 +84,23 @@ pub(crate) struct RunningServers {
     variables: Vec<(&'static str, String)>,
 }
 
-/// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be started.
+/// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be
+/// started.
 pub(crate) fn start(root: &Path) -> RunningServers {
-    let mut running = RunningServers { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
+    let mut running = RunningServers {
+        children: Vec::new(),
+        variables: vec![(ALL, "1".to_owned())],
+    };
     let folder = target(root);
     for server in &SERVERS {
-        let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
+        let started = install(&folder.join("counterparts"), &server.package)
+            .and_then(|home| launch(server, &home));
         match started {
             Ok((child, port)) => {
                 running.children.push(child);
-                running.variables.push((server.variable, format!("http://127.0.0.1:{port}")));
+                running
+                    .variables
+                    .push((server.variable, format!("http://127.0.0.1:{port}")));
             }
             Err(error) => println!("missing: a server of {}: {error}", server.what),
         }
@@ -93,7 +112,9 @@ pub(crate) fn start(root: &Path) -> RunningServers {
 impl RunningServers {
     /// The variables for the tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.variables.iter().map(|(name, value)| (*name, value.as_str()))
+        self.variables
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Waits until all servers answer.

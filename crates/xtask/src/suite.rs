@@ -16,14 +16,22 @@ struct TestTally {
 }
 
 impl TestTally {
-    /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; ignores other lines.
+    /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; ignores other
+    /// lines.
     fn add(&mut self, line: &str) {
-        let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) else {
+        let Some((_, counts)) = line
+            .strip_prefix("test result: ")
+            .and_then(|rest| rest.split_once(". "))
+        else {
             return;
         };
         for part in counts.split(';') {
-            let Some((number, word)) = part.trim().split_once(' ') else { continue };
-            let Ok(number) = number.parse::<u64>() else { continue };
+            let Some((number, word)) = part.trim().split_once(' ') else {
+                continue;
+            };
+            let Ok(number) = number.parse::<u64>() else {
+                continue;
+            };
             match word {
                 "passed" => self.passed += number,
                 "failed" => self.failed += number,
@@ -40,8 +48,8 @@ const TRACES: (&str, &str) = ("CYAN_SEEDS", "0..10000");
 /// The variable with the seed of random tests.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Runs every test of the workspace with the documentation examples. Returns whether all passed. The last line on
-/// stdout is `N passed, N failed`.
+/// Runs every test of the workspace with the documentation examples. Returns whether all passed.
+/// The last line on stdout is `N passed, N failed`.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -57,7 +65,10 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments)
         .env(SEED, seed)
-        .env(TRACES.0, std::env::var(TRACES.0).unwrap_or_else(|_| TRACES.1.to_owned()))
+        .env(
+            TRACES.0,
+            std::env::var(TRACES.0).unwrap_or_else(|_| TRACES.1.to_owned()),
+        )
         .envs(servers.variables())
         .envs(plugins)
         .stdout(Stdio::piped())
@@ -87,26 +98,49 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     Ok(tally.failed == 0)
 }
 
-/// Kills the real binary N times (2,000 by default) at random moments. Returns whether all promises held.
+/// Kills the real binary N times (2,000 by default) at random moments. Returns whether all promises
+/// held.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn crashes(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     let kills = arguments.first().map_or("2000", String::as_str);
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["test", "--package", "cli", "--test", "crashes", "kills", "--", "--nocapture"]);
+    command.current_dir(root).args([
+        "test",
+        "--package",
+        "cli",
+        "--test",
+        "crashes",
+        "kills",
+        "--",
+        "--nocapture",
+    ]);
     Ok(command.env("CYAN_CRASH_KILLS", kills).status()?.success())
 }
 
-/// Checks the traces of a million seeds, or of `N` or `FROM..TO`, in a fast build. Returns whether all pass.
+/// Checks the traces of a million seeds, or of `N` or `FROM..TO`, in a fast build. Returns whether
+/// all pass.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn simulate(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     let seeds = arguments.first().map_or("1000000", String::as_str);
-    let seeds = if seeds.contains("..") { seeds.to_owned() } else { format!("0..{seeds}") };
+    let seeds = if seeds.contains("..") {
+        seeds.to_owned()
+    } else {
+        format!("0..{seeds}")
+    };
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["test", "--profile", "profiling", "--package", "testkit", "--test", "simulation"]);
+    command.current_dir(root).args([
+        "test",
+        "--profile",
+        "profiling",
+        "--package",
+        "testkit",
+        "--test",
+        "simulation",
+    ]);
     command.args(["every_trace", "--", "--nocapture"]);
     Ok(command.env(TRACES.0, seeds).status()?.success())
 }
@@ -124,7 +158,11 @@ pub(crate) fn tidy(root: &Path) -> Result<bool, std::io::Error> {
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn docs(root: &Path) -> Result<bool, std::io::Error> {
-    run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)
+    run(
+        root,
+        &["--package", "xtask", "--test", "tidy", "generated"],
+        true,
+    )
 }
 
 /// Rewrites the records that tests compare with: reference pages, README output, scenario records.
@@ -132,7 +170,11 @@ pub(crate) fn docs(root: &Path) -> Result<bool, std::io::Error> {
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn accept(root: &Path) -> Result<bool, std::io::Error> {
-    let mut written = run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)?;
+    let mut written = run(
+        root,
+        &["--package", "xtask", "--test", "tidy", "generated"],
+        true,
+    )?;
     written &= run(root, &["--package", "testkit", "--test", "scenarios"], true)?;
     written &= run(root, &["--package", "cli", "--test", "pages"], true)?;
     println!("read the changes (`git diff`) before you commit them");
@@ -141,7 +183,10 @@ pub(crate) fn accept(root: &Path) -> Result<bool, std::io::Error> {
 
 fn run(root: &Path, arguments: &[&str], accept: bool) -> Result<bool, std::io::Error> {
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["test", "--quiet"]).args(arguments);
+    command
+        .current_dir(root)
+        .args(["test", "--quiet"])
+        .args(arguments);
     if accept {
         command.env("CYAN_ACCEPT", "1");
     }
@@ -159,6 +204,13 @@ mod tests {
         tally.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s");
         tally.add("test conformance ... ok");
         tally.add("99 passed");
-        assert_eq!(tally, TestTally { passed: 15, failed: 2, ignored: 1 });
+        assert_eq!(
+            tally,
+            TestTally {
+                passed: 15,
+                failed: 2,
+                ignored: 1
+            }
+        );
     }
 }

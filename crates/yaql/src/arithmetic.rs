@@ -36,7 +36,10 @@ pub(crate) fn float(value: &Datum) -> Evaluated<f64> {
             Ok(float) if float.is_finite() => Ok(float),
             _ => Err(Halt::failed("int too large to convert to float")),
         },
-        other => Err(Halt::failed(format!("must be real number, not {}", other.type_name()))),
+        other => Err(Halt::failed(format!(
+            "must be real number, not {}",
+            other.type_name()
+        ))),
     }
 }
 
@@ -98,7 +101,8 @@ pub(crate) fn divide(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         NumberPair::Small(_, 0) => return Err(Halt::failed("integer division or modulo by zero")),
         NumberPair::Small(left, right) => match left.checked_div_euclid(right) {
-            // `div_euclid` gives a non-negative remainder, so it rounds down for positive divisors only.
+            // `div_euclid` gives a non-negative remainder, so it rounds down for positive divisors
+            // only.
             Some(whole) if right < 0 && left.rem_euclid(right) != 0 => Datum::Int(whole - 1),
             Some(whole) => Datum::Int(whole),
             None => Datum::integer(-BigInt::from(left)),
@@ -115,7 +119,11 @@ pub(crate) fn modulo(left: &Datum, right: &Datum) -> Evaluated<Datum> {
         NumberPair::Small(_, 0) => return Err(Halt::failed("integer modulo by zero")),
         NumberPair::Small(left, right) => {
             let rest = left.checked_rem(right).unwrap_or(0);
-            Datum::Int(if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest })
+            Datum::Int(if rest != 0 && (rest < 0) != (right < 0) {
+                rest + right
+            } else {
+                rest
+            })
         }
         NumberPair::Large(left, right) => match floor_divide(&left, &right) {
             Ok((_, rest)) => Datum::integer(rest),
@@ -142,7 +150,11 @@ pub(crate) fn floor_divide(left: &BigInt, right: &BigInt) -> Evaluated<(BigInt, 
         return Err(Halt::failed("integer division or modulo by zero"));
     }
     let (whole, rest) = (left / right, left % right);
-    Ok(if rest != zero && (rest < zero) != (*right < zero) { (whole - 1, rest + right) } else { (whole, rest) })
+    Ok(if rest != zero && (rest < zero) != (*right < zero) {
+        (whole - 1, rest + right)
+    } else {
+        (whole, rest)
+    })
 }
 
 /// `-value`.
@@ -154,18 +166,27 @@ pub(crate) fn negate(value: &Datum) -> Evaluated<Datum> {
 }
 
 /// `pow(base, exponent, modulus)`. Fails before it computes an integer of more than `bytes` bytes.
-pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usize) -> Evaluated<Datum> {
+pub(crate) fn power(
+    base: &Datum,
+    exponent: &Datum,
+    modulus: &Datum,
+    bytes: usize,
+) -> Evaluated<Datum> {
     let zero = BigInt::from(0);
     let whole = (base.exact(), exponent.exact());
     if !matches!(modulus, Datum::Null) {
         let ((Some(mut base), Some(mut exponent)), Some(modulus)) = (whole, modulus.exact()) else {
-            return Err(Halt::failed("pow() 3rd argument not allowed unless all arguments are integers"));
+            return Err(Halt::failed(
+                "pow() 3rd argument not allowed unless all arguments are integers",
+            ));
         };
         if modulus == zero {
             return Err(Halt::failed("pow() 3rd argument cannot be 0"));
         }
         if exponent < zero {
-            base = base.modinv(&modulus).ok_or_else(|| Halt::failed("base is not invertible for the given modulus"))?;
+            base = base
+                .modinv(&modulus)
+                .ok_or_else(|| Halt::failed("base is not invertible for the given modulus"))?;
             exponent = -exponent;
         }
         return Ok(Datum::integer(base.modpow(&exponent, &modulus)));
@@ -174,7 +195,9 @@ pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usiz
         && exponent >= zero
     {
         let small = base.bits() <= 1;
-        let bits = u64::try_from(&exponent).ok().and_then(|exponent| exponent.checked_mul(base.bits()));
+        let bits = u64::try_from(&exponent)
+            .ok()
+            .and_then(|exponent| exponent.checked_mul(base.bits()));
         return match u32::try_from(&exponent) {
             _ if small => Ok(Datum::integer(if exponent == zero {
                 1.into()
@@ -183,7 +206,9 @@ pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usiz
             } else {
                 base
             })),
-            Ok(exponent) if bits.is_some_and(|bits| bits / 8 <= bytes as u64) => Ok(Datum::integer(base.pow(exponent))),
+            Ok(exponent) if bits.is_some_and(|bits| bits / 8 <= bytes as u64) => {
+                Ok(Datum::integer(base.pow(exponent)))
+            }
             _ => Err(Halt::memory()),
         };
     }
@@ -193,7 +218,9 @@ pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usiz
     }
     let result = base.powf(exponent);
     if result.is_nan() && base < 0.0 && exponent.is_finite() && base.is_finite() {
-        return Err(Halt::failed("the power of a negative number is no real number"));
+        return Err(Halt::failed(
+            "the power of a negative number is no real number",
+        ));
     }
     if result.is_infinite() && base.is_finite() && exponent.is_finite() {
         return Err(Halt::failed("(34, 'Numerical result out of range')"));
@@ -207,7 +234,11 @@ pub(crate) fn round(value: &Datum, digits: i64) -> Evaluated<Datum> {
         Datum::Float(value) => round_float(*value, digits).map(Datum::Float),
         other => {
             let exact = other.exact().unwrap_or_default();
-            Ok(if digits >= 0 { other.clone() } else { Datum::integer(round_integer(&exact, digits, false)) })
+            Ok(if digits >= 0 {
+                other.clone()
+            } else {
+                Datum::integer(round_integer(&exact, digits, false))
+            })
         }
     }
 }
@@ -239,7 +270,9 @@ fn round_integer(value: &BigInt, digits: i64, more: bool) -> BigInt {
         return zero;
     }
     let unit = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
-    let Ok((whole, rest)) = floor_divide(value, &unit) else { return zero };
+    let Ok((whole, rest)) = floor_divide(value, &unit) else {
+        return zero;
+    };
     let twice: BigInt = rest * 2;
     let up = match twice.cmp(&unit) {
         Ordering::Less => false,
@@ -266,13 +299,19 @@ mod tests {
 
     #[test]
     fn division_rounds_down_and_the_remainder_has_the_sign_of_the_divisor() {
-        for (left, right, whole, rest) in
-            [(7, 2, "3", "1"), (-7, 2, "-4", "1"), (7, -2, "-4", "-1"), (-7, -2, "3", "-1")]
-        {
+        for (left, right, whole, rest) in [
+            (7, 2, "3", "1"),
+            (-7, 2, "-4", "1"),
+            (7, -2, "-4", "-1"),
+            (-7, -2, "3", "-1"),
+        ] {
             assert_eq!(shown(divide(&int(left), &int(right))), whole);
             assert_eq!(shown(modulo(&int(left), &int(right))), rest);
         }
-        assert_eq!(shown(divide(&int(i64::MIN), &int(-1))), "9223372036854775808");
+        assert_eq!(
+            shown(divide(&int(i64::MIN), &int(-1))),
+            "9223372036854775808"
+        );
         assert_eq!(shown(modulo(&int(i64::MIN), &int(-1))), "0");
         assert_eq!(shown(divide(&Datum::Float(7.0), &int(2))), "3.5");
         assert_eq!(shown(modulo(&Datum::Float(-7.5), &int(2))), "0.5");
@@ -281,13 +320,24 @@ mod tests {
     #[test]
     fn integers_have_any_size() {
         assert_eq!(shown(add(&int(i64::MAX), &int(1))), "9223372036854775808");
-        assert_eq!(shown(multiply(&int(i64::MAX), &int(10))), "92233720368547758070");
-        assert_eq!(shown(power(&int(2), &int(70), &Datum::Null, 100)), "1180591620717411303424");
         assert_eq!(
-            power(&int(2), &int(i64::MAX), &Datum::Null, 100).err().and_then(|halt| halt.kind()),
+            shown(multiply(&int(i64::MAX), &int(10))),
+            "92233720368547758070"
+        );
+        assert_eq!(
+            shown(power(&int(2), &int(70), &Datum::Null, 100)),
+            "1180591620717411303424"
+        );
+        assert_eq!(
+            power(&int(2), &int(i64::MAX), &Datum::Null, 100)
+                .err()
+                .and_then(|halt| halt.kind()),
             Some(crate::FailureKind::Limit)
         );
-        assert_eq!(shown(power(&int(-1), &int(i64::MAX), &Datum::Null, 100)), "-1");
+        assert_eq!(
+            shown(power(&int(-1), &int(i64::MAX), &Datum::Null, 100)),
+            "-1"
+        );
         assert_eq!(shown(power(&int(2), &int(-1), &Datum::Null, 100)), "0.5");
         assert_eq!(shown(power(&int(3), &int(-1), &int(7), 100)), "5");
     }
@@ -303,7 +353,11 @@ mod tests {
             (7.0, -1, "10.0"),
             (-0.4, 0, "-0.0"),
         ] {
-            assert_eq!(shown(round(&Datum::Float(value), digits)), expected, "{value}");
+            assert_eq!(
+                shown(round(&Datum::Float(value), digits)),
+                expected,
+                "{value}"
+            );
         }
         assert_eq!(shown(round(&int(25), -1)), "20");
         assert_eq!(shown(round(&int(-25), -1)), "-20");
@@ -313,9 +367,18 @@ mod tests {
     #[test]
     fn integers_and_floats_compare_exactly() {
         let big = Datum::integer(BigInt::from(9_007_199_254_740_993_i64));
-        assert_eq!(compare(&big, &Datum::Float(9_007_199_254_740_992.0)), Some(Ordering::Greater));
-        assert_eq!(compare(&Datum::Bool(true), &Datum::Float(1.0)), Some(Ordering::Equal));
-        assert_eq!(compare(&int(1), &Datum::Float(f64::INFINITY)), Some(Ordering::Less));
+        assert_eq!(
+            compare(&big, &Datum::Float(9_007_199_254_740_992.0)),
+            Some(Ordering::Greater)
+        );
+        assert_eq!(
+            compare(&Datum::Bool(true), &Datum::Float(1.0)),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(
+            compare(&int(1), &Datum::Float(f64::INFINITY)),
+            Some(Ordering::Less)
+        );
         assert_eq!(compare(&int(1), &Datum::Float(f64::NAN)), None);
     }
 }

@@ -14,14 +14,21 @@ pub(crate) struct Budget<'a> {
 
 impl<'a> Budget<'a> {
     pub(crate) fn new(limits: &'a EvaluationLimits) -> Budget<'a> {
-        Budget { limits, steps: 0, depth: 0 }
+        Budget {
+            limits,
+            steps: 0,
+            depth: 0,
+        }
     }
 
     /// Counts steps. Fails if they exceed the limit.
     pub(crate) fn step(&mut self, count: u64) -> Evaluated<()> {
         self.steps += count;
         if self.steps > self.limits.steps {
-            return Err(Halt::limit(format!("Expression takes more than {} steps", self.limits.steps)));
+            return Err(Halt::limit(format!(
+                "Expression takes more than {} steps",
+                self.limits.steps
+            )));
         }
         Ok(())
     }
@@ -29,7 +36,10 @@ impl<'a> Budget<'a> {
     fn enter(&mut self, levels: u32) -> Evaluated<()> {
         self.depth += levels;
         if self.depth > self.limits.depth.saturating_mul(2) {
-            return Err(Halt::limit(format!("Expression is nested more than {} levels deep", self.limits.depth)));
+            return Err(Halt::limit(format!(
+                "Expression is nested more than {} levels deep",
+                self.limits.depth
+            )));
         }
         Ok(())
     }
@@ -56,6 +66,10 @@ impl<'a> Budget<'a> {
 
     /// Fails if a size in bytes exceeds the limit.
     pub(crate) fn weigh(&self, bytes: usize) -> Evaluated<()> {
-        if bytes > self.limits.bytes { Err(Halt::memory()) } else { Ok(()) }
+        if bytes > self.limits.bytes {
+            Err(Halt::memory())
+        } else {
+            Ok(())
+        }
     }
 }

@@ -8,8 +8,8 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine};
 use crate::text;
 
-/// Converts data for an expression. Lists become tuples, so that all data can be keys; values of types that yaql lacks
-/// become their text.
+/// Converts data for an expression. Lists become tuples, so that all data can be keys; values of
+/// types that yaql lacks become their text.
 pub(crate) fn from_value(value: &Value) -> Datum {
     match value {
         Value::Null => Datum::Null,
@@ -18,13 +18,19 @@ pub(crate) fn from_value(value: &Value) -> Datum {
         Value::Float(value) => Datum::Float(*value),
         Value::Decimal(digits) => match pycompat::exact(value) {
             Some(exact) => Datum::integer(exact),
-            None => digits.parse().map_or_else(|_| Datum::Text(digits.clone()), Datum::Float),
+            None => digits
+                .parse()
+                .map_or_else(|_| Datum::Text(digits.clone()), Datum::Float),
         },
         Value::Text(text) => Datum::Text(text.clone()),
-        Value::List(items) | Value::Set(items) => Datum::tuple(items.iter().map(from_value).collect()),
+        Value::List(items) | Value::Set(items) => {
+            Datum::tuple(items.iter().map(from_value).collect())
+        }
         Value::Map(entries) => {
-            let entries: DatumEntries =
-                entries.iter().map(|(key, value)| (DatumKey::text(key.clone()), from_value(value))).collect();
+            let entries: DatumEntries = entries
+                .iter()
+                .map(|(key, value)| (DatumKey::text(key.clone()), from_value(value)))
+                .collect();
             Datum::map(entries)
         }
         Value::Secret(inner) => from_value(inner),
@@ -32,8 +38,8 @@ pub(crate) fn from_value(value: &Value) -> Datum {
     }
 }
 
-/// Converts the result of an expression: sequences become lists, keys become texts. Fails if a collection has too many
-/// items, or if a list or map is a key or in a set.
+/// Converts the result of an expression: sequences become lists, keys become texts. Fails if a
+/// collection has too many items, or if a list or map is a key or in a set.
 pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Evaluated<Value> {
     machine.step(1)?;
     machine.budget.enter_item()?;
@@ -95,7 +101,8 @@ fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Evaluated<Name> {
     })
 }
 
-/// Fails for lists and maps: they become Python's mutable lists and maps, which can be neither keys nor items of a set.
+/// Fails for lists and maps: they become Python's mutable lists and maps, which can be neither keys
+/// nor items of a set.
 fn hashable(value: &Value, set: bool) -> Evaluated<()> {
     let kind = match value {
         Value::List(_) if set => "set",
@@ -104,5 +111,6 @@ fn hashable(value: &Value, set: bool) -> Evaluated<()> {
         _ => return Ok(()),
     };
     let help = "make a list of it: `.toList()`".to_owned();
-    Err(Halt::failed(format!("unhashable type: '{kind}'")).with_help((kind == "list").then_some(help)))
+    Err(Halt::failed(format!("unhashable type: '{kind}'"))
+        .with_help((kind == "list").then_some(help)))
 }

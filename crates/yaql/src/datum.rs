@@ -1,7 +1,8 @@
 //! Constructors and properties of values.
 //!
-//! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no tuple, has another
-//! text, and cannot be a key of a map. For this reason there are values of both kinds.
+//! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no
+//! tuple, has another text, and cannot be a key of a map. For this reason there are values of both
+//! kinds.
 
 use std::rc::Rc;
 
@@ -15,13 +16,19 @@ use crate::tree::Constant;
 impl Extent {
     /// The extent of a container with these values.
     pub(crate) fn around<'a>(items: impl IntoIterator<Item = &'a Datum>) -> Extent {
-        let mut all = Extent { depth: 0, weight: 1 };
+        let mut all = Extent {
+            depth: 0,
+            weight: 1,
+        };
         for item in items {
             let extent = item.extent();
             all.depth = all.depth.max(extent.depth);
             all.weight = all.weight.saturating_add(extent.weight);
         }
-        Extent { depth: all.depth + 1, weight: all.weight }
+        Extent {
+            depth: all.depth + 1,
+            weight: all.weight,
+        }
     }
 }
 
@@ -34,25 +41,41 @@ impl Datum {
     /// Creates a tuple, which can be a key.
     pub(crate) fn tuple(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
-        Datum::List(Rc::new(DatumList { items, tuple: true, extent }))
+        Datum::List(Rc::new(DatumList {
+            items,
+            tuple: true,
+            extent,
+        }))
     }
 
     /// Creates a list, which cannot be a key.
     pub(crate) fn list(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
-        Datum::List(Rc::new(DatumList { items, tuple: false, extent }))
+        Datum::List(Rc::new(DatumList {
+            items,
+            tuple: false,
+            extent,
+        }))
     }
 
     /// Creates a frozen map, which can be a key.
     pub(crate) fn map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
-        Datum::Map(Rc::new(DatumMap { entries, frozen: true, extent }))
+        Datum::Map(Rc::new(DatumMap {
+            entries,
+            frozen: true,
+            extent,
+        }))
     }
 
     /// Creates a mutable map, which cannot be a key.
     pub(crate) fn open_map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
-        Datum::Map(Rc::new(DatumMap { entries, frozen: false, extent }))
+        Datum::Map(Rc::new(DatumMap {
+            entries,
+            frozen: false,
+            extent,
+        }))
     }
 
     /// Creates a set.
@@ -104,7 +127,11 @@ impl Datum {
             Datum::List(list) => 56 + 8 * list.items.len(),
             Datum::Map(map) if !map.frozen => 56 + 8 * map.entries.len(),
             Datum::Set(set) => 56 + 8 * set.items.len(),
-            Datum::Map(_) | Datum::View(..) | Datum::Stream(_) | Datum::Memory(_) | Datum::Ordering(_) => 56,
+            Datum::Map(_)
+            | Datum::View(..)
+            | Datum::Stream(_)
+            | Datum::Memory(_)
+            | Datum::Ordering(_) => 56,
             _ => 28,
         }
     }
@@ -135,12 +162,17 @@ impl Datum {
         }
     }
 
-    /// The integer, or the nearest one that fits 64 bits; booleans are 0 and 1. `None` for other values.
+    /// The integer, or the nearest one that fits 64 bits; booleans are 0 and 1. `None` for other
+    /// values.
     pub(crate) fn index(&self) -> Option<i64> {
         match self {
             Datum::Bool(value) => Some(i64::from(*value)),
             Datum::Int(value) => Some(*value),
-            Datum::Big(value) => Some(if value.sign() == pycompat::Sign::Minus { i64::MIN } else { i64::MAX }),
+            Datum::Big(value) => Some(if value.sign() == pycompat::Sign::Minus {
+                i64::MIN
+            } else {
+                i64::MAX
+            }),
             _ => None,
         }
     }
@@ -159,13 +191,21 @@ impl Datum {
     pub(crate) fn is_iterable(&self) -> bool {
         matches!(
             self,
-            Datum::List(_) | Datum::Set(_) | Datum::View(..) | Datum::Stream(_) | Datum::Memory(_) | Datum::Ordering(_)
+            Datum::List(_)
+                | Datum::Set(_)
+                | Datum::View(..)
+                | Datum::Stream(_)
+                | Datum::Memory(_)
+                | Datum::Ordering(_)
         )
     }
 
     /// Whether the value is a set, or a view that acts as a set.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self, Datum::Set(_) | Datum::View(View::Keys | View::Entries, _))
+        matches!(
+            self,
+            Datum::Set(_) | Datum::View(View::Keys | View::Entries, _)
+        )
     }
 
     /// Whether the value is a lazy sequence.

@@ -16,8 +16,8 @@ pub enum ExternalValue {
 pub struct DrawSite {
     /// The index of the call in the expression, in the order of the text, from 0.
     pub call: u32,
-    /// The index of the value among the values of this call, from 0: a call that runs for each item of a list needs
-    /// several. The time is the same for all of them.
+    /// The index of the value among the values of this call, from 0: a call that runs for each item
+    /// of a list needs several. The time is the same for all of them.
     pub turn: u32,
 }
 
@@ -30,14 +30,15 @@ pub struct DrawRequest {
     pub what: ExternalValue,
 }
 
-/// Supplies the time and random numbers, and stores them: the same site must get the same value each time (decision
-/// D15).
+/// Supplies the time and random numbers, and stores them: the same site must get the same value
+/// each time (decision D15).
 pub trait ExternalValues {
     /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
     fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value>;
 }
 
-/// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::EvaluationStop::Ask`].
+/// Supplies nothing: an expression that uses `now` or `random` stops with
+/// [`crate::EvaluationStop::Ask`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExternalValues;
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Replaces the escape sequences of a text; unknown sequences stay as they are. Fails with Python's message and the
-/// position of an escape that names no character.
+/// Replaces the escape sequences of a text; unknown sequences stay as they are. Fails with Python's
+/// message and the position of an escape that names no character.
 pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, (String, Range<usize>)> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));
@@ -19,7 +19,10 @@ pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, (String, Range<usize>)>
             match escape(rest) {
                 Some(Ok((code, length))) => (code, length),
                 Some(Err((why, length))) => {
-                    let words = format!("'unicodeescape' codec can't decode bytes in position 0-{}: {why}", length - 1);
+                    let words = format!(
+                        "'unicodeescape' codec can't decode bytes in position 0-{}: {why}",
+                        length - 1
+                    );
                     return Err((words, at..at + length));
                 }
                 None => (u32::from('\\'), 1),
@@ -54,8 +57,8 @@ fn push(code: u32, half: &mut Option<u32>, out: &mut String) {
 
 type Escape = Result<(u32, usize), (&'static str, usize)>;
 
-/// Returns the character of an escape sequence at the beginning of a text, and its length in bytes. `None` if there is
-/// no escape sequence.
+/// Returns the character of an escape sequence at the beginning of a text, and its length in bytes.
+/// `None` if there is no escape sequence.
 fn escape(text: &str) -> Option<Escape> {
     let kind = text[1..].chars().next()?;
     let simple = match kind {
@@ -73,8 +76,15 @@ fn escape(text: &str) -> Option<Escape> {
         'N' => return named(text),
         '0'..='7' => {
             let digits: &str = &text[1..];
-            let length = digits.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            return Some(Ok((u32::from_str_radix(&digits[..length], 8).ok()?, length + 1)));
+            let length = digits
+                .bytes()
+                .take(3)
+                .take_while(|byte| (b'0'..=b'7').contains(byte))
+                .count();
+            return Some(Ok((
+                u32::from_str_radix(&digits[..length], 8).ok()?,
+                length + 1,
+            )));
         }
         _ => return None,
     };
@@ -83,7 +93,10 @@ fn escape(text: &str) -> Option<Escape> {
 
 fn hexadecimal(text: &str, count: usize, why: &'static str) -> Option<Escape> {
     let digits = &text[2..];
-    let length = digits.char_indices().nth(count - 1).map(|(at, last)| at + last.len_utf8())?;
+    let length = digits
+        .char_indices()
+        .nth(count - 1)
+        .map(|(at, last)| at + last.len_utf8())?;
     let digits = &digits[..length];
     if digits.contains('\n') {
         return None;
@@ -99,8 +112,8 @@ fn hexadecimal(text: &str, count: usize, why: &'static str) -> Option<Escape> {
     })
 }
 
-/// Characters by name: a code and a name in each line. The table has the most common scripts, signs and pictographs,
-/// not all of Unicode.
+/// Characters by name: a code and a name in each line. The table has the most common scripts, signs
+/// and pictographs, not all of Unicode.
 const NAMES: &str = include_str!("names.txt");
 
 fn named(text: &str) -> Option<Escape> {
@@ -108,7 +121,9 @@ fn named(text: &str) -> Option<Escape> {
     let length = inner.find('}').filter(|length| *length > 0)?;
     let (name, whole) = (&inner[..length], length + 4);
     let mut lines = NAMES.lines().filter_map(|line| line.split_once(' '));
-    let code = lines.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| u32::from_str_radix(code, 16));
+    let code = lines
+        .find(|(_, known)| known.eq_ignore_ascii_case(name))
+        .map(|(code, _)| u32::from_str_radix(code, 16));
     Some(match code {
         Some(Ok(code)) => Ok((code, whole)),
         _ => Err(("unknown Unicode character name", whole)),
@@ -126,7 +141,10 @@ mod tests {
             (r"\x41\u00e9\U0001f600\101\0", "Aé\u{1f600}A\0"),
             (r"\ud83d\ude00\ud83d", "\u{1f600}\u{fffd}"),
             (r"\x4", r"\x4"),
-            (r"\N{bullet}\N{LATIN SMALL LETTER E WITH ACUTE}\N{}", "\u{2022}é\\N{}"),
+            (
+                r"\N{bullet}\N{LATIN SMALL LETTER E WITH ACUTE}\N{}",
+                "\u{2022}é\\N{}",
+            ),
             ("plain", "plain"),
         ] {
             assert_eq!(decode(text).as_deref(), Ok(expected), "{text}");
@@ -135,7 +153,12 @@ mod tests {
 
     #[test]
     fn invalid_escape_is_refused() {
-        let words = |text: &str| decode(text).err().map(|(words, _)| words).unwrap_or_default();
+        let words = |text: &str| {
+            decode(text)
+                .err()
+                .map(|(words, _)| words)
+                .unwrap_or_default()
+        };
         assert!(words(r"\xzz").ends_with("truncated \\xXX escape"));
         assert!(words(r"\UFFFFFFFF").ends_with("illegal Unicode character"));
         assert!(words(r"\N{nothing}").ends_with("unknown Unicode character name"));

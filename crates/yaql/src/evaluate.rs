@@ -1,6 +1,7 @@
 //! Evaluation of the nodes of a tree.
 //!
-//! Not here: the choice of a function for a call (`resolve`), and the functions themselves (`functions`).
+//! Not here: the choice of a function for a call (`resolve`), and the functions themselves
+//! (`functions`).
 
 use std::rc::Rc;
 
@@ -28,7 +29,14 @@ impl Machine<'_> {
             NodeKind::Call(call) => {
                 let arguments = SuppliedArguments::Written(&call.arguments);
                 let overloads = functions::overloads_at(call.entry);
-                self.call(&call.name, overloads.plain, None, arguments, scope, Some(call.ordinal))
+                self.call(
+                    &call.name,
+                    overloads.plain,
+                    None,
+                    arguments,
+                    scope,
+                    Some(call.ordinal),
+                )
             }
         };
         value.map_err(|halt| halt.at(&node.span))
@@ -47,12 +55,20 @@ impl Machine<'_> {
         Ok(Datum::Rule(Rc::new((source, destination))))
     }
 
-    fn dot(&mut self, left: NodeId, right: NodeId, safe: bool, scope: &Rc<Scope>) -> Evaluated<Datum> {
+    fn dot(
+        &mut self,
+        left: NodeId,
+        right: NodeId,
+        safe: bool,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<Datum> {
         self.step(1)?;
         self.budget.enter_call()?;
         let tree = self.tree;
         let right = tree.node(right);
-        let nothing_fits = || Halt::no_match("No function \"#operator_.\" matches supplied arguments").at(&right.span);
+        let nothing_fits = || {
+            Halt::no_match("No function \"#operator_.\" matches supplied arguments").at(&right.span)
+        };
         let may_be = match &right.kind {
             NodeKind::Word(_) => true,
             NodeKind::Call(call) => call.written,
@@ -69,7 +85,14 @@ impl Machine<'_> {
             NodeKind::Call(call) if call.written => {
                 let arguments = SuppliedArguments::Written(&call.arguments);
                 let overloads = functions::overloads_at(call.entry);
-                self.call(&call.name, overloads.method, Some(receiver), arguments, scope, Some(call.ordinal))
+                self.call(
+                    &call.name,
+                    overloads.method,
+                    Some(receiver),
+                    arguments,
+                    scope,
+                    Some(call.ordinal),
+                )
             }
             _ => Err(nothing_fits()),
         };
@@ -79,7 +102,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// Evaluates `value.name`: an entry of a map, the entries of all items of a collection, or a property.
+    /// Evaluates `value.name`: an entry of a map, the entries of all items of a collection, or a
+    /// property.
     pub(crate) fn property(&mut self, value: Datum, name: &Name) -> Evaluated<Datum> {
         match value {
             Datum::Map(map) => match map.entries.get(&TextKey::of(name)) {
@@ -89,10 +113,13 @@ impl Machine<'_> {
             value if value.is_iterable() => {
                 let items = self.limited(value)?;
                 let (depth, mut items, name) = (items.depth(), Cursor::of(items), name.clone());
-                Ok(Datum::Stream(Stream::new(depth, move |machine| match items.next(machine)? {
-                    Some(item) => machine.property(item, &name).map(Some),
-                    None => Ok(None),
-                })))
+                Ok(Datum::Stream(Stream::new(
+                    depth,
+                    move |machine| match items.next(machine)? {
+                        Some(item) => machine.property(item, &name).map(Some),
+                        None => Ok(None),
+                    },
+                )))
             }
             value => self.plain(&format!("#property#{name}"), vec![value]),
         }
@@ -105,7 +132,13 @@ impl Machine<'_> {
 
     /// Calls a function with values.
     pub(crate) fn plain(&mut self, name: &str, values: Vec<Datum>) -> Evaluated<Datum> {
-        self.call_by_name(name, None, SuppliedArguments::Values(values, Vec::new()), &Scope::root(), None)
+        self.call_by_name(
+            name,
+            None,
+            SuppliedArguments::Values(values, Vec::new()),
+            &Scope::root(),
+            None,
+        )
     }
 
     /// Calls the function with a name or, with a receiver, the method with the name.
@@ -118,7 +151,11 @@ impl Machine<'_> {
         ordinal: Option<u32>,
     ) -> Evaluated<Datum> {
         let overloads = functions::overloads(name);
-        let functions = if receiver.is_some() { overloads.method } else { overloads.plain };
+        let functions = if receiver.is_some() {
+            overloads.method
+        } else {
+            overloads.plain
+        };
         self.call(name, functions, receiver, arguments, scope, ordinal)
     }
 
@@ -128,7 +165,10 @@ impl Machine<'_> {
             Lambda::Always(value) => Ok(value.clone()),
             Lambda::Written(node, scope) if values.is_empty() => self.evaluate(*node, scope),
             Lambda::Written(node, scope) => {
-                let variables = (1..).zip(values).map(|(at, value)| (Variable::Number(at), value.clone())).collect();
+                let variables = (1..)
+                    .zip(values)
+                    .map(|(at, value)| (Variable::Number(at), value.clone()))
+                    .collect();
                 self.evaluate(*node, &Scope::inside(scope, variables))
             }
         }
@@ -142,33 +182,42 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the time or random number for a call. If the value is missing, stops with requests for all values that
-    /// the expression may need.
+    /// Returns the time or random number for a call. If the value is missing, stops with requests
+    /// for all values that the expression may need.
     pub(crate) fn draw(&mut self, call: Option<u32>, what: ExternalValue) -> Evaluated<Value> {
         let call = call.unwrap_or(u32::MAX);
         let turn = match what {
             ExternalValue::Now => 0,
-            ExternalValue::Random => match self.turns.iter_mut().find(|(known, _)| *known == call) {
-                Some((_, turn)) => {
-                    *turn += 1;
-                    *turn
+            ExternalValue::Random => {
+                match self.turns.iter_mut().find(|(known, _)| *known == call) {
+                    Some((_, turn)) => {
+                        *turn += 1;
+                        *turn
+                    }
+                    None => {
+                        self.turns.push((call, 0));
+                        0
+                    }
                 }
-                None => {
-                    self.turns.push((call, 0));
-                    0
-                }
-            },
+            }
         };
         let site = DrawSite { call, turn };
         if let Some(value) = self.drawing.stored_value(site, what) {
             return Ok(value);
         }
-        // A call that runs once for each item asks for twice as many values each time, so that few evaluations are
-        // needed.
-        let mut questions: Vec<_> =
-            (turn..=turn * 2).map(|turn| DrawRequest { site: DrawSite { call, turn }, what }).collect();
+        // A call that runs once for each item asks for twice as many values each time, so that few
+        // evaluations are needed.
+        let mut questions: Vec<_> = (turn..=turn * 2)
+            .map(|turn| DrawRequest {
+                site: DrawSite { call, turn },
+                what,
+            })
+            .collect();
         for call in self.tree.all_calls() {
-            let site = DrawSite { call: call.ordinal, turn: 0 };
+            let site = DrawSite {
+                call: call.ordinal,
+                turn: 0,
+            };
             if let Some(what) = functions::draws(&call.name)
                 && self.drawing.stored_value(site, what).is_none()
             {

@@ -51,21 +51,33 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The result of an internal step. The error is boxed, so that it costs little stack in every function.
+/// The result of an internal step. The error is boxed, so that it costs little stack in every
+/// function.
 pub(crate) type Evaluated<T> = Result<T, Box<Halt>>;
 
-/// An [`EvaluationStop`] that may have no place yet: the innermost enclosing expression supplies the place.
+/// An [`EvaluationStop`] that may have no place yet: the innermost enclosing expression supplies
+/// the place.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The expression failed.
-    Failed { kind: FailureKind, message: String, span: Option<Range<usize>>, help: Option<String> },
+    Failed {
+        kind: FailureKind,
+        message: String,
+        span: Option<Range<usize>>,
+        help: Option<String>,
+    },
     /// The caller must supply these values first.
     Ask(Vec<DrawRequest>),
 }
 
 impl Halt {
     fn new(kind: FailureKind, message: impl Into<String>) -> Box<Halt> {
-        Box::new(Halt::Failed { kind, message: message.into(), span: None, help: None })
+        Box::new(Halt::Failed {
+            kind,
+            message: message.into(),
+            span: None,
+            help: None,
+        })
     }
 
     /// Creates the failure of a function.
@@ -123,9 +135,17 @@ impl Halt {
 impl From<Box<Halt>> for EvaluationStop {
     fn from(halt: Box<Halt>) -> EvaluationStop {
         match *halt {
-            Halt::Failed { kind, message, span, help } => {
-                EvaluationStop::Failed(Failure { kind, message, span: span.unwrap_or_default(), help })
-            }
+            Halt::Failed {
+                kind,
+                message,
+                span,
+                help,
+            } => EvaluationStop::Failed(Failure {
+                kind,
+                message,
+                span: span.unwrap_or_default(),
+                help,
+            }),
             Halt::Ask(questions) => EvaluationStop::Ask(questions),
         }
     }

@@ -25,13 +25,19 @@ impl DatumKey {
 
     /// Creates the key of a text.
     pub(crate) fn text(text: blueprint::Name) -> DatumKey {
-        DatumKey { hash: hash_of_text(&text), value: Datum::Text(text) }
+        DatumKey {
+            hash: hash_of_text(&text),
+            value: Datum::Text(text),
+        }
     }
 }
 
 impl<'a> TextKey<'a> {
     pub(crate) fn of(text: &'a str) -> TextKey<'a> {
-        TextKey { hash: hash_of_text(text), text }
+        TextKey {
+            hash: hash_of_text(text),
+            text,
+        }
     }
 }
 
@@ -43,7 +49,8 @@ impl Hash for DatumKey {
 
 impl PartialEq for DatumKey {
     fn eq(&self, other: &DatumKey) -> bool {
-        self.hash == other.hash && (same(&self.value, &other.value) || equal(&self.value, &other.value))
+        self.hash == other.hash
+            && (same(&self.value, &other.value) || equal(&self.value, &other.value))
     }
 }
 
@@ -113,7 +120,10 @@ fn hash(value: &Datum) -> Evaluated<u64> {
         }
         Datum::Set(set) => mix(b's', [set.items.iter().fold(0, |all, key| all ^ key.hash)]),
         Datum::List(_) | Datum::Map(_) | Datum::View(View::Keys | View::Entries, _) => {
-            return Err(Halt::failed(format!("unhashable type: '{}'", value.type_name())));
+            return Err(Halt::failed(format!(
+                "unhashable type: '{}'",
+                value.type_name()
+            )));
         }
         Datum::View(View::Values, map) => address(map),
         Datum::Stream(stream) => mix(b'p', [stream.address() as u64]),
@@ -150,7 +160,9 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
         (Datum::List(left), Datum::List(right)) => equal_lists(left, right),
         (Datum::Map(left), Datum::Map(right)) => equal_maps(left, right),
         (left, right) if left.is_set() && right.is_set() => equal_sets(left, right),
-        (Datum::View(View::Values, left), Datum::View(View::Values, right)) => Rc::ptr_eq(left, right),
+        (Datum::View(View::Values, left), Datum::View(View::Values, right)) => {
+            Rc::ptr_eq(left, right)
+        }
         (Datum::Stream(left), Datum::Stream(right)) => left.address() == right.address(),
         (Datum::Memory(left), Datum::Memory(right)) => Rc::ptr_eq(left, right),
         (Datum::Ordering(left), Datum::Ordering(right)) => Rc::ptr_eq(left, right),
@@ -169,17 +181,28 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
 fn equal_lists(left: &DatumList, right: &DatumList) -> bool {
     left.tuple == right.tuple
         && left.items.len() == right.items.len()
-        && left.items.iter().zip(&right.items).all(|(left, right)| equal(left, right))
+        && left
+            .items
+            .iter()
+            .zip(&right.items)
+            .all(|(left, right)| equal(left, right))
 }
 
 fn equal_maps(left: &DatumMap, right: &DatumMap) -> bool {
     left.entries.len() == right.entries.len()
-        && left.entries.iter().all(|(key, left)| right.entries.get(key).is_some_and(|right| equal(left, right)))
+        && left.entries.iter().all(|(key, left)| {
+            right
+                .entries
+                .get(key)
+                .is_some_and(|right| equal(left, right))
+        })
 }
 
 fn equal_sets(left: &Datum, right: &Datum) -> bool {
     match (set_of(left), set_of(right)) {
-        (Ok(left), Ok(right)) => left.len() == right.len() && left.iter().all(|key| right.contains(key)),
+        (Ok(left), Ok(right)) => {
+            left.len() == right.len() && left.iter().all(|key| right.contains(key))
+        }
         // Entries whose values cannot be keys are compared one by one.
         _ => match (left, right) {
             (Datum::View(_, left), Datum::View(_, right)) => equal_maps(left, right),
@@ -198,7 +221,10 @@ pub(crate) fn set_of(set: &Datum) -> Evaluated<Keys> {
             .iter()
             .map(|(key, value)| DatumKey::of(Datum::tuple(vec![key.value.clone(), value.clone()])))
             .collect(),
-        other => Err(Halt::failed(format!("'{}' object is not a set", other.type_name()))),
+        other => Err(Halt::failed(format!(
+            "'{}' object is not a set",
+            other.type_name()
+        ))),
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) struct Token {
 
 /// Signs. A sign comes before every sign that is its prefix.
 const SIGNS: [&str; 23] = [
-    "=>", "?.", "=~", "!~", ">=", "<=", "!=", "->", ".", "[", "{", "+", "-", "*", "/", ">", "<", "=", "(", ")", "]",
-    ",", "}",
+    "=>", "?.", "=~", "!~", ">=", "<=", "!=", "->", ".", "[", "{", "+", "-", "*", "/", ">", "<",
+    "=", "(", ")", "]", ",", "}",
 ];
 
 /// Words that are operators.
@@ -78,24 +78,35 @@ impl<'a> Lexer<'a> {
         let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
         let Some(first) = rest.chars().next() else {
-            return Ok(Token { kind: TokenKind::End, span: self.at..self.at });
+            return Ok(Token {
+                kind: TokenKind::End,
+                span: self.at..self.at,
+            });
         };
         let start = self.at;
         let (kind, length) = match first {
             '$' => (TokenKind::Variable, 1 + word_length(&rest[1..])),
             '\'' | '"' | '`' => {
-                let length = quoted_length(rest, first).ok_or_else(|| self.illegal(start, first))?;
+                let length =
+                    quoted_length(rest, first).ok_or_else(|| self.illegal(start, first))?;
                 let inner = &rest[1..length - 1];
                 let text = match first {
                     '`' => Cow::Owned(inner.replace("\\`", "`")),
                     _ => escapes::decode(inner).map_err(|(message, at)| {
                         let span = start + 1 + at.start..start + 1 + at.end;
-                        Box::new(Failure { kind: FailureKind::Failed, message, span, help: None })
+                        Box::new(Failure {
+                            kind: FailureKind::Failed,
+                            message,
+                            span,
+                            help: None,
+                        })
                     })?,
                 };
                 (TokenKind::Text(text.into_owned()), length)
             }
-            _ if pycompat::digit(first).is_some() => self.number(rest).ok_or_else(|| self.illegal(start, first))??,
+            _ if pycompat::digit(first).is_some() => self
+                .number(rest)
+                .ok_or_else(|| self.illegal(start, first))??,
             _ if is_word(first) => {
                 let length = word_length(rest);
                 let word = &rest[..length];
@@ -113,20 +124,35 @@ impl<'a> Lexer<'a> {
             },
         };
         self.at += length;
-        Ok(Token { kind, span: start..self.at })
+        Ok(Token {
+            kind,
+            span: start..self.at,
+        })
     }
 
-    /// Reads a number and returns it with its length; `None` if the text begins with no number. The inner error is for
-    /// a number that is too long.
+    /// Reads a number and returns it with its length; `None` if the text begins with no number. The
+    /// inner error is for a number that is too long.
     fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Box<Failure>>> {
-        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| pycompat::digit(c).is_some()).len();
+        let digits = |text: &str| {
+            text.len()
+                - text
+                    .trim_start_matches(|c: char| pycompat::digit(c).is_some())
+                    .len()
+        };
         let ends = |length: usize| !rest[length..].starts_with(is_word);
         let whole = digits(rest);
         let fraction = rest[whole..].strip_prefix('.').map_or(0, digits);
-        let ascii = |text: &str| -> String { text.chars().map(|c| pycompat::digit(c).unwrap_or(c)).collect() };
+        let ascii = |text: &str| -> String {
+            text.chars()
+                .map(|c| pycompat::digit(c).unwrap_or(c))
+                .collect()
+        };
         if fraction > 0 && ends(whole + 1 + fraction) {
             let length = whole + 1 + fraction;
-            return ascii(&rest[..length]).parse().ok().map(|number| Ok((TokenKind::Float(number), length)));
+            return ascii(&rest[..length])
+                .parse()
+                .ok()
+                .map(|number| Ok((TokenKind::Float(number), length)));
         }
         if !ends(whole) {
             return None;
@@ -134,18 +160,26 @@ impl<'a> Lexer<'a> {
         if whole > LONGEST_NUMBER {
             return Some(Err(Box::new(Failure {
                 kind: FailureKind::Failed,
-                message: format!("Exceeds the limit ({LONGEST_NUMBER} digits) for integer string conversion"),
+                message: format!(
+                    "Exceeds the limit ({LONGEST_NUMBER} digits) for integer string conversion"
+                ),
                 span: self.at..self.at + whole,
                 help: None,
             })));
         }
-        ascii(&rest[..whole]).parse().ok().map(|number| Ok((TokenKind::Integer(number), whole)))
+        ascii(&rest[..whole])
+            .parse()
+            .ok()
+            .map(|number| Ok((TokenKind::Integer(number), whole)))
     }
 
     fn illegal(&self, at: usize, character: char) -> Box<Failure> {
         Box::new(Failure {
             kind: FailureKind::Lexical,
-            message: format!("Lexical error: illegal character '{character}' at position {}", position(self.text, at)),
+            message: format!(
+                "Lexical error: illegal character '{character}' at position {}",
+                position(self.text, at)
+            ),
             span: at..at + character.len_utf8(),
             help: None,
         })
@@ -158,7 +192,8 @@ pub(crate) fn position(text: &str, byte: usize) -> usize {
 }
 
 fn word_length(text: &str) -> usize {
-    text.find(|character| !is_word(character)).unwrap_or(text.len())
+    text.find(|character| !is_word(character))
+        .unwrap_or(text.len())
 }
 
 fn word_kind(word: &str) -> TokenKind {
@@ -166,12 +201,15 @@ fn word_kind(word: &str) -> TokenKind {
         "true" => TokenKind::Bool(true),
         "false" => TokenKind::Bool(false),
         "null" => TokenKind::Null,
-        _ => OPERATORS.iter().find(|operator| **operator == word).map_or(TokenKind::Word, |sign| TokenKind::Sign(sign)),
+        _ => OPERATORS
+            .iter()
+            .find(|operator| **operator == word)
+            .map_or(TokenKind::Word, |sign| TokenKind::Sign(sign)),
     }
 }
 
-/// The length of a quoted text in bytes, with its quotes; `None` if it has no end, or if a backslash is before a line
-/// end.
+/// The length of a quoted text in bytes, with its quotes; `None` if it has no end, or if a
+/// backslash is before a line end.
 fn quoted_length(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     while let Some((at, character)) = characters.next() {
@@ -204,7 +242,10 @@ mod tests {
         let mut lexer = Lexer::new(text);
         loop {
             match lexer.next() {
-                Ok(Token { kind: TokenKind::End, .. }) => return String::new(),
+                Ok(Token {
+                    kind: TokenKind::End,
+                    ..
+                }) => return String::new(),
                 Ok(_) => {}
                 Err(failure) => return failure.message,
             }
@@ -218,31 +259,55 @@ mod tests {
         assert_eq!(kinds("1.50"), [Float(1.5)]);
         assert_eq!(kinds("1.5.5"), [Float(1.5), Sign("."), Integer(5.into())]);
         assert_eq!(kinds("٣"), [Integer(3.into())]);
-        assert_eq!(refused("1_000"), "Lexical error: illegal character '1' at position 0");
-        assert_eq!(refused("é + 1.5a"), "Lexical error: illegal character '5' at position 6");
+        assert_eq!(
+            refused("1_000"),
+            "Lexical error: illegal character '1' at position 0"
+        );
+        assert_eq!(
+            refused("é + 1.5a"),
+            "Lexical error: illegal character '5' at position 6"
+        );
     }
 
     #[test]
     fn any_name_before_a_parenthesis_is_a_call() {
         use TokenKind::{Call, Integer, Sign, Word};
         assert_eq!(kinds("not(1)"), [Call, Integer(1.into()), Sign(")")]);
-        assert_eq!(kinds("not (1)"), [Sign("not"), Sign("("), Integer(1.into()), Sign(")")]);
+        assert_eq!(
+            kinds("not (1)"),
+            [Sign("not"), Sign("("), Integer(1.into()), Sign(")")]
+        );
         assert_eq!(kinds("__x()"), [Call, Sign(")")]);
         assert_eq!(kinds("_x nota"), [Word, Word]);
-        assert_eq!(refused("__x"), "Lexical error: illegal character '_' at position 0");
+        assert_eq!(
+            refused("__x"),
+            "Lexical error: illegal character '_' at position 0"
+        );
     }
 
     #[test]
     fn text_ends_at_its_quote() {
         let text = |text: &str| TokenKind::Text(text.into());
-        assert_eq!(kinds(r#"'a\'b' "c\\" `d\n\`e`"#), [text("a'b"), text("c\\"), text("d\\n`e")]);
-        assert_eq!(refused("'a"), "Lexical error: illegal character ''' at position 0");
-        assert_eq!(refused("\u{a0}"), "Lexical error: illegal character '\u{a0}' at position 0");
+        assert_eq!(
+            kinds(r#"'a\'b' "c\\" `d\n\`e`"#),
+            [text("a'b"), text("c\\"), text("d\\n`e")]
+        );
+        assert_eq!(
+            refused("'a"),
+            "Lexical error: illegal character ''' at position 0"
+        );
+        assert_eq!(
+            refused("\u{a0}"),
+            "Lexical error: illegal character '\u{a0}' at position 0"
+        );
     }
 
     #[test]
     fn the_longest_sign_wins() {
         use TokenKind::Sign;
-        assert_eq!(kinds("-> => >= ?."), [Sign("->"), Sign("=>"), Sign(">="), Sign("?.")]);
+        assert_eq!(
+            kinds("-> => >= ?."),
+            [Sign("->"), Sign("=>"), Sign(">="), Sign("?.")]
+        );
     }
 }

@@ -47,12 +47,16 @@ impl<'a> Machine<'a> {
         self.budget.weigh(bytes)
     }
 
-    /// Counts steps for the size of a value. Fails if the value is too large, too deep or too heavy.
+    /// Counts steps for the size of a value. Fails if the value is too large, too deep or too
+    /// heavy.
     pub(crate) fn measure(&mut self, value: &Datum) -> Evaluated<()> {
         let (size, extent) = (value.size(), value.extent());
         self.weigh(size)?;
         if extent.depth > self.budget.limits.depth.saturating_mul(2) {
-            return Err(Halt::limit(format!("Value is nested more than {} levels deep", self.budget.limits.depth * 2)));
+            return Err(Halt::limit(format!(
+                "Value is nested more than {} levels deep",
+                self.budget.limits.depth * 2
+            )));
         }
         if extent.weight > HEAVIEST {
             return Err(Halt::memory());
@@ -60,7 +64,8 @@ impl<'a> Machine<'a> {
         self.step((size as u64 + u64::from(extent.weight)) / PER_STEP)
     }
 
-    /// Fails if a collection has more items than the limit. A collection of unknown length gets a limit instead.
+    /// Fails if a collection has more items than the limit. A collection of unknown length gets a
+    /// limit instead.
     pub(crate) fn limited(&mut self, value: Datum) -> Evaluated<Datum> {
         let most = self.budget.limits.items;
         let known = match &value {
@@ -71,7 +76,9 @@ impl<'a> Machine<'a> {
             _ => None,
         };
         match known {
-            Some(count) if count > most => Err(Halt::limit(format!("Collection length exceeds {most} elements"))),
+            Some(count) if count > most => Err(Halt::limit(format!(
+                "Collection length exceeds {most} elements"
+            ))),
             Some(_) => Ok(value),
             None => Ok(Datum::Stream(Stream::limited(value, most))),
         }
@@ -91,7 +98,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs a step and restores the level of nesting, which a failed step does not restore.
-    pub(crate) fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Evaluated<Datum>) -> Evaluated<Datum> {
+    pub(crate) fn attempt(
+        &mut self,
+        step: impl FnOnce(&mut Self) -> Evaluated<Datum>,
+    ) -> Evaluated<Datum> {
         let depth = self.budget.depth;
         let value = step(self);
         self.budget.depth = depth;
@@ -99,7 +109,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Collects the entries of a map. Fails if they exceed the memory limit.
-    pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Evaluated<DatumEntries> {
+    pub(crate) fn entries(
+        &mut self,
+        pairs: impl IntoIterator<Item = (Datum, Datum)>,
+    ) -> Evaluated<DatumEntries> {
         let mut entries = DatumEntries::default();
         for (key, value) in pairs {
             entries.insert(DatumKey::of(key)?, value);

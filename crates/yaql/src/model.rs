@@ -1,8 +1,9 @@
-//! The types of an evaluation that refer to each other: values, keys, lazy sequences, scopes and the machine.
+//! The types of an evaluation that refer to each other: values, keys, lazy sequences, scopes and
+//! the machine.
 //!
-//! A value can be a lazy sequence, a function of the machine creates a lazy sequence, and the machine holds values.
-//! Therefore these types are in one file. Their operations are in `datum`, `key`, `stream`, `scope`, `machine`,
-//! `evaluate` and `resolve`.
+//! A value can be a lazy sequence, a function of the machine creates a lazy sequence, and the
+//! machine holds values. Therefore these types are in one file. Their operations are in `datum`,
+//! `key`, `stream`, `scope`, `machine`, `evaluate` and `resolve`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -24,8 +25,8 @@ use crate::tree::{NodeId, Tree, Variable};
 pub(crate) enum Datum {
     #[default]
     Null,
-    /// The value of a parameter without an argument, where the function must distinguish the missing argument from
-    /// null.
+    /// The value of a parameter without an argument, where the function must distinguish the
+    /// missing argument from null.
     Absent,
     Bool(bool),
     Int(i64),
@@ -91,8 +92,8 @@ pub(crate) type DatumEntries = IndexMap<DatumKey, Datum, FixedState>;
 /// Keys in order.
 pub(crate) type Keys = IndexSet<DatumKey, FixedState>;
 
-/// The nested size of a value, which bounds the depth and the length of a walk through the value. A shared part counts
-/// each time it is reached.
+/// The nested size of a value, which bounds the depth and the length of a walk through the value. A
+/// shared part counts each time it is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Levels of nesting.
@@ -126,7 +127,8 @@ pub(crate) struct StreamSource {
 
 /// A sequence that stores its items, so that it can be iterated again.
 ///
-/// The machine holds the items, because an item may refer to the sequence itself and chains of items may be long.
+/// The machine holds the items, because an item may refer to the sequence itself and chains of
+/// items may be long.
 pub(crate) struct ReplayableSequence {
     pub(crate) source: RefCell<Cursor>,
     pub(crate) depth: u32,
@@ -134,8 +136,8 @@ pub(crate) struct ReplayableSequence {
     pub(crate) slot: usize,
 }
 
-/// A collection that is sorted when it is iterated. The machine holds its sort keys, for the same reason as for
-/// [`ReplayableSequence`].
+/// A collection that is sorted when it is iterated. The machine holds its sort keys, for the same
+/// reason as for [`ReplayableSequence`].
 pub(crate) struct Ordering {
     pub(crate) collection: Datum,
     pub(crate) depth: u32,
@@ -191,8 +193,8 @@ pub(crate) enum Lambda {
     Always(Datum),
 }
 
-/// The body of a function that an expression defines. The machine evaluates the body in the scope that defines the
-/// function, so the body holds no scope.
+/// The body of a function that an expression defines. The machine evaluates the body in the scope
+/// that defines the function, so the body holds no scope.
 #[derive(Clone)]
 pub(crate) enum LambdaBody {
     /// An expression.

@@ -9,7 +9,8 @@ use crate::functions;
 use crate::lexer::{self, Lexer, Token, TokenKind};
 use crate::tree::{Constant, FunctionCall, NodeId, NodeKind, Tree, Variable};
 
-/// The deepest nesting of parentheses, brackets and prefix operators. A sequence of binary operators does not count.
+/// The deepest nesting of parentheses, brackets and prefix operators. A sequence of binary
+/// operators does not count.
 const DEEPEST: u32 = 200;
 
 /// The precedence of an index.
@@ -48,14 +49,21 @@ fn function_of(sign: &str) -> Name {
     }
 }
 
-/// The result of parsing. The failure is boxed, so that the levels of a deep expression need little stack.
+/// The result of parsing. The failure is boxed, so that the levels of a deep expression need little
+/// stack.
 type Parsed<T> = Result<T, Box<Failure>>;
 
 /// Parses a text. Fails at the first token in a wrong place.
 pub(crate) fn parse(text: &str) -> Parsed<Tree> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
-    let mut parser = Parser { text, lexer, token, tree: Tree::default(), depth: 0 };
+    let mut parser = Parser {
+        text,
+        lexer,
+        token,
+        tree: Tree::default(),
+        depth: 0,
+    };
     let root = parser.expression(0)?;
     if parser.token.kind != TokenKind::End {
         return Err(parser.unexpected());
@@ -107,16 +115,29 @@ impl Parser<'_> {
                     _ => self.text[span.clone()].into(),
                 };
                 let position = lexer::position(self.text, span.start);
-                format!("Parse error: unexpected '{word}' at position {position} of expression '{}'", self.text)
+                format!(
+                    "Parse error: unexpected '{word}' at position {position} of expression '{}'",
+                    self.text
+                )
             }
         };
-        Box::new(Failure { kind: FailureKind::Syntax, message, span, help: None })
+        Box::new(Failure {
+            kind: FailureKind::Syntax,
+            message,
+            span,
+            help: None,
+        })
     }
 
     fn too_deep(&self) -> Box<Failure> {
         let span = self.token.span.clone();
         let message = format!("Expression is nested more than {DEEPEST} levels deep");
-        Box::new(Failure { kind: FailureKind::Limit, message, span, help: None })
+        Box::new(Failure {
+            kind: FailureKind::Limit,
+            message,
+            span,
+            help: None,
+        })
     }
 
     /// Parses an expression of operators with a precedence above `weakest`.
@@ -133,7 +154,15 @@ impl Parser<'_> {
             }
             match binary(sign) {
                 Some((strength, right_leaning)) if strength > weakest => {
-                    left = self.combined(left, sign, if right_leaning { strength - 1 } else { strength })?;
+                    left = self.combined(
+                        left,
+                        sign,
+                        if right_leaning {
+                            strength - 1
+                        } else {
+                            strength
+                        },
+                    )?;
                 }
                 _ => break,
             }
@@ -158,8 +187,20 @@ impl Parser<'_> {
         let right = self.expression(weakest)?;
         let span = self.tree.node(left).span.start..self.tree.node(right).span.end;
         Ok(match sign {
-            "." | "?." => self.tree.push(NodeKind::Dot { left, right, safe: sign == "?." }, span),
-            _ => self.call(function_of(sign), vec![Some(left), Some(right)], false, span),
+            "." | "?." => self.tree.push(
+                NodeKind::Dot {
+                    left,
+                    right,
+                    safe: sign == "?.",
+                },
+                span,
+            ),
+            _ => self.call(
+                function_of(sign),
+                vec![Some(left), Some(right)],
+                false,
+                span,
+            ),
         })
     }
 
@@ -222,7 +263,12 @@ impl Parser<'_> {
         self.advance()?;
         let operand = self.expression(strength)?;
         let span = start..self.tree.node(operand).span.end;
-        Ok(self.call(format!("#unary_operator_{sign}").into(), vec![Some(operand)], false, span))
+        Ok(self.call(
+            format!("#unary_operator_{sign}").into(),
+            vec![Some(operand)],
+            false,
+            span,
+        ))
     }
 
     fn wrapped(&mut self, start: usize) -> Parsed<NodeId> {
@@ -240,8 +286,8 @@ impl Parser<'_> {
         Ok(self.call(name.into(), arguments, false, start..end))
     }
 
-    /// Parses arguments up to a closing sign, which is not consumed. Arguments can be omitted between commas, not at
-    /// the end; rules come last.
+    /// Parses arguments up to a closing sign, which is not consumed. Arguments can be omitted
+    /// between commas, not at the end; rules come last.
     fn arguments(&mut self, closing: &str) -> Parsed<Vec<Option<NodeId>>> {
         let mut found = Vec::new();
         if self.is_sign(closing) {
@@ -271,13 +317,19 @@ impl Parser<'_> {
     }
 
     /// Parses rules up to the end of the arguments, after the left side of the first rule.
-    fn rules(&mut self, first: NodeId, mut found: Vec<Option<NodeId>>) -> Parsed<Vec<Option<NodeId>>> {
+    fn rules(
+        &mut self,
+        first: NodeId,
+        mut found: Vec<Option<NodeId>>,
+    ) -> Parsed<Vec<Option<NodeId>>> {
         let mut source = first;
         loop {
             self.expect("=>")?;
             let destination = self.expression(0)?;
             let span = self.tree.node(source).span.start..self.tree.node(destination).span.end;
-            found.push(Some(self.tree.push(NodeKind::Rule(source, destination), span)));
+            found.push(Some(
+                self.tree.push(NodeKind::Rule(source, destination), span),
+            ));
             if !self.is_sign(",") {
                 return Ok(found);
             }
@@ -286,10 +338,25 @@ impl Parser<'_> {
         }
     }
 
-    fn call(&mut self, name: Name, arguments: Vec<Option<NodeId>>, written: bool, span: Range<usize>) -> NodeId {
+    fn call(
+        &mut self,
+        name: Name,
+        arguments: Vec<Option<NodeId>>,
+        written: bool,
+        span: Range<usize>,
+    ) -> NodeId {
         let entry = functions::entry(&name);
         let ordinal = self.tree.calls;
         self.tree.calls += 1;
-        self.tree.push(NodeKind::Call(Box::new(FunctionCall { name, entry, arguments, written, ordinal })), span)
+        self.tree.push(
+            NodeKind::Call(Box::new(FunctionCall {
+                name,
+                entry,
+                arguments,
+                written,
+                ordinal,
+            })),
+            span,
+        )
     }
 }

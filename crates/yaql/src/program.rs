@@ -25,8 +25,8 @@ impl Program {
         }
     }
 
-    /// Evaluates the expression on data, which is `$` in it. The data must not contain unknown values; secret marks are
-    /// ignored.
+    /// Evaluates the expression on data, which is `$` in it. The data must not contain unknown
+    /// values; secret marks are ignored.
     ///
     /// Stops with a failure, or with the values that the caller must supply first.
     pub fn evaluate(
@@ -38,8 +38,8 @@ impl Program {
         self.evaluate_counted(data, limits, drawing, &mut 0)
     }
 
-    /// Evaluates the expression as `evaluate` does, and adds the number of steps to `steps`, also if the evaluation
-    /// fails.
+    /// Evaluates the expression as `evaluate` does, and adds the number of steps to `steps`, also
+    /// if the evaluation fails.
     pub fn evaluate_counted(
         &self,
         data: &Value,

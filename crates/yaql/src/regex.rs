@@ -17,7 +17,8 @@ pub(crate) struct Regex {
     steps: u64,
 }
 
-/// The steps of one search by an expression that needs no backtracking, and by one that may need it.
+/// The steps of one search by an expression that needs no backtracking, and by one that may need
+/// it.
 const EASY: u64 = 2;
 const HARD: u64 = 1000;
 
@@ -34,11 +35,19 @@ fn too_costly(_: pycompat::TooCostly) -> Box<Halt> {
     Halt::limit("Regular expression takes too many steps")
 }
 
-/// Whether an expression has look-around, backreferences or possessive quantifiers, so that a search can be slow.
+/// Whether an expression has look-around, backreferences or possessive quantifiers, so that a
+/// search can be slow.
 fn is_hard(source: &str) -> bool {
-    let group =
-        ["(?=", "(?!", "(?<", "(?>", "(?P=", "(?(", "++", "*+", "?+", "}+"].iter().any(|sign| source.contains(sign));
-    group || source.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
+    let group = [
+        "(?=", "(?!", "(?<", "(?>", "(?P=", "(?(", "++", "*+", "?+", "}+",
+    ]
+    .iter()
+    .any(|sign| source.contains(sign));
+    group
+        || source
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
 }
 
 /// The regular expressions that were compiled most recently, the oldest first.
@@ -47,14 +56,29 @@ pub(crate) struct PatternCache(Vec<Rc<Regex>>);
 
 impl PatternCache {
     /// Compiles a text, or returns the cached expression. Fails with Python's message.
-    pub(crate) fn compile(&mut self, source: Name, flags: Flags, budget: &mut Budget<'_>) -> Evaluated<Rc<Regex>> {
-        if let Some(known) = self.0.iter().find(|known| known.source == source && known.flags == flags) {
+    pub(crate) fn compile(
+        &mut self,
+        source: Name,
+        flags: Flags,
+        budget: &mut Budget<'_>,
+    ) -> Evaluated<Rc<Regex>> {
+        if let Some(known) = self
+            .0
+            .iter()
+            .find(|known| known.source == source && known.flags == flags)
+        {
             return Ok(known.clone());
         }
         budget.step(COMPILING + 2 * source.len() as u64)?;
-        let pattern = Pattern::new(&source, flags).map_err(|error| Halt::failed(error.to_string()))?;
+        let pattern =
+            Pattern::new(&source, flags).map_err(|error| Halt::failed(error.to_string()))?;
         let steps = if is_hard(&source) { HARD } else { EASY };
-        let regex = Rc::new(Regex { pattern, source, flags, steps });
+        let regex = Rc::new(Regex {
+            pattern,
+            source,
+            flags,
+            steps,
+        });
         if self.0.len() >= KEPT {
             self.0.remove(0);
         }
@@ -76,7 +100,11 @@ impl Regex {
     }
 
     /// Returns the first match in a text.
-    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<Option<PatternMatch>> {
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        budget: &mut Budget<'_>,
+    ) -> Evaluated<Option<PatternMatch>> {
         self.find_next(text, 0, false, budget)
     }
 
@@ -87,24 +115,35 @@ impl Regex {
         advances: bool,
         budget: &mut Budget<'_>,
     ) -> Evaluated<Option<PatternMatch>> {
-        let found = self.pattern.find_next(text, from, advances).map_err(too_costly)?;
+        let found = self
+            .pattern
+            .find_next(text, from, advances)
+            .map_err(too_costly)?;
         let end = found.as_ref().map_or(text.len(), |found| found.end);
         budget.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
         Ok(found)
     }
 
     /// Returns the first `most` matches in a text that do not overlap.
-    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Evaluated<Vec<PatternMatch>> {
+    pub(crate) fn find_all(
+        &self,
+        text: &str,
+        most: usize,
+        budget: &mut Budget<'_>,
+    ) -> Evaluated<Vec<PatternMatch>> {
         let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() && all.len() < most {
-            let Some(found) = self.find_next(text, from, advances, budget)? else { break };
+            let Some(found) = self.find_next(text, from, advances, budget)? else {
+                break;
+            };
             (from, advances) = (found.end, found.start == found.end);
             all.push(found);
         }
         Ok(all)
     }
 
-    /// Parses a replacement text, in which `\1` and `\g<name>` are groups. Fails with Python's message.
+    /// Parses a replacement text, in which `\1` and `\g<name>` are groups. Fails with Python's
+    /// message.
     pub(crate) fn template(&self, text: &str) -> Evaluated<Template> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -114,19 +153,30 @@ impl Regex {
             let position = text.len() - rest.len() + at;
             let tail = &rest[at + 1..];
             let Some(next) = tail.chars().next() else {
-                return Err(Halt::failed(format!("bad escape (end of pattern) at position {position}")));
+                return Err(Halt::failed(format!(
+                    "bad escape (end of pattern) at position {position}"
+                )));
             };
             let (group, length) = match next {
                 'g' => {
-                    let name = tail[1..].strip_prefix('<').and_then(|inner| inner.split_once('>'));
+                    let name = tail[1..]
+                        .strip_prefix('<')
+                        .and_then(|inner| inner.split_once('>'));
                     let Some((name, _)) = name else {
-                        return Err(Halt::failed(format!("missing group name at position {}", position + 2)));
+                        return Err(Halt::failed(format!(
+                            "missing group name at position {}",
+                            position + 2
+                        )));
                     };
                     (Some(self.group(name, position + 3)?), 3 + name.len())
                 }
                 '0'..='9' => {
                     let digits = tail.bytes().take(3).take_while(u8::is_ascii_digit).count();
-                    let octal = tail.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+                    let octal = tail
+                        .bytes()
+                        .take(3)
+                        .take_while(|byte| (b'0'..=b'7').contains(byte))
+                        .count();
                     if next == '0' || octal == 3 {
                         let code = u32::from_str_radix(&tail[..octal], 8).unwrap_or(0);
                         if code > 0o377 {
@@ -154,7 +204,9 @@ impl Regex {
                         'v' => '\x0b',
                         '\\' => '\\',
                         letter if letter.is_ascii_alphabetic() => {
-                            return Err(Halt::failed(format!("bad escape \\{letter} at position {position}")));
+                            return Err(Halt::failed(format!(
+                                "bad escape \\{letter} at position {position}"
+                            )));
                         }
                         other => {
                             literal.push('\\');
@@ -171,7 +223,10 @@ impl Regex {
             rest = &tail[length..];
         }
         literal.push_str(rest);
-        Ok(Template { parts, rest: literal })
+        Ok(Template {
+            parts,
+            rest: literal,
+        })
     }
 
     /// Returns the index of a group by number or name.
@@ -180,11 +235,17 @@ impl Regex {
         if let Ok(number) = name.parse::<usize>() {
             return match number < names.len() {
                 true => Ok(number),
-                false => Err(Halt::failed(format!("invalid group reference {number} at position {position}"))),
+                false => Err(Halt::failed(format!(
+                    "invalid group reference {number} at position {position}"
+                ))),
             };
         }
-        let found = names.iter().position(|known| known.as_deref() == Some(name));
-        found.ok_or_else(|| Halt::failed(format!("unknown group name {}", pycompat::repr_text(name))))
+        let found = names
+            .iter()
+            .position(|known| known.as_deref() == Some(name));
+        found.ok_or_else(|| {
+            Halt::failed(format!("unknown group name {}", pycompat::repr_text(name)))
+        })
     }
 }
 

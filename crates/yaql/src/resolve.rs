@@ -1,8 +1,9 @@
 //! The choice of a function for a call, and the call.
 //!
-//! yaql's rule has three steps. First, the functions with the name are selected whose parameters can take the
-//! arguments, without evaluating the arguments. The selected functions must agree on which arguments are evaluated.
-//! Then the arguments are evaluated. Finally, the most specific function whose parameters fit the values is chosen.
+//! yaql's rule has three steps. First, the functions with the name are selected whose parameters
+//! can take the arguments, without evaluating the arguments. The selected functions must agree on
+//! which arguments are evaluated. Then the arguments are evaluated. Finally, the most specific
+//! function whose parameters fit the values is chosen.
 
 use std::rc::Rc;
 
@@ -36,8 +37,8 @@ struct Mapping {
     named: Vec<usize>,
 }
 
-/// The arguments that are not evaluated, positional and named, one bit each. The last bit stands for all further
-/// arguments.
+/// The arguments that are not evaluated, positional and named, one bit each. The last bit stands
+/// for all further arguments.
 type Lazy = (u128, u128);
 
 fn bit(at: usize) -> u128 {
@@ -66,7 +67,9 @@ impl CallErrors<'_> {
         let name = self.name;
         let halt = match self.receiver() {
             None => Halt::unknown(format!("Unknown function \"{name}\"")),
-            Some(receiver) => Halt::unknown(format!("Unknown method \"{name}\" for receiver {receiver}")),
+            Some(receiver) => {
+                Halt::unknown(format!("Unknown method \"{name}\" for receiver {receiver}"))
+            }
         };
         halt.with_help(functions::help(name, self.receiver.is_some()))
     }
@@ -75,9 +78,9 @@ impl CallErrors<'_> {
         let name = self.name;
         let halt = match self.receiver() {
             None => Halt::no_match(format!("No function \"{name}\" matches supplied arguments")),
-            Some(receiver) => {
-                Halt::no_match(format!("No method \"{name}\" for receiver {receiver} matches supplied arguments"))
-            }
+            Some(receiver) => Halt::no_match(format!(
+                "No method \"{name}\" for receiver {receiver} matches supplied arguments"
+            )),
         };
         halt.with_help(functions::help_for_kinds(name, self.receiver))
     }
@@ -117,8 +120,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// Chooses the function of a call and evaluates its arguments. This is separate from the call, so that deeply
-    /// nested calls need less stack.
+    /// Chooses the function of a call and evaluates its arguments. This is separate from the call,
+    /// so that deeply nested calls need less stack.
     fn prepare(
         &mut self,
         name: &str,
@@ -128,13 +131,21 @@ impl Machine<'_> {
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
     ) -> Evaluated<(FunctionCode, CallArguments)> {
-        let errors = CallErrors { name, receiver: receiver.as_ref() };
-        let Some(first) = overloads.first() else { return Err(errors.unknown()) };
+        let errors = CallErrors {
+            name,
+            receiver: receiver.as_ref(),
+        };
+        let Some(first) = overloads.first() else {
+            return Err(errors.unknown());
+        };
         let mut shape = self.shape(first.takes_rules, receiver.clone(), arguments)?;
         let (candidates, lazy) = self.candidates(overloads, &shape, &errors)?;
         self.evaluate_arguments(&mut shape, lazy, scope)?;
         let (function, mapping) = self.choose(candidates, &shape, &errors)?;
-        Ok((function.run, self.bind_argument(function, &mapping, shape, scope, ordinal)?))
+        Ok((
+            function.run,
+            self.bind_argument(function, &mapping, shape, scope, ordinal)?,
+        ))
     }
 
     /// Returns the most specific function whose parameters fit the values.
@@ -170,14 +181,22 @@ impl Machine<'_> {
         arguments: SuppliedArguments<'_>,
     ) -> Evaluated<ArgumentList> {
         let mut shape = ArgumentList::default();
-        shape.positional.extend(receiver.map(ResolvedArgument::Value));
+        shape
+            .positional
+            .extend(receiver.map(ResolvedArgument::Value));
         match arguments {
             SuppliedArguments::Values(positional, named) => {
                 if takes_rules && !named.is_empty() {
                     return Err(Halt::failed(format!("Invalid argument {}", named[0].0)));
                 }
-                shape.positional.extend(positional.into_iter().map(ResolvedArgument::Value));
-                shape.named.extend(named.into_iter().map(|(name, value)| (name, ResolvedArgument::Value(value))));
+                shape
+                    .positional
+                    .extend(positional.into_iter().map(ResolvedArgument::Value));
+                shape.named.extend(
+                    named
+                        .into_iter()
+                        .map(|(name, value)| (name, ResolvedArgument::Value(value))),
+                );
             }
             SuppliedArguments::Written(nodes) => {
                 for node in nodes {
@@ -195,7 +214,8 @@ impl Machine<'_> {
                     }
                     let source = self.tree.node(*source);
                     let NodeKind::Word(name) = &source.kind else {
-                        return Err(Halt::failed("Cannot convert mapping to keyword argument").at(&source.span));
+                        return Err(Halt::failed("Cannot convert mapping to keyword argument")
+                            .at(&source.span));
                     };
                     let argument = ResolvedArgument::Node(*destination);
                     match shape.named.iter_mut().find(|(known, _)| known == name) {
@@ -208,7 +228,8 @@ impl Machine<'_> {
         Ok(shape)
     }
 
-    /// Returns the functions that can take the arguments, and the arguments that these functions do not evaluate.
+    /// Returns the functions that can take the arguments, and the arguments that these functions do
+    /// not evaluate.
     fn candidates(
         &self,
         overloads: &'static [&'static YaqlFunction],
@@ -218,9 +239,14 @@ impl Machine<'_> {
         let mut found = Vec::new();
         let mut agreed: Option<Lazy> = None;
         for function in overloads {
-            let Some(mapping) = self.map(function, shape) else { continue };
+            let Some(mapping) = self.map(function, shape) else {
+                continue;
+            };
             let bits = |places: &[usize]| {
-                let lazy = places.iter().enumerate().filter(|(_, place)| function.parameters[**place].kind.is_lazy());
+                let lazy = places
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, place)| function.parameters[**place].kind.is_lazy());
                 lazy.fold(0, |all, (at, _)| all | bit(at))
             };
             let lazy = (bits(&mapping.positional), bits(&mapping.named));
@@ -252,10 +278,17 @@ impl Machine<'_> {
             if parameter.place != ParameterPlace::One {
                 continue;
             }
-            let by_name = shape.named.iter().position(|(name, _)| **name == *parameter.name);
+            let by_name = shape
+                .named
+                .iter()
+                .position(|(name, _)| **name == *parameter.name);
             match (shape.positional.get(at), by_name) {
-                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), Some(_)) => return None,
-                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), None) => positional[at] = Some(place),
+                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), Some(_)) => {
+                    return None;
+                }
+                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), None) => {
+                    positional[at] = Some(place)
+                }
                 (_, Some(by_name)) => named[by_name] = Some(place),
                 (_, None) if parameter.default.is_none() => return None,
                 (Some(ResolvedArgument::LeftOut), None) => positional[at] = Some(place),
@@ -263,10 +296,16 @@ impl Machine<'_> {
             }
             at += 1;
         }
-        let rest = parameters.iter().position(|parameter| parameter.place == ParameterPlace::Rest);
-        let further = parameters.iter().position(|parameter| parameter.place == ParameterPlace::Named);
-        let mut mapping =
-            Mapping { positional: Vec::with_capacity(positional.len()), named: Vec::with_capacity(named.len()) };
+        let rest = parameters
+            .iter()
+            .position(|parameter| parameter.place == ParameterPlace::Rest);
+        let further = parameters
+            .iter()
+            .position(|parameter| parameter.place == ParameterPlace::Named);
+        let mut mapping = Mapping {
+            positional: Vec::with_capacity(positional.len()),
+            named: Vec::with_capacity(named.len()),
+        };
         for (place, argument) in positional.into_iter().zip(&shape.positional) {
             let place = place.or(rest)?;
             if !self.may_fit(&parameters[place], argument) {
@@ -285,24 +324,35 @@ impl Machine<'_> {
         Some(mapping)
     }
 
-    /// Returns the parameter for each argument if no argument is named, which is the usual case: each argument belongs
-    /// to the parameter at its index.
+    /// Returns the parameter for each argument if no argument is named, which is the usual case:
+    /// each argument belongs to the parameter at its index.
     fn map_in_order(&self, function: &YaqlFunction, shape: &ArgumentList) -> Option<Mapping> {
         let parameters = &function.parameters;
-        let singles = parameters.iter().take_while(|parameter| parameter.place == ParameterPlace::One).count();
-        let rest = parameters.get(singles).filter(|parameter| parameter.place == ParameterPlace::Rest).map(|_| singles);
+        let singles = parameters
+            .iter()
+            .take_while(|parameter| parameter.place == ParameterPlace::One)
+            .count();
+        let rest = parameters
+            .get(singles)
+            .filter(|parameter| parameter.place == ParameterPlace::Rest)
+            .map(|_| singles);
         let place_of = |at: usize| if at < singles { Some(at) } else { rest };
         for (at, argument) in shape.positional.iter().enumerate() {
             if !self.may_fit(&parameters[place_of(at)?], argument) {
                 return None;
             }
         }
-        let missing = parameters.get(shape.positional.len()..singles).unwrap_or_default();
+        let missing = parameters
+            .get(shape.positional.len()..singles)
+            .unwrap_or_default();
         if missing.iter().any(|parameter| parameter.default.is_none()) {
             return None;
         }
         let positional = (0..shape.positional.len()).filter_map(place_of).collect();
-        Some(Mapping { positional, named: Vec::new() })
+        Some(Mapping {
+            positional,
+            named: Vec::new(),
+        })
     }
 
     /// Whether an argument can fit a parameter, without evaluating it.
@@ -325,7 +375,12 @@ impl Machine<'_> {
         }
     }
 
-    fn evaluate_arguments(&mut self, shape: &mut ArgumentList, lazy: Lazy, scope: &Rc<Scope>) -> Evaluated<()> {
+    fn evaluate_arguments(
+        &mut self,
+        shape: &mut ArgumentList,
+        lazy: Lazy,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<()> {
         for (at, argument) in shape.positional.iter_mut().enumerate() {
             if let ResolvedArgument::Node(id) = argument
                 && lazy.0 & bit(at) == 0
@@ -346,7 +401,10 @@ impl Machine<'_> {
     /// Whether the evaluated arguments fit the parameters.
     fn accepts(&self, function: &YaqlFunction, mapping: &Mapping, shape: &ArgumentList) -> bool {
         let mut positional = mapping.positional.iter().zip(&shape.positional);
-        let mut named = mapping.named.iter().zip(shape.named.iter().map(|(_, argument)| argument));
+        let mut named = mapping
+            .named
+            .iter()
+            .zip(shape.named.iter().map(|(_, argument)| argument));
         positional.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
             && named.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
     }
@@ -395,9 +453,16 @@ impl Machine<'_> {
     }
 
     /// Converts an argument for its parameter. Fails if the argument exceeds the limits.
-    fn convert(&mut self, parameter: &Parameter, argument: ResolvedArgument, scope: &Rc<Scope>) -> Evaluated<Datum> {
+    fn convert(
+        &mut self,
+        parameter: &Parameter,
+        argument: ResolvedArgument,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<Datum> {
         let lambda = |argument| match argument {
-            ResolvedArgument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
+            ResolvedArgument::Node(id) => {
+                Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone())))
+            }
             ResolvedArgument::Value(Datum::Lambda(lambda)) => Datum::Lambda(lambda),
             ResolvedArgument::Value(Datum::Null) | ResolvedArgument::LeftOut => Datum::Null,
             ResolvedArgument::Value(value) => Datum::Lambda(Rc::new(Lambda::Always(value))),
@@ -410,7 +475,10 @@ impl Machine<'_> {
             ResolvedArgument::LeftOut => Datum::Null,
             ResolvedArgument::Node(id) => match self.tree.node(id).kind {
                 NodeKind::Rule(source, destination) => {
-                    let sides = (lambda(ResolvedArgument::Node(source)), lambda(ResolvedArgument::Node(destination)));
+                    let sides = (
+                        lambda(ResolvedArgument::Node(source)),
+                        lambda(ResolvedArgument::Node(destination)),
+                    );
                     return Ok(Datum::Rule(Rc::new(sides)));
                 }
                 _ => Datum::Null,
@@ -418,7 +486,9 @@ impl Machine<'_> {
         };
         self.measure(&value)?;
         match parameter.kind {
-            ParameterType::Iterable | ParameterType::Ordered if !matches!(value, Datum::Null) => self.limited(value),
+            ParameterType::Iterable | ParameterType::Ordered if !matches!(value, Datum::Null) => {
+                self.limited(value)
+            }
             _ => Ok(value),
         }
     }
@@ -443,7 +513,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// Returns the variables of a function that the expression defines: all of its arguments, evaluated.
+    /// Returns the variables of a function that the expression defines: all of its arguments,
+    /// evaluated.
     fn prepare_defined(
         &mut self,
         name: &str,
@@ -451,8 +522,14 @@ impl Machine<'_> {
         arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
     ) -> Evaluated<Vec<(Variable, Datum)>> {
-        let errors = CallErrors { name, receiver: None };
-        if overloads.first().is_some_and(|function| function.takes_rules) {
+        let errors = CallErrors {
+            name,
+            receiver: None,
+        };
+        if overloads
+            .first()
+            .is_some_and(|function| function.takes_rules)
+        {
             return Err(errors.ambiguous());
         }
         let mut shape = self.shape(false, None, arguments)?;
@@ -466,9 +543,14 @@ impl Machine<'_> {
         self.evaluate_arguments(&mut shape, (0, 0), scope)?;
         let mut variables = Vec::with_capacity(shape.positional.len() + shape.named.len());
         let unnamed = (1..).map(Variable::Number).zip(shape.positional);
-        let named = shape.named.into_iter().map(|(name, argument)| (Variable::of(&name), argument));
+        let named = shape
+            .named
+            .into_iter()
+            .map(|(name, argument)| (Variable::of(&name), argument));
         for (variable, argument) in unnamed.chain(named) {
-            let ResolvedArgument::Value(value) = argument else { return Err(errors.no_match()) };
+            let ResolvedArgument::Value(value) = argument else {
+                return Err(errors.no_match());
+            };
             self.measure(&value)?;
             variables.push((variable, value));
         }
@@ -476,14 +558,22 @@ impl Machine<'_> {
     }
 }
 
-/// Whether one function is more specific than another for these arguments: at least one parameter is narrower and none
-/// is wider.
-fn is_narrower(function: &YaqlFunction, mapping: &Mapping, other: &YaqlFunction, other_mapping: &Mapping) -> bool {
+/// Whether one function is more specific than another for these arguments: at least one parameter
+/// is narrower and none is wider.
+fn is_narrower(
+    function: &YaqlFunction,
+    mapping: &Mapping,
+    other: &YaqlFunction,
+    other_mapping: &Mapping,
+) -> bool {
     let positional = mapping.positional.iter().zip(&other_mapping.positional);
     let named = mapping.named.iter().zip(&other_mapping.named);
     let mut narrower = false;
     for (one, another) in positional.chain(named) {
-        let (one, another) = (function.parameters[*one].kind, other.parameters[*another].kind);
+        let (one, another) = (
+            function.parameters[*one].kind,
+            other.parameters[*another].kind,
+        );
         if another.is_narrower_than(one) {
             return false;
         }

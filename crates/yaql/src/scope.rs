@@ -30,7 +30,11 @@ impl Scope {
 
     fn new(parent: Option<Rc<Scope>>, variables: Vec<(Variable, Datum)>) -> Rc<Scope> {
         let around = parent.as_ref().map_or(0, |parent| parent.depth());
-        let held = variables.iter().map(|(_, value)| value.depth()).max().unwrap_or(0);
+        let held = variables
+            .iter()
+            .map(|(_, value)| value.depth())
+            .max()
+            .unwrap_or(0);
         Rc::new(Scope {
             defines: Cell::new(parent.as_ref().is_some_and(|parent| parent.defines.get())),
             depth: Cell::new(around.max(held) + 1),
@@ -49,7 +53,13 @@ impl Scope {
     pub(crate) fn get(&self, variable: &Variable) -> Datum {
         let mut place = Some(self);
         while let Some(scope) = place {
-            if let Some((_, value)) = scope.variables.borrow().iter().rev().find(|(name, _)| name == variable) {
+            if let Some((_, value)) = scope
+                .variables
+                .borrow()
+                .iter()
+                .rev()
+                .find(|(name, _)| name == variable)
+            {
                 return value.clone();
             }
             place = scope.parent.as_deref();
@@ -81,11 +91,17 @@ impl Scope {
         self.defines.get()
     }
 
-    /// Returns the function with a name that this scope or an enclosing one defines, with the defining scope.
+    /// Returns the function with a name that this scope or an enclosing one defines, with the
+    /// defining scope.
     pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, LambdaBody)> {
         let mut place = Some(self);
         while let Some(scope) = place.filter(|scope| scope.defines.get()) {
-            if let Some((_, body)) = scope.functions.borrow().iter().find(|(known, _)| **known == *name) {
+            if let Some((_, body)) = scope
+                .functions
+                .borrow()
+                .iter()
+                .find(|(known, _)| **known == *name)
+            {
                 return Some((scope.clone(), body.clone()));
             }
             place = scope.parent.as_ref();

@@ -126,10 +126,14 @@ impl DefaultValue {
     }
 }
 
-/// Parses the parameters of a signature: `collection: iterable, count: int = 1, *others: any?, **named: any?`.
-/// Returns `None` if the text is not a signature.
+/// Parses the parameters of a signature: `collection: iterable, count: int = 1, *others: any?,
+/// **named: any?`. Returns `None` if the text is not a signature.
 pub(crate) fn parse(signature: &'static str) -> Option<Vec<Parameter>> {
-    signature.split(", ").filter(|part| !part.is_empty()).map(parameter).collect()
+    signature
+        .split(", ")
+        .filter(|part| !part.is_empty())
+        .map(parameter)
+        .collect()
 }
 
 fn parameter(text: &'static str) -> Option<Parameter> {
@@ -157,13 +161,22 @@ fn parameter(text: &'static str) -> Option<Parameter> {
         Some("0s") => Some(DefaultValue::NoTime),
         Some(number) => Some(DefaultValue::Int(number.parse().ok()?)),
     };
-    Some(Parameter { name, place, kind, nullable: nullable || kind == ParameterType::Lambda, default })
+    Some(Parameter {
+        name,
+        place,
+        kind,
+        nullable: nullable || kind == ParameterType::Lambda,
+        default,
+    })
 }
 
 impl ParameterType {
     /// The name of the type in a signature.
     pub fn word(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("any", |(word, _)| word)
+        KINDS
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("any", |(word, _)| word)
     }
 
     /// Whether the argument is not evaluated before the call.
@@ -232,16 +245,43 @@ mod tests {
     #[test]
     fn signature_is_parsed_into_parameters() {
         let parameters =
-            parse("collection: iterable, count: int? = -1, *others: any?, **named: any").expect("a signature");
-        let shown: Vec<_> =
-            parameters.iter().map(|one| (one.name, one.place, one.kind, one.nullable, one.default)).collect();
+            parse("collection: iterable, count: int? = -1, *others: any?, **named: any")
+                .expect("a signature");
+        let shown: Vec<_> = parameters
+            .iter()
+            .map(|one| (one.name, one.place, one.kind, one.nullable, one.default))
+            .collect();
         assert_eq!(
             shown,
             [
-                ("collection", ParameterPlace::One, ParameterType::Iterable, false, None),
-                ("count", ParameterPlace::One, ParameterType::Int, true, Some(DefaultValue::Int(-1))),
-                ("others", ParameterPlace::Rest, ParameterType::Any, true, None),
-                ("named", ParameterPlace::Named, ParameterType::Any, false, None),
+                (
+                    "collection",
+                    ParameterPlace::One,
+                    ParameterType::Iterable,
+                    false,
+                    None
+                ),
+                (
+                    "count",
+                    ParameterPlace::One,
+                    ParameterType::Int,
+                    true,
+                    Some(DefaultValue::Int(-1))
+                ),
+                (
+                    "others",
+                    ParameterPlace::Rest,
+                    ParameterType::Any,
+                    true,
+                    None
+                ),
+                (
+                    "named",
+                    ParameterPlace::Named,
+                    ParameterType::Any,
+                    false,
+                    None
+                ),
             ]
         );
         assert_eq!(parse(""), Some(vec![]));

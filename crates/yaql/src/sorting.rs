@@ -18,8 +18,17 @@ pub(crate) fn sort(
     fields: &[(Rc<Lambda>, bool)],
     machine: &mut Machine<'_>,
 ) -> Evaluated<Vec<Datum>> {
-    let entries = items.into_iter().map(|item| SortEntry { item, fields: Vec::new() }).collect();
-    Ok(merge_sort(entries, fields, machine)?.into_iter().map(|entry| entry.item).collect())
+    let entries = items
+        .into_iter()
+        .map(|item| SortEntry {
+            item,
+            fields: Vec::new(),
+        })
+        .collect();
+    Ok(merge_sort(entries, fields, machine)?
+        .into_iter()
+        .map(|entry| entry.item)
+        .collect())
 }
 
 fn merge_sort(
@@ -54,7 +63,10 @@ fn compare(
     machine: &mut Machine<'_>,
 ) -> Evaluated<Ordering> {
     for (at, (selector, ascending)) in fields.iter().enumerate() {
-        let (a, b) = (field(left, at, selector, machine)?, field(right, at, selector, machine)?);
+        let (a, b) = (
+            field(left, at, selector, machine)?,
+            field(right, at, selector, machine)?,
+        );
         let found = if machine.operator("#operator_<", &a, &b)?.truth() {
             Ordering::Less
         } else if machine.operator("#operator_>", &a, &b)?.truth() {
@@ -68,7 +80,12 @@ fn compare(
 }
 
 /// Returns a sort key of an item, which is evaluated once.
-fn field(entry: &mut SortEntry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Evaluated<Datum> {
+fn field(
+    entry: &mut SortEntry,
+    at: usize,
+    selector: &Lambda,
+    machine: &mut Machine<'_>,
+) -> Evaluated<Datum> {
     if let Some(known) = entry.fields.get(at) {
         return Ok(known.clone());
     }

@@ -5,15 +5,23 @@ use std::rc::Rc;
 
 use crate::failure::{Evaluated, Halt};
 use crate::model::{
-    Cursor, Datum, DatumList, Extent, Lambda, Machine, Ordering, ReplayableSequence, SequenceStore, Sorting, Stream,
-    StreamSource, View,
+    Cursor, Datum, DatumList, Extent, Lambda, Machine, Ordering, ReplayableSequence, SequenceStore,
+    Sorting, Stream, StreamSource, View,
 };
 use crate::sorting;
 
 impl Stream {
-    /// Creates a sequence with items from a function; `depth` is the depth of the values that the function holds.
-    pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static) -> Stream {
-        Stream(Rc::new(StreamSource { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
+    /// Creates a sequence with items from a function; `depth` is the depth of the values that the
+    /// function holds.
+    pub(crate) fn new(
+        depth: u32,
+        next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static,
+    ) -> Stream {
+        Stream(Rc::new(StreamSource {
+            depth: depth + 1,
+            limited: false,
+            next: RefCell::new(Some(Box::new(next))),
+        }))
     }
 
     /// Creates a sequence of the items of a value that fails after `most` items.
@@ -29,12 +37,18 @@ impl Stream {
         let next = move |machine: &mut Machine<'_>| {
             let item = items.next(machine)?;
             if item.is_some() && taken >= most {
-                return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+                return Err(Halt::limit(format!(
+                    "Collection length exceeds {most} elements"
+                )));
             }
             taken += 1;
             Ok(item)
         };
-        Stream(Rc::new(StreamSource { depth, limited: true, next: RefCell::new(Some(Box::new(next))) }))
+        Stream(Rc::new(StreamSource {
+            depth,
+            limited: true,
+            next: RefCell::new(Some(Box::new(next))),
+        }))
     }
 
     /// Returns the next item.
@@ -42,7 +56,9 @@ impl Stream {
         let Ok(mut slot) = self.0.next.try_borrow_mut() else {
             return Err(Halt::failed("generator already executing"));
         };
-        let Some(next) = slot.as_mut() else { return Ok(None) };
+        let Some(next) = slot.as_mut() else {
+            return Ok(None);
+        };
         machine.budget.enter_item()?;
         let item = next(machine);
         machine.budget.leave_item();
@@ -65,7 +81,11 @@ impl Stream {
 impl ReplayableSequence {
     pub(crate) fn new(source: Datum, machine: &mut Machine<'_>) -> ReplayableSequence {
         let depth = source.depth() + 1;
-        ReplayableSequence { source: RefCell::new(Cursor::of(source)), depth, slot: machine.sequences.new_memory() }
+        ReplayableSequence {
+            source: RefCell::new(Cursor::of(source)),
+            depth,
+            slot: machine.sequences.new_memory(),
+        }
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -94,12 +114,20 @@ impl ReplayableSequence {
 impl Ordering {
     pub(crate) fn new(collection: Datum, machine: &mut Machine<'_>) -> Ordering {
         let depth = collection.depth() + 1;
-        Ordering { collection, depth, slot: machine.sequences.new_sorting() }
+        Ordering {
+            collection,
+            depth,
+            slot: machine.sequences.new_sorting(),
+        }
     }
 
     /// Adds a sort key.
     pub(crate) fn then(&self, selector: Rc<Lambda>, ascending: bool, machine: &mut Machine<'_>) {
-        machine.sequences.sorting(self.slot).fields.push((selector, ascending));
+        machine
+            .sequences
+            .sorting(self.slot)
+            .fields
+            .push((selector, ascending));
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -114,7 +142,11 @@ impl Ordering {
         let items = machine.collect(self.collection.clone())?;
         let items = sorting::sort(items, &fields, machine)?;
         let extent = Extent::around(&items);
-        let sorted = Rc::new(DatumList { items, tuple: false, extent });
+        let sorted = Rc::new(DatumList {
+            items,
+            tuple: false,
+            extent,
+        });
         machine.sequences.sorting(self.slot).sorted = Some(sorted.clone());
         Ok(sorted)
     }
@@ -141,8 +173,8 @@ impl SequenceStore {
 }
 
 impl Cursor {
-    /// Creates a cursor over a list, set, sequence, the keys of a map, or the characters of a text. For other values
-    /// `next` fails.
+    /// Creates a cursor over a list, set, sequence, the keys of a map, or the characters of a text.
+    /// For other values `next` fails.
     pub(crate) fn of(value: Datum) -> Cursor {
         match value {
             Datum::List(list) => Cursor::List(list, 0),
@@ -152,7 +184,12 @@ impl Cursor {
             Datum::Stream(stream) => Cursor::Stream(stream),
             Datum::Memory(memory) => Cursor::Memory(memory, 0),
             Datum::Ordering(ordering) => Cursor::Ordering(ordering),
-            Datum::Text(text) => Cursor::Text(text.chars().rev().map(|one| Datum::text(one.to_string())).collect()),
+            Datum::Text(text) => Cursor::Text(
+                text.chars()
+                    .rev()
+                    .map(|one| Datum::text(one.to_string()))
+                    .collect(),
+            ),
             other => Cursor::NotIterable(other.type_name()),
         }
     }
@@ -171,11 +208,13 @@ impl Cursor {
             }
             Cursor::View(view, map, at) => {
                 *at += 1;
-                map.entries.get_index(*at - 1).map(|(key, value)| match view {
-                    View::Keys => key.value.clone(),
-                    View::Values => value.clone(),
-                    View::Entries => Datum::tuple(vec![key.value.clone(), value.clone()]),
-                })
+                map.entries
+                    .get_index(*at - 1)
+                    .map(|(key, value)| match view {
+                        View::Keys => key.value.clone(),
+                        View::Values => value.clone(),
+                        View::Entries => Datum::tuple(vec![key.value.clone(), value.clone()]),
+                    })
             }
             Cursor::Stream(stream) => stream.next(machine)?,
             Cursor::Memory(memory, at) => {
@@ -189,7 +228,9 @@ impl Cursor {
                 first
             }
             Cursor::Text(rest) => rest.pop(),
-            Cursor::NotIterable(name) => return Err(Halt::failed(format!("'{name}' object is not iterable"))),
+            Cursor::NotIterable(name) => {
+                return Err(Halt::failed(format!("'{name}' object is not iterable")));
+            }
         })
     }
 }

@@ -35,12 +35,19 @@ fn write(value: &Datum, out: &mut String) {
         Datum::Big(value) => out.push_str(&value.to_string()),
         Datum::Float(value) => out.push_str(&pycompat::float_text(*value)),
         Datum::Text(text) => out.push_str(&pycompat::repr_text(text)),
-        Datum::List(list) if list.tuple && list.items.len() == 1 => row(list.items.iter(), "(", ",)", out),
+        Datum::List(list) if list.tuple && list.items.len() == 1 => {
+            row(list.items.iter(), "(", ",)", out)
+        }
         Datum::List(list) if list.tuple => row(list.items.iter(), "(", ")", out),
         Datum::List(list) => row(list.items.iter(), "[", "]", out),
         Datum::Map(map) => write_map(map, out),
         Datum::Set(set) if set.items.is_empty() => out.push_str("frozenset()"),
-        Datum::Set(set) => row(set.items.iter().map(|key| &key.value), "frozenset({", "})", out),
+        Datum::Set(set) => row(
+            set.items.iter().map(|key| &key.value),
+            "frozenset({",
+            "})",
+            out,
+        ),
         Datum::View(view, map) if map.frozen => {
             out.push_str(match view {
                 View::Keys => "KeysView(",
@@ -50,7 +57,12 @@ fn write(value: &Datum, out: &mut String) {
             write_map(map, out);
             out.push(')');
         }
-        Datum::View(View::Keys, map) => row(map.entries.keys().map(|key| &key.value), "dict_keys([", "])", out),
+        Datum::View(View::Keys, map) => row(
+            map.entries.keys().map(|key| &key.value),
+            "dict_keys([",
+            "])",
+            out,
+        ),
         Datum::View(View::Values, map) => row(map.entries.values(), "dict_values([", "])", out),
         Datum::View(View::Entries, map) => {
             out.push_str("dict_items([");

@@ -1,6 +1,7 @@
 //! A parsed expression: nodes in one vector that refer to each other by index.
 //!
-//! With a vector instead of boxes, dropping a deeply nested expression needs no recursion, and threads can share it.
+//! With a vector instead of boxes, dropping a deeply nested expression needs no recursion, and
+//! threads can share it.
 
 use std::ops::Range;
 
@@ -35,10 +36,15 @@ pub(crate) enum NodeKind {
     Word(Name),
     /// `$name`.
     Variable(Variable),
-    /// An expression in parentheses. The enclosing expression treats it neither as a word nor as a call.
+    /// An expression in parentheses. The enclosing expression treats it neither as a word nor as a
+    /// call.
     Wrapped(NodeId),
     /// `left.right`, or `left?.right`.
-    Dot { left: NodeId, right: NodeId, safe: bool },
+    Dot {
+        left: NodeId,
+        right: NodeId,
+        safe: bool,
+    },
     /// `left => right`, as an argument only.
     Rule(NodeId, NodeId),
     /// A call, an operator, an index, a list or a map.
@@ -56,7 +62,8 @@ pub(crate) enum Constant {
     Text(Name),
 }
 
-/// The name of a variable without its `$`; numbered variables are numbers, and the empty name is number 1.
+/// The name of a variable without its `$`; numbered variables are numbers, and the empty name is
+/// number 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Variable {
     Number(u32),
@@ -67,7 +74,8 @@ impl Variable {
     /// Returns the variable with a name, with or without `$`.
     pub(crate) fn of(name: &str) -> Variable {
         let name = name.strip_prefix('$').unwrap_or(name);
-        let counted = name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
+        let counted = name.bytes().all(|byte| byte.is_ascii_digit())
+            && (name == "0" || !name.starts_with('0'));
         match name.parse() {
             _ if name.is_empty() => Variable::Number(1),
             Ok(number) if counted => Variable::Number(number),
@@ -119,6 +127,9 @@ mod tests {
         assert_eq!(Variable::of("2"), Variable::Number(2));
         assert_eq!(Variable::of("$01"), Variable::Name("01".into()));
         assert_eq!(Variable::of("$x"), Variable::Name("x".into()));
-        assert_eq!(Variable::of("99999999999"), Variable::Name("99999999999".into()));
+        assert_eq!(
+            Variable::of("99999999999"),
+            Variable::Name("99999999999".into())
+        );
     }
 }

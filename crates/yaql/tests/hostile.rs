@@ -20,7 +20,9 @@ fn failure(expression: &str) -> Option<FailureKind> {
         let data = Value::map([("data", Value::Null)]);
         let found = Program::compile(&text)
             .map_err(EvaluationStop::Failed)
-            .and_then(|program| program.evaluate(&data, &EvaluationLimits::default(), &mut NoExternalValues));
+            .and_then(|program| {
+                program.evaluate(&data, &EvaluationLimits::default(), &mut NoExternalValues)
+            });
         let kind = match found {
             Ok(_) => None,
             Err(EvaluationStop::Failed(failure)) => Some(failure.kind),
@@ -29,9 +31,14 @@ fn failure(expression: &str) -> Option<FailureKind> {
         // The receiver may have timed out.
         let _ = sender.send(kind);
     };
-    std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(run)
+        .expect("a thread can be started");
     let shown: String = expression.chars().take(80).collect();
-    receiver.recv_timeout(LONGEST).unwrap_or_else(|error| panic!("{shown}: {error}"))
+    receiver
+        .recv_timeout(LONGEST)
+        .unwrap_or_else(|error| panic!("{shown}: {error}"))
 }
 
 #[track_caller]
@@ -98,7 +105,11 @@ fn deep_nesting_stops_at_a_limit() {
     limited(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)));
     limited(&format!("{}1", "-".repeat(100_000)));
     limited(&format!("{}1", "not ".repeat(100_000)));
-    limited(&format!("{}1{}", "len(".repeat(100_000), ")".repeat(100_000)));
+    limited(&format!(
+        "{}1{}",
+        "len(".repeat(100_000),
+        ")".repeat(100_000)
+    ));
     limited(&format!("{}1", "let(1) -> ".repeat(100_000)));
     limited(&format!("1{}", " + 1".repeat(100_000)));
     limited(&format!("$.data{}", "?.a".repeat(100_000)));
@@ -106,8 +117,12 @@ fn deep_nesting_stops_at_a_limit() {
     limited(&format!("[1]{}", "[0]".repeat(100_000)));
     // Each of these sequences encloses the previous one.
     limited("range(200).aggregate(range(200).aggregate($1.skip(0), $1), range(3)).len()");
-    limited("range(200).aggregate(range(200).aggregate($1.memorize(), $1.where(true)), range(3)).len()");
-    limited("range(200).aggregate(range(200).aggregate(let(p => $1) -> range(2).select($p), $1), 0)");
+    limited(
+        "range(200).aggregate(range(200).aggregate($1.memorize(), $1.where(true)), range(3)).len()",
+    );
+    limited(
+        "range(200).aggregate(range(200).aggregate(let(p => $1) -> range(2).select($p), $1), 0)",
+    );
 }
 
 /// Each kind of nesting at its limit, on a thread with the default stack size.
@@ -138,8 +153,10 @@ fn the_stack_is_deep_enough_for_the_limits() {
     }
     for depth in 1..250 {
         failure(
-            &format!("def(f, switch($ > {depth} => 1, true => [1].select(f($$))).toList()) -> f(1)")
-                .replace("$$", "$ + 1"),
+            &format!(
+                "def(f, switch($ > {depth} => 1, true => [1].select(f($$))).toList()) -> f(1)"
+            )
+            .replace("$$", "$ + 1"),
         );
     }
     failure("def(f, [$].select(f($ + 1)).toList()) -> f(1)");

@@ -3,16 +3,22 @@
 use blueprint::Value;
 use proptest::prelude::*;
 use yaql::{
-    CallForm, DrawRequest, DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, NoExternalValues,
-    ParameterPlace, ParameterType, Program, functions,
+    CallForm, DrawRequest, DrawSite, EvaluationLimits, EvaluationStop, ExternalValue,
+    ExternalValues, NoExternalValues, ParameterPlace, ParameterType, Program, functions,
 };
 
 /// A small limit of steps, so that many texts can be tested.
-const LIMITS: EvaluationLimits =
-    EvaluationLimits { items: 200, bytes: 10_000, steps: 5_000, depth: 200, text_format: true };
+const LIMITS: EvaluationLimits = EvaluationLimits {
+    items: 200,
+    bytes: 10_000,
+    steps: 5_000,
+    depth: 200,
+    text_format: true,
+};
 
 fn data() -> Value {
-    let row = |name: &str, age: i64| Value::map([("n", Value::from(name)), ("a", Value::from(age))]);
+    let row =
+        |name: &str, age: i64| Value::map([("n", Value::from(name)), ("a", Value::from(age))]);
     let data = Value::map([
         ("l", Value::list([row("ann", 3), row("bob", 2)])),
         ("m", Value::map([("k", Value::from(1)), ("é", Value::Null)])),
@@ -29,10 +35,12 @@ struct Drawn(Vec<DrawRequest>);
 
 impl ExternalValues for Drawn {
     fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
-        self.0.contains(&DrawRequest { site, what }).then(|| match what {
-            ExternalValue::Now => Value::Int(1_577_934_245_000_000),
-            ExternalValue::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
-        })
+        self.0
+            .contains(&DrawRequest { site, what })
+            .then(|| match what {
+                ExternalValue::Now => Value::Int(1_577_934_245_000_000),
+                ExternalValue::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
+            })
     }
 }
 
@@ -53,7 +61,10 @@ fn check(text: &str) {
                 drawn.0.extend(questions);
                 drawn.0.sort();
                 drawn.0.dedup();
-                assert!(drawn.0.len() > known, "{text:?} asks again for what was drawn");
+                assert!(
+                    drawn.0.len() > known,
+                    "{text:?} asks again for what was drawn"
+                );
             }
             other => break other,
         }
@@ -136,13 +147,41 @@ const TOKENS: [&str; 64] = [
 /// Returns an argument that may fit a parameter of a type.
 fn argument(kind: ParameterType, pick: usize) -> &'static str {
     let fitting: &[&'static str] = match kind {
-        ParameterType::Int | ParameterType::Integer => {
-            &["0", "1", "-1", "5", "$.data.big", "9223372036854775807", "-9223372036854775807", "true"]
-        }
-        ParameterType::Number => &["0", "2.5", "-3", "$.data.big", "float(nan)", "float(inf)", "float('-inf')", "5e"],
-        ParameterType::Text => &["a", "''", "'é日'", "$.data.s", "'a' * 9000", "'[a-z]('", "'%Y-%j %Q'", "'{0} {'"],
+        ParameterType::Int | ParameterType::Integer => &[
+            "0",
+            "1",
+            "-1",
+            "5",
+            "$.data.big",
+            "9223372036854775807",
+            "-9223372036854775807",
+            "true",
+        ],
+        ParameterType::Number => &[
+            "0",
+            "2.5",
+            "-3",
+            "$.data.big",
+            "float(nan)",
+            "float(inf)",
+            "float('-inf')",
+            "5e",
+        ],
+        ParameterType::Text => &[
+            "a",
+            "''",
+            "'é日'",
+            "$.data.s",
+            "'a' * 9000",
+            "'[a-z]('",
+            "'%Y-%j %Q'",
+            "'{0} {'",
+        ],
         ParameterType::Bool => &["true", "false"],
-        ParameterType::Iterable | ParameterType::Ordered | ParameterType::Sequence | ParameterType::Iterator => &[
+        ParameterType::Iterable
+        | ParameterType::Ordered
+        | ParameterType::Sequence
+        | ParameterType::Iterator => &[
             "[]",
             "[1, [2], null]",
             "$.data.l",
@@ -156,14 +195,22 @@ fn argument(kind: ParameterType, pick: usize) -> &'static str {
         ParameterType::Set => &["set()", "set(1, a)", "$.data.m.keys()", "$.data.m.items()"],
         ParameterType::Ordering => &["[2, 1].orderBy($)"],
         ParameterType::Regex => &["regex('(a)|b')", "regex('')", "regex('(?P<x>.)*')"],
-        ParameterType::Datetime => &["datetime(1, 1, 1)", "datetime(9999, 12, 31, 23, 59, 59)", "now()"],
-        ParameterType::Timespan => &["timespan()", "timespan(days => 999999999)", "timespan(microseconds => -1)"],
+        ParameterType::Datetime => &[
+            "datetime(1, 1, 1)",
+            "datetime(9999, 12, 31, 23, 59, 59)",
+            "now()",
+        ],
+        ParameterType::Timespan => &[
+            "timespan()",
+            "timespan(days => 999999999)",
+            "timespan(microseconds => -1)",
+        ],
         ParameterType::Context => &["let(x => 1)", "with(1)"],
         ParameterType::Rule | ParameterType::LazyRule => &["a => 1", "true => 2", "[1] => 3"],
         ParameterType::Lambda => &["$", "$1 + $2", "$.a", "null", "[$, 1]", "random()", "$ > 1"],
-        ParameterType::Any | ParameterType::Null => {
-            &["null", "1", "a", "[1]", "{a => 1}", "range(2)", "regex(a)", "now()"]
-        }
+        ParameterType::Any | ParameterType::Null => &[
+            "null", "1", "a", "[1]", "{a => 1}", "range(2)", "regex(a)", "now()",
+        ],
     };
     fitting[pick % fitting.len()]
 }
@@ -176,17 +223,26 @@ fn call(function: usize, picks: &[usize]) -> String {
     let mut arguments = Vec::new();
     for parameter in &function.parameters {
         let Some(pick) = picks.next() else { break };
-        let kind = if pick % 11 == 0 { ParameterType::Any } else { parameter.kind };
+        let kind = if pick % 11 == 0 {
+            ParameterType::Any
+        } else {
+            parameter.kind
+        };
         match parameter.place {
             ParameterPlace::One
-                if parameter.default.is_some() && pick % 5 == 0 && function.how != CallForm::Operator =>
+                if parameter.default.is_some()
+                    && pick % 5 == 0
+                    && function.how != CallForm::Operator =>
             {
-                arguments.push(format!("{} => {}", parameter.name, argument(kind, pick / 5)));
+                arguments.push(format!(
+                    "{} => {}",
+                    parameter.name,
+                    argument(kind, pick / 5)
+                ));
             }
             ParameterPlace::One => arguments.push(argument(kind, pick).to_owned()),
-            ParameterPlace::Rest => {
-                arguments.extend((0..pick % 4).map(|more| argument(kind, pick / 3 + more).to_owned()))
-            }
+            ParameterPlace::Rest => arguments
+                .extend((0..pick % 4).map(|more| argument(kind, pick / 3 + more).to_owned())),
             ParameterPlace::Named => arguments.push(format!("default => {}", argument(kind, pick))),
         }
     }
@@ -195,16 +251,25 @@ fn call(function: usize, picks: &[usize]) -> String {
             format!("({first}).{}({})", function.name, rest.join(", "))
         }
         (CallForm::Property, Some((first, _))) => {
-            format!("({first}).{}", function.name.rsplit('#').next().unwrap_or_default())
+            format!(
+                "({first}).{}",
+                function.name.rsplit('#').next().unwrap_or_default()
+            )
         }
         (CallForm::Operator, Some((first, rest))) => match function.name {
             "#list" => format!("[{}]", arguments.join(", ")),
             "#map" => format!("{{{}}}", arguments.join(", ")),
             "#indexer" => format!("{first}[{}]", rest.join(", ")),
-            name if name.starts_with("#unary") => format!("{} ({first})", &name["#unary_operator_".len()..]),
+            name if name.starts_with("#unary") => {
+                format!("{} ({first})", &name["#unary_operator_".len()..])
+            }
             "*equal" => format!("({first}) = ({})", rest.join(", ")),
             "*not_equal" => format!("({first}) != ({})", rest.join(", ")),
-            name => format!("({first}) {} ({})", &name["#operator_".len()..], rest.join(", ")),
+            name => format!(
+                "({first}) {} ({})",
+                &name["#operator_".len()..],
+                rest.join(", ")
+            ),
         },
         _ => format!("{}({})", function.name, arguments.join(", ")),
     }
@@ -241,17 +306,34 @@ proptest! {
 
 #[test]
 fn missing_values_are_requested_together() {
-    let program =
-        Program::compile("[now(), random(), random(1, 6), range(3).select(random())]").expect("it is an expression");
-    let Err(EvaluationStop::Ask(questions)) =
-        program.evaluate(&Value::Null, &EvaluationLimits::default(), &mut NoExternalValues)
-    else {
+    let program = Program::compile("[now(), random(), random(1, 6), range(3).select(random())]")
+        .expect("it is an expression");
+    let Err(EvaluationStop::Ask(questions)) = program.evaluate(
+        &Value::Null,
+        &EvaluationLimits::default(),
+        &mut NoExternalValues,
+    ) else {
         panic!("it asks");
     };
-    let drawn: Vec<_> = questions.iter().map(|question| (question.site.turn, question.what)).collect();
+    let drawn: Vec<_> = questions
+        .iter()
+        .map(|question| (question.site.turn, question.what))
+        .collect();
     assert_eq!(
         drawn,
-        [(0, ExternalValue::Now), (0, ExternalValue::Random), (0, ExternalValue::Random), (0, ExternalValue::Random)]
+        [
+            (0, ExternalValue::Now),
+            (0, ExternalValue::Random),
+            (0, ExternalValue::Random),
+            (0, ExternalValue::Random)
+        ]
     );
-    assert_eq!(questions.iter().map(|question| question.site.call).collect::<std::collections::BTreeSet<_>>().len(), 4);
+    assert_eq!(
+        questions
+            .iter()
+            .map(|question| question.site.call)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        4
+    );
 }

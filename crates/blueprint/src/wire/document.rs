@@ -1,9 +1,10 @@
 //! The wire form of a [`Blueprint`], which transforms receive and return (decision 4.2).
 //!
-//! It is one JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and resource, in order. The
-//! list can express that two resources have the same name, which a map cannot. The other keys are the fields of
-//! [`Blueprint`], in camel case. `at` is a place: three numbers that only the engine interprets. A transform copies the
-//! place of the source element to each element that it generates.
+//! It is one JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and
+//! resource, in order. The list can express that two resources have the same name, which a map
+//! cannot. The other keys are the fields of [`Blueprint`], in camel case. `at` is a place: three
+//! numbers that only the engine interprets. A transform copies the place of the source element to
+//! each element that it generates.
 //!
 //! Not here: the dialect of the document, which the engine knows.
 
@@ -41,14 +42,24 @@ impl std::error::Error for WireDocumentError {}
 impl WireDocument {
     /// The wire form of a blueprint.
     pub fn of(mut blueprint: Blueprint) -> WireDocument {
-        let resources = std::mem::take(&mut blueprint.resources).into_iter().collect();
-        WireDocument { format: super::VERSION, blueprint, resources }
+        let resources = std::mem::take(&mut blueprint.resources)
+            .into_iter()
+            .collect();
+        WireDocument {
+            format: super::VERSION,
+            blueprint,
+            resources,
+        }
     }
 
-    /// The blueprint, and the positions and names of resources that are left out because an earlier resource has the
-    /// same name.
+    /// The blueprint, and the positions and names of resources that are left out because an earlier
+    /// resource has the same name.
     pub fn into_blueprint(self) -> (Blueprint, Vec<(usize, Name)>) {
-        let WireDocument { mut blueprint, resources, .. } = self;
+        let WireDocument {
+            mut blueprint,
+            resources,
+            ..
+        } = self;
         let mut named = IndexMap::with_capacity_and_hasher(resources.len(), Default::default());
         let mut twice = Vec::new();
         for (at, (name, resource)) in resources.into_iter().enumerate() {
@@ -66,12 +77,16 @@ impl WireDocument {
         serde_json::to_string(self).map_err(|error| WireDocumentError(error.to_string()))
     }
 
-    /// Reads the form. Fails if the text is not in this form, has another version, or is nested too deeply.
+    /// Reads the form. Fails if the text is not in this form, has another version, or is nested too
+    /// deeply.
     pub fn from_json(text: &str) -> Result<WireDocument, WireDocumentError> {
         let document: WireDocument =
             serde_json::from_str(text).map_err(|error| WireDocumentError(error.to_string()))?;
         if document.format != super::VERSION {
-            return Err(WireDocumentError(format!("format {} is not known", document.format)));
+            return Err(WireDocumentError(format!(
+                "format {} is not known",
+                document.format
+            )));
         }
         Ok(document)
     }
@@ -80,7 +95,9 @@ impl WireDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Accessor, AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Type, Value};
+    use crate::{
+        Accessor, AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Type, Value,
+    };
     use diag::{FileId, Span, Spanned};
 
     fn at(start: u32) -> Span {
@@ -89,20 +106,38 @@ mod tests {
 
     fn document() -> WireDocument {
         let reference = Ref {
-            head: ReferenceHead::Resource { name: "other".into(), bare: true },
+            head: ReferenceHead::Resource {
+                name: "other".into(),
+                bare: true,
+            },
             head_span: at(40),
             path: vec![
-                Accessor { kind: AccessorKind::Name("spec".into()), span: at(46) },
-                Accessor { kind: AccessorKind::Index(2), span: at(50) },
+                Accessor {
+                    kind: AccessorKind::Name("spec".into()),
+                    span: at(46),
+                },
+                Accessor {
+                    kind: AccessorKind::Index(2),
+                    span: at(50),
+                },
             ],
         };
         let parts = vec![
             TextPart::Text("a-".into()),
-            TextPart::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38)),
+            TextPart::Expr(
+                Expr::new(ExprKind::Ref(Box::new(reference)), at(40)),
+                at(38),
+            ),
         ];
         let entries = vec![
-            (Spanned::new("name".into(), at(30)), Expr::new(ExprKind::Text(parts), at(36))),
-            (Spanned::new("$secret".into(), at(60)), Expr::literal(Value::Null, at(70))),
+            (
+                Spanned::new("name".into(), at(30)),
+                Expr::new(ExprKind::Text(parts), at(36)),
+            ),
+            (
+                Spanned::new("$secret".into(), at(60)),
+                Expr::literal(Value::Null, at(70)),
+            ),
         ];
         let resource = Resource {
             span: at(1),
@@ -116,7 +151,10 @@ mod tests {
             provider: None,
             link_selector: None,
             metadata: Default::default(),
-            lifecycle: crate::Lifecycle { retain: true, ..Default::default() },
+            lifecycle: crate::Lifecycle {
+                retain: true,
+                ..Default::default()
+            },
             description: None,
             made_from: None,
             removal: None,
@@ -124,7 +162,10 @@ mod tests {
             switched_off: None,
             stands_for: Default::default(),
         };
-        let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };
+        let mut blueprint = Blueprint {
+            version: "2023-04-20".into(),
+            ..Blueprint::default()
+        };
         let list = Type::list(Type::Text);
         blueprint.exports.insert(
             "e".into(),
@@ -148,13 +189,19 @@ mod tests {
         let read = WireDocument::from_json(&text).unwrap();
         assert_eq!(read.to_json().unwrap(), text);
         let (name, resource) = &read.resources[0];
-        assert_eq!((name.as_ref(), resource.span, resource.lifecycle.retain), ("r", at(1), true));
+        assert_eq!(
+            (name.as_ref(), resource.span, resource.lifecycle.retain),
+            ("r", at(1), true)
+        );
         assert_eq!(resource.spec, document().resources[0].1.spec);
     }
 
     #[test]
     fn other_versions_are_refused() {
-        let text = document().to_json().unwrap().replacen("\"format\":1", "\"format\":2", 1);
+        let text = document()
+            .to_json()
+            .unwrap()
+            .replacen("\"format\":1", "\"format\":2", 1);
         assert!(WireDocument::from_json(&text).is_err());
         assert!(WireDocument::from_json("{}").is_err());
     }
@@ -165,6 +212,9 @@ mod tests {
         let again = document.resources[0].clone();
         document.resources.push(again);
         let (blueprint, twice) = document.into_blueprint();
-        assert_eq!((blueprint.resources.len(), twice), (1, vec![(1, "r".into())]));
+        assert_eq!(
+            (blueprint.resources.len(), twice),
+            (1, vec![(1, "r".into())])
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The flags for inputs. They are not derived, because derived arguments lose the relative order of two flags.
+//! The flags for inputs. They are not derived, because derived arguments lose the relative order of
+//! two flags.
 
 use std::path::PathBuf;
 
@@ -13,7 +14,9 @@ pub(crate) struct Inputs(pub(crate) engine::Inputs);
 
 fn one(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.to_owned()))
+        }
         _ => Err("a value is written as NAME=VALUE".to_owned()),
     }
 }
@@ -50,17 +53,32 @@ impl Args for Inputs {
 impl FromArgMatches for Inputs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Inputs, clap::Error> {
         let mut written: Vec<(usize, InputSource)> = Vec::new();
-        if let (Some(values), Some(places)) = (matches.get_many::<(String, String)>("var"), matches.indices_of("var")) {
-            let texts = values.map(|(name, value)| InputSource::Text(name.as_str().into(), value.as_str().into()));
+        if let (Some(values), Some(places)) = (
+            matches.get_many::<(String, String)>("var"),
+            matches.indices_of("var"),
+        ) {
+            let texts = values.map(|(name, value)| {
+                InputSource::Text(name.as_str().into(), value.as_str().into())
+            });
             written.extend(places.zip(texts));
         }
-        if let (Some(values), Some(places)) = (matches.get_many::<PathBuf>("vars"), matches.indices_of("vars")) {
+        if let (Some(values), Some(places)) = (
+            matches.get_many::<PathBuf>("vars"),
+            matches.indices_of("vars"),
+        ) {
             written.extend(places.zip(values.map(|file| InputSource::File(file.clone()))));
         }
         written.sort_by_key(|(place, _)| *place);
-        let environments = matches.get_many::<PathBuf>("environment").unwrap_or_default().cloned().collect();
+        let environments = matches
+            .get_many::<PathBuf>("environment")
+            .unwrap_or_default()
+            .cloned()
+            .collect();
         let written = written.into_iter().map(|(_, written)| written).collect();
-        Ok(Inputs(engine::Inputs { written, environments }))
+        Ok(Inputs(engine::Inputs {
+            written,
+            environments,
+        }))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -58,10 +58,19 @@ impl std::str::FromStr for Adopted {
 
     fn from_str(text: &str) -> Result<Adopted, blueprint::AddressError> {
         // An id may contain any character; an address contains `=` only in a key.
-        let cut = text.match_indices('=').map(|(at, _)| at).find_map(|at| Some((text[..at].parse().ok()?, at)));
+        let cut = text
+            .match_indices('=')
+            .map(|(at, _)| at)
+            .find_map(|at| Some((text[..at].parse().ok()?, at)));
         Ok(Adopted(match cut {
-            Some((address, at)) => Adoption { address, id: Some(text[at + 1..].into()) },
-            None => Adoption { address: text.parse()?, id: None },
+            Some((address, at)) => Adoption {
+                address,
+                id: Some(text[at + 1..].into()),
+            },
+            None => Adoption {
+                address: text.parse()?,
+                id: None,
+            },
         }))
     }
 }

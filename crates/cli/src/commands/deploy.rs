@@ -8,7 +8,11 @@ use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Deploy,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let source = open::source(arguments.file.as_deref())?;
     if plan_file::looks_like_plan_file(&source.text) {
         return deploy_saved(source, arguments, global, report).await;
@@ -18,11 +22,22 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
         instance: arguments.flag.instance,
         inputs: arguments.inputs.0,
         keep_inputs: arguments.keep_vars,
-        options: Options { until: arguments.until, ..arguments.planning.options() },
+        options: Options {
+            until: arguments.until,
+            ..arguments.planning.options()
+        },
         ..StageRequest::new(source)
     };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
-    operation::carry_out(planned, &document.files, false, &mut session, &arguments.running, report).await
+    operation::carry_out(
+        planned,
+        &document.files,
+        false,
+        &mut session,
+        &arguments.running,
+        report,
+    )
+    .await
 }
 
 /// Applies a saved plan unchanged, or refuses it.
@@ -32,7 +47,8 @@ async fn deploy_saved(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let given = !arguments.inputs.0.written.is_empty() || arguments.keep_vars || arguments.until.is_some();
+    let given =
+        !arguments.inputs.0.written.is_empty() || arguments.keep_vars || arguments.until.is_some();
     if given || arguments.planning.is_given() {
         return Err(CommandError::usage(
             "a kept plan has its inputs and was made already; only a document takes these flags",
@@ -48,5 +64,13 @@ async fn deploy_saved(
         session.place = place;
     }
     let (planned, files) = session.stage_saved(plan, report).await?;
-    operation::carry_out(planned, &files, true, &mut session, &arguments.running, report).await
+    operation::carry_out(
+        planned,
+        &files,
+        true,
+        &mut session,
+        &arguments.running,
+        report,
+    )
+    .await
 }

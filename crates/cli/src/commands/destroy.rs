@@ -8,14 +8,25 @@ use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Destroy,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let options = Options {
         refresh: !arguments.no_refresh,
         targets: arguments.target,
         force: arguments.force,
         ..Options::default()
     };
-    from_state(&arguments.selection, options, &arguments.running, global, report).await
+    from_state(
+        &arguments.selection,
+        options,
+        &arguments.running,
+        global,
+        report,
+    )
+    .await
 }
 
 /// Makes a plan from the state alone, shows it, asks for confirmation, and applies it.
@@ -27,7 +38,8 @@ pub(crate) async fn from_state(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (mut session, instance) =
-        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report).await?;
+        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report)
+            .await?;
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(planned, &Files::new(), false, &mut session, running, report).await
 }

@@ -11,15 +11,24 @@ use crate::terminal::Paint;
 use crate::view::changes;
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Drift,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     if arguments.accept {
         return accept(arguments, global, report).await;
     }
     let selection = &arguments.selection;
     let (session, instance) =
-        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report).await?;
+        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report)
+            .await?;
     let drift = session.drift(&instance, &arguments.target).await?;
-    let DriftReport { scan, found, snapshot } = &drift;
+    let DriftReport {
+        scan,
+        found,
+        snapshot,
+    } = &drift;
     report.diagnostics(&found.diagnostics, &found.files);
     let [drifted, vanished] = drift.counts();
     let all = &scan.drifted;
@@ -30,7 +39,10 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         for one in all {
             show(&mut text, one, report.terminal.out);
         }
-        text.push_str(&changes::unread(&scan.unread, "whether it has drifted is not known"));
+        text.push_str(&changes::unread(
+            &scan.unread,
+            "whether it has drifted is not known",
+        ));
         for address in snapshot.open.keys() {
             report.terminal.write_message(format!(
                 "{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"
@@ -39,27 +51,55 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         text.push_str(&format!("{drifted} drifted, {vanished} vanished\n"));
         report.terminal.write_result(&text);
     }
-    Ok(match (found.diagnostics.has_errors(), arguments.exit_code && !all.is_empty()) {
-        (true, _) => Exit::Unusable,
-        (false, true) => Exit::Differences,
-        (false, false) => Exit::Done,
-    })
+    Ok(
+        match (
+            found.diagnostics.has_errors(),
+            arguments.exit_code && !all.is_empty(),
+        ) {
+            (true, _) => Exit::Unusable,
+            (false, true) => Exit::Differences,
+            (false, false) => Exit::Done,
+        },
+    )
 }
 
 /// Shows the drift, asks for confirmation, and records the current values in the state.
-async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let options = Options { state_edit: Some(StateEdit::AcceptDrift), targets: arguments.target, ..Options::default() };
-    from_state(&arguments.selection, options, &arguments.consent.into(), global, report).await
+async fn accept(
+    arguments: Drift,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let options = Options {
+        state_edit: Some(StateEdit::AcceptDrift),
+        targets: arguments.target,
+        ..Options::default()
+    };
+    from_state(
+        &arguments.selection,
+        options,
+        &arguments.consent.into(),
+        global,
+        report,
+    )
+    .await
 }
 
 fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
-    let Drifted { address, type_name, drift: how } = drifted;
+    let Drifted {
+        address,
+        type_name,
+        drift: how,
+    } = drifted;
     let (sign, word) = match how {
         How::Differs(_) => (paint.yellow("~"), "drifted".to_owned()),
         How::Expired(why) => (paint.yellow("~"), format!("drifted: {why}")),
         How::Vanished => (paint.red("-"), "vanished".to_owned()),
     };
-    text.push_str(&format!("{sign} {} {} {word}\n", paint.bold(address), paint.dim(type_name)));
+    text.push_str(&format!(
+        "{sign} {} {} {word}\n",
+        paint.bold(address),
+        paint.dim(type_name)
+    ));
     if let How::Differs(list) = how {
         for change in list {
             changes::change(text, change, "    ", paint);

@@ -12,12 +12,18 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-/// The placeholder for a missing document. A document must declare something; this one is only staged, never deployed.
-const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
+/// The placeholder for a missing document. A document must declare something; this one is only
+/// staged, never deployed.
+const NO_DOCUMENT: &str =
+    "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
 /// The placeholder as a Heat template.
 const NO_TEMPLATE: &str = "heat_template_version: wallaby\n";
 
-pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Eval,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let reading = &arguments.reading;
     let mut source = source(reading.file.as_deref())?;
     let mut typed = arguments.expression.clone();
@@ -42,15 +48,25 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
         ..StageRequest::new(source)
     };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
-    let PlannedOperation { shell, mut staged, .. } = planned;
-    let Ok(expr) = parsed.recv() else { return Ok(Exit::Unusable) };
+    let PlannedOperation {
+        shell, mut staged, ..
+    } = planned;
+    let Ok(expr) = parsed.recv() else {
+        return Ok(Exit::Unusable);
+    };
     let mut found = Diagnostics::new();
     let value = staged.evaluate(&expr, &shell, &mut found).await;
     report.diagnostics(&found, &document.files);
-    let Some(value) = value.filter(|_| !found.has_errors()) else { return Ok(Exit::Unusable) };
+    let Some(value) = value.filter(|_| !found.has_errors()) else {
+        return Ok(Exit::Unusable);
+    };
     report.set_result(json::evaluated(&value, reading.secrets.reveal));
     if !report.is_json() {
-        let value = if reading.secrets.reveal { value.revealed() } else { value };
+        let value = if reading.secrets.reveal {
+            value.revealed()
+        } else {
+            value
+        };
         report.terminal.write_value(&format!("{}\n", bare(&value)));
     }
     Ok(Exit::Done)
@@ -59,7 +75,9 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
 /// Returns the named document, or the one in the current folder, or the placeholder.
 pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     match named {
-        None if open::document_in_folder()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
+        None if open::document_in_folder()?.is_none() => {
+            Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT))
+        }
         _ => open::source(named),
     }
 }

@@ -18,16 +18,28 @@ pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, Comma
         if !report.is_json() {
             let rows: Vec<Vec<String>> = all
                 .iter()
-                .map(|code| vec![code.name.to_owned(), code.severity.word().to_owned(), code.summary.to_owned()])
+                .map(|code| {
+                    vec![
+                        code.name.to_owned(),
+                        code.severity.word().to_owned(),
+                        code.summary.to_owned(),
+                    ]
+                })
                 .collect();
-            report.terminal.write_result(&table(&["CODE", "SEVERITY", "MEANS"], &rows, report.terminal.out));
+            report.terminal.write_result(&table(
+                &["CODE", "SEVERITY", "MEANS"],
+                &rows,
+                report.terminal.out,
+            ));
         }
         return Ok(Exit::Done);
     };
     let code = diagnostic_code(name, &dialects)?;
     report.set_result(json::code(code));
     if !report.is_json() {
-        report.terminal.line(wrap::page(code.page.trim_end(), wrap::columns()));
+        report
+            .terminal
+            .line(wrap::page(code.page.trim_end(), wrap::columns()));
     }
     Ok(Exit::Done)
 }

@@ -9,12 +9,19 @@ use crate::open;
 
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::session_and_instance(None, &arguments.flag, global, report).await?;
+pub(crate) async fn run(
+    arguments: Exports,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (session, instance) =
+        open::session_and_instance(None, &arguments.flag, global, report).await?;
     let exports = session.exports(&instance).await?;
     let reveal = arguments.secrets.reveal;
     if exports.are_old {
-        report.terminal.write_message("The last operation failed: these are the values of before.");
+        report
+            .terminal
+            .write_message("The last operation failed: these are the values of before.");
     }
     let Some(name) = &arguments.name else {
         if report.is_json() {
@@ -22,7 +29,11 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
         } else {
             let mut text = String::new();
             for (name, value) in &exports.values {
-                let value = if reveal { value.revealed() } else { value.clone() };
+                let value = if reveal {
+                    value.revealed()
+                } else {
+                    value.clone()
+                };
                 text.push_str(&format!("{} = {value}\n", report.terminal.out.bold(name)));
             }
             report.terminal.write_result(&text);
@@ -37,7 +48,9 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
     if value.has_secret() && !reveal {
         return Err(CommandError::Secret { name: name.clone() });
     }
-    report.terminal.write_value(&format!("{}\n", bare(&value.revealed())));
+    report
+        .terminal
+        .write_value(&format!("{}\n", bare(&value.revealed())));
     Ok(Exit::Done)
 }
 

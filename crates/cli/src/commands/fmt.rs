@@ -12,12 +12,16 @@ use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandError> {
-    let named: Vec<Option<PathBuf>> =
-        if arguments.files.is_empty() { vec![None] } else { arguments.files.into_iter().map(Some).collect() };
+    let named: Vec<Option<PathBuf>> = if arguments.files.is_empty() {
+        vec![None]
+    } else {
+        arguments.files.into_iter().map(Some).collect()
+    };
     let mut results = Vec::new();
     let (mut broken, mut differs) = (false, false);
     for file in &named {
-        let one = open::source(file.as_deref()).and_then(|source| format_document(&source, arguments.check, report));
+        let one = open::source(file.as_deref())
+            .and_then(|source| format_document(&source, arguments.check, report));
         match one {
             Ok(Some((changes, result))) => {
                 differs |= changes;
@@ -46,7 +50,12 @@ fn format_document(
     check: bool,
     report: &mut Report,
 ) -> Result<Option<(bool, Json)>, CommandError> {
-    let Formatted { text, is_unformattable: is_left, found, files } = formatted(source);
+    let Formatted {
+        text,
+        is_unformattable: is_left,
+        found,
+        files,
+    } = formatted(source);
     report.diagnostics(&found, &files);
     let Some(text) = text else { return Ok(None) };
     if is_left {
@@ -57,8 +66,10 @@ fn format_document(
     match &source.path {
         Some(path) if changes => {
             if !check {
-                std::fs::write(path, &text)
-                    .map_err(|error| CommandError::Unwritable { name: source.shown.clone(), source: error })?;
+                std::fs::write(path, &text).map_err(|error| CommandError::Unwritable {
+                    name: source.shown.clone(),
+                    source: error,
+                })?;
             }
             if !report.is_json() {
                 report.terminal.line(&source.shown);

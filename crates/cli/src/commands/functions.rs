@@ -12,7 +12,11 @@ use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
-pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) fn run(
+    arguments: Functions,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
     let paint = report.terminal.out;
     let Some(name) = &arguments.name else {
@@ -20,10 +24,17 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
         report.set_result(json::functions(&all));
         if !report.is_json() {
             let row = |name: &str, docs: &str| vec![name.to_owned(), summary(docs)];
-            let rows: Vec<_> = all.of_expressions.iter().map(|one| row(&one.name, &one.docs)).collect();
+            let rows: Vec<_> = all
+                .of_expressions
+                .iter()
+                .map(|one| row(&one.name, &one.docs))
+                .collect();
             let mut text = table(&["FUNCTION", "DOES"], &rows, paint);
             for dialect in library.dialects.iter() {
-                let own = all.of_dialects.iter().filter(|(of, _)| *of == dialect.name());
+                let own = all
+                    .of_dialects
+                    .iter()
+                    .filter(|(of, _)| *of == dialect.name());
                 let rows: Vec<_> = own.map(|(_, one)| row(one.name, one.docs)).collect();
                 if !rows.is_empty() {
                     let head = format!("FUNCTION OF {}", dialect.name().to_uppercase());
@@ -37,9 +48,19 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
     let found = library.functions_named(name)?;
     report.set_result(json::functions_named(&found));
     if !report.is_json() {
-        let own = found.of_expressions.iter().map(|function| described(function, paint));
-        let dialect_functions = found.of_dialects.iter().map(|(dialect, one)| explained(dialect, one, paint));
-        report.terminal.write_result(&own.chain(dialect_functions).collect::<Vec<String>>().join("\n"));
+        let own = found
+            .of_expressions
+            .iter()
+            .map(|function| described(function, paint));
+        let dialect_functions = found
+            .of_dialects
+            .iter()
+            .map(|(dialect, one)| explained(dialect, one, paint));
+        report.terminal.write_result(
+            &own.chain(dialect_functions)
+                .collect::<Vec<String>>()
+                .join("\n"),
+        );
     }
     Ok(Exit::Done)
 }
@@ -55,7 +76,10 @@ fn described(function: &FunctionDef, paint: Paint) -> String {
     if let Some(words) = purity(&function.purity) {
         text.push_str(&format!("{words}\n"));
     }
-    let examples = function.examples.iter().map(|example| (example.call.to_string(), example.expected.to_string()));
+    let examples = function
+        .examples
+        .iter()
+        .map(|example| (example.call.to_string(), example.expected.to_string()));
     text.push_str(&examples_text(examples, paint));
     text
 }
@@ -87,7 +111,9 @@ fn examples_text(examples: impl Iterator<Item = (String, String)>, paint: Paint)
 fn purity(purity: &Purity) -> Option<String> {
     match purity {
         Purity::Pure => None,
-        Purity::Memoised => Some("Drawn once for the place where it is called, and remembered.".to_owned()),
+        Purity::Memoised => {
+            Some("Drawn once for the place where it is called, and remembered.".to_owned())
+        }
         Purity::World => Some("Read when a document is staged, and kept with the plan.".to_owned()),
         Purity::Link => Some("Known once the link is made.".to_owned()),
         Purity::Provider { namespace, .. } => Some(format!("Of the provider `{namespace}`.")),

@@ -8,7 +8,11 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Graph,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let inputs = &arguments.inputs.0;
     let source = open::source(arguments.file.as_deref())?.with(&inputs.environments)?;
     let session = open::session_in(global, &source.folder, report)?;

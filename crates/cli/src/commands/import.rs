@@ -8,13 +8,38 @@ use crate::exit::{CommandError, Exit};
 use crate::operation;
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let Import { type_name, id, address, flag, consent } = arguments;
+pub(crate) async fn run(
+    arguments: Import,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let Import {
+        type_name,
+        id,
+        address,
+        flag,
+        consent,
+    } = arguments;
     if id.is_empty() {
-        return Err(CommandError::usage("the id is empty; name the provider's id of the object"));
+        return Err(CommandError::usage(
+            "the id is empty; name the provider's id of the object",
+        ));
     }
-    let (mut session, instance) = resolve_instance(&InstanceTarget::MayBeNew(flag, None), global, report).await?;
-    let request = ImportRequest { type_name: type_name.into(), id: id.into(), address };
+    let (mut session, instance) =
+        resolve_instance(&InstanceTarget::MayBeNew(flag, None), global, report).await?;
+    let request = ImportRequest {
+        type_name: type_name.into(),
+        id: id.into(),
+        address,
+    };
     let planned = session.import(instance, request, report).await?;
-    operation::carry_out(planned, &diag::Files::new(), false, &mut session, &consent.into(), report).await
+    operation::carry_out(
+        planned,
+        &diag::Files::new(),
+        false,
+        &mut session,
+        &consent.into(),
+        report,
+    )
+    .await
 }

@@ -14,20 +14,41 @@ use crate::open;
 use crate::view::report::Report;
 use crate::view::table::table;
 
-pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let session =
-        open::session_for_current_folder(global, open::document_in_folder().ok().flatten().as_deref(), report)?;
+pub(crate) async fn run(
+    arguments: List,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let session = open::session_for_current_folder(
+        global,
+        open::document_in_folder().ok().flatten().as_deref(),
+        report,
+    )?;
     let instances = session.instances(arguments.all).await?;
     let now = Clock::System.now();
     if report.is_json() {
         report.set_result(json::instances(&instances));
         return Ok(Exit::Done);
     }
-    let Instances { listed: all, destroyed } = instances;
+    let Instances {
+        listed: all,
+        destroyed,
+    } = instances;
     if all.is_empty() {
-        let more = if destroyed > 0 { format!("; {destroyed} destroyed, shown with `--all`") } else { String::new() };
-        let hint = session.place.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        report.terminal.write_message(format!("There is no instance in {}{more}.{hint}", session.place.shown()));
+        let more = if destroyed > 0 {
+            format!("; {destroyed} destroyed, shown with `--all`")
+        } else {
+            String::new()
+        };
+        let hint = session
+            .place
+            .hint()
+            .map(|hint| format!(" ({hint})"))
+            .unwrap_or_default();
+        report.terminal.write_message(format!(
+            "There is no instance in {}{more}.{hint}",
+            session.place.shown()
+        ));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = all
@@ -43,10 +64,22 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
             ]
         })
         .collect();
-    let head = ["INSTANCE", "STATUS", "GENERATION", "RESOURCES", "AGE", "DOCUMENT"];
-    report.terminal.write_result(&table(&head, &rows, report.terminal.out));
-    let unverified: Vec<String> =
-        all.iter().filter(|info| !info.verified).map(|info| format!("`{}`", info.name)).collect();
+    let head = [
+        "INSTANCE",
+        "STATUS",
+        "GENERATION",
+        "RESOURCES",
+        "AGE",
+        "DOCUMENT",
+    ];
+    report
+        .terminal
+        .write_result(&table(&head, &rows, report.terminal.out));
+    let unverified: Vec<String> = all
+        .iter()
+        .filter(|info| !info.verified)
+        .map(|info| format!("`{}`", info.name))
+        .collect();
     if !unverified.is_empty() {
         report.terminal.write_message(format!(
             "Not verified, because the key that it was written with is not at hand: {}.",
@@ -69,5 +102,9 @@ fn status_at(info: &InstanceInfo) -> String {
 /// The age of a point in time, as text.
 pub(crate) fn ago(now: i64, then: i64) -> String {
     let seconds = u64::try_from(now.saturating_sub(then)).unwrap_or(0);
-    if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) }
+    if seconds == 0 {
+        "0s".to_owned()
+    } else {
+        format_duration(Duration::from_secs(seconds))
+    }
 }

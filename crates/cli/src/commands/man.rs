@@ -31,11 +31,18 @@ pub(crate) fn run(arguments: Man, report: &mut Report) -> Result<Exit, CommandEr
         Some(command) => format!("cyan-{}", command.join("-")),
     };
     let Some(at) = pages.iter().position(|page| page.name == name) else {
-        let known = pages.iter().filter_map(|page| page.name.strip_prefix("cyan-"));
+        let known = pages
+            .iter()
+            .filter_map(|page| page.name.strip_prefix("cyan-"));
         let near = diag::nearest(name.strip_prefix("cyan-").unwrap_or(&name), known);
         return Err(CommandError::Usage {
-            message: format!("there is no command `{}`", arguments.command.unwrap_or_default().join(" ")),
-            help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`cyan help` lists them".into())),
+            message: format!(
+                "there is no command `{}`",
+                arguments.command.unwrap_or_default().join(" ")
+            ),
+            help: near
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`cyan help` lists them".into())),
         });
     };
     let page = pages.swap_remove(at);
@@ -55,17 +62,28 @@ fn pages() -> Vec<Page> {
     while let Some(command) = open.pop() {
         let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
         open.extend(shown.cloned().collect::<Vec<_>>().into_iter().rev());
-        let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+        let name = command
+            .get_display_name()
+            .unwrap_or(command.get_name())
+            .to_owned();
         let mut text = Vec::new();
         // Writing to memory cannot fail.
-        let _ = clap_mangen::Man::new(command).manual("Cyanotype").render(&mut text);
-        pages.push(Page { name, text: String::from_utf8_lossy(&text).into_owned() });
+        let _ = clap_mangen::Man::new(command)
+            .manual("Cyanotype")
+            .render(&mut text);
+        pages.push(Page {
+            name,
+            text: String::from_utf8_lossy(&text).into_owned(),
+        });
     }
     pages
 }
 
 fn write(pages: &[Page], folder: &Path) -> Result<Vec<String>, CommandError> {
-    let unwritable = |path: &Path, source| CommandError::Unwritable { name: path.display().to_string(), source };
+    let unwritable = |path: &Path, source| CommandError::Unwritable {
+        name: path.display().to_string(),
+        source,
+    };
     std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
     let mut files = Vec::new();
     for page in pages {

@@ -1,4 +1,5 @@
-//! The commands, one file each. A command reads its arguments, makes a few calls to `engine`, and prints a view.
+//! The commands, one file each. A command reads its arguments, makes a few calls to `engine`, and
+//! prints a view.
 
 mod adopt;
 mod completions;
@@ -49,7 +50,12 @@ pub(crate) fn run() -> Exit {
         Err(error) => return usage::report(&error, &words),
     };
     let Arguments { global, command } = arguments;
-    let terminal = Terminal::new(global.color.unwrap_or_default(), global.json, global.quiet, global.verbose);
+    let terminal = Terminal::new(
+        global.color.unwrap_or_default(),
+        global.json,
+        global.quiet,
+        global.verbose,
+    );
     let mut report = Report::new(terminal, &command);
     let mut exit = match start(&global, command, &mut report) {
         Ok(exit) => exit,
@@ -61,22 +67,33 @@ pub(crate) fn run() -> Exit {
     report.finish(exit);
     if let Err(error) = report.terminal.finish() {
         report.error(&error);
-        exit = if exit == Exit::Done { error.exit() } else { exit };
+        exit = if exit == Exit::Done {
+            error.exit()
+        } else {
+            exit
+        };
     }
     exit
 }
 
 fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit, CommandError> {
     if let Some(folder) = &global.start {
-        std::env::set_current_dir(folder)
-            .map_err(|source| CommandError::Unreadable { name: folder.display().to_string(), source })?;
+        std::env::set_current_dir(folder).map_err(|source| CommandError::Unreadable {
+            name: folder.display().to_string(),
+            source,
+        })?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
-    signals::handle(|| Box::pin(hosts::close()))
-        .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
+        .map_err(|source| CommandError::Machine {
+            what: "the program cannot start",
+            source,
+        })?;
+    signals::handle(|| Box::pin(hosts::close())).map_err(|source| CommandError::Machine {
+        what: "the program cannot start",
+        source,
+    })?;
     let result = runtime.block_on(async {
         tokio::select! {
             biased;
@@ -96,7 +113,8 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
 /// The time limit for providers to close their sessions.
 const CLOSED_WITHIN: Duration = Duration::from_secs(3);
 
-/// Closes the sessions of providers and ends the processes of plugins, whether or not the command succeeded.
+/// Closes the sessions of providers and ends the processes of plugins, whether or not the command
+/// succeeded.
 async fn close(opened: Vec<Closer>) {
     let sessions = futures::future::join_all(opened.iter().map(Closer::close));
     // The process of a session that is not closed in time is ended too.
@@ -104,7 +122,11 @@ async fn close(opened: Vec<Closer>) {
     hosts::close().await;
 }
 
-async fn carry_out(command: Command, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+async fn carry_out(
+    command: Command,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     match command {
         Command::Init(arguments) => init::run(arguments, report),
         Command::Validate(arguments) => validate::run(arguments, global, report).await,

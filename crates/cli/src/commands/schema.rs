@@ -8,9 +8,16 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) fn run(
+    arguments: Schema,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
-    let types = SchemaTypes { with: &arguments.with, without: &arguments.without };
+    let types = SchemaTypes {
+        with: &arguments.with,
+        without: &arguments.without,
+    };
     let schema = library.schema_of(&arguments.dialect, types)?;
     if report.is_json() {
         report.set_result(json!({"dialect": arguments.dialect, "schema": schema}));
@@ -20,7 +27,8 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     Ok(Exit::Done)
 }
 
-/// Writes one line for each definition. A fully indented schema with many types would be mostly white space.
+/// Writes one line for each definition. A fully indented schema with many types would be mostly
+/// white space.
 fn written(schema: &Json) -> String {
     let mut text = String::from("{");
     let mut comma = "";
@@ -29,8 +37,10 @@ fn written(schema: &Json) -> String {
         comma = ",";
         match value {
             Json::Object(entries) if key == "$defs" => {
-                let lines: Vec<String> =
-                    entries.iter().map(|(name, one)| format!("    {}: {one}", json!(name))).collect();
+                let lines: Vec<String> = entries
+                    .iter()
+                    .map(|(name, one)| format!("    {}: {one}", json!(name)))
+                    .collect();
                 text.push_str(&format!("{{\n{}\n  }}", lines.join(",\n")));
             }
             other => text.push_str(&other.to_string()),

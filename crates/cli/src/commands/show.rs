@@ -18,8 +18,13 @@ use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
 
-pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::session_and_instance(None, &arguments.flag, global, report).await?;
+pub(crate) async fn run(
+    arguments: Show,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (session, instance) =
+        open::session_and_instance(None, &arguments.flag, global, report).await?;
     let details = match &arguments.address {
         None => Details::Instance(Box::new(session.details(&instance).await?)),
         Some(place) => session.details_at(&instance, place).await?,
@@ -34,7 +39,9 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
         Details::Resource(details) => record_text(details, reveal, paint),
         Details::Child(details) => children::child_details_text(details, reveal, paint),
         Details::Pending(PendingDetails::Resource(pending)) => waiting::pending_text(pending),
-        Details::Pending(PendingDetails::Child { place, at }) => format!("{place} child document\nwaiting: {at}\n"),
+        Details::Pending(PendingDetails::Child { place, at }) => {
+            format!("{place} child document\nwaiting: {at}\n")
+        }
     };
     report.terminal.write_result(&text);
     Ok(Exit::Done)
@@ -42,13 +49,23 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
 
 fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
     let now = Clock::System.now();
-    let InstanceDetails { info, snapshot, waiting } = details;
+    let InstanceDetails {
+        info,
+        snapshot,
+        waiting,
+    } = details;
     let mut text = String::new();
-    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(LeaseHolder::is_active);
+    let is_held = info
+        .as_ref()
+        .and_then(|info| info.holder.as_ref())
+        .is_some_and(LeaseHolder::is_active);
     let open = if is_held { "under way" } else { "interrupted" };
     if let Some(info) = info {
         text.push_str(&format!("{} {}\n", paint.bold(&info.name), status(info)));
-        text.push_str(&format!("generation {}, revision {}", info.generation.0, info.revision.0));
+        text.push_str(&format!(
+            "generation {}, revision {}",
+            info.generation.0, info.revision.0
+        ));
         if !info.document.is_empty() {
             text.push_str(&format!(", from {}", info.document));
         }
@@ -64,12 +81,19 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
     }
     if !snapshot.records.is_empty() {
         // The table has a column of display names if any resource has one.
-        let named = snapshot.records.values().any(|record| display_name(record).is_some());
+        let named = snapshot
+            .records
+            .values()
+            .any(|record| display_name(record).is_some());
         let rows: Vec<Vec<String>> = snapshot
             .records
             .iter()
             .map(|(address, record)| {
-                let cut = if snapshot.open.contains_key(address) { format!(", {open}") } else { String::new() };
+                let cut = if snapshot.open.contains_key(address) {
+                    format!(", {open}")
+                } else {
+                    String::new()
+                };
                 let mut cells = vec![address.to_string()];
                 if named {
                     cells.push(display_name(record).unwrap_or_default().to_owned());
@@ -77,7 +101,11 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
                 cells.extend([
                     record.type_name.to_string(),
                     format!("{}{cut}", flags(record, waiting.at(address))),
-                    if is_link(address) { String::new() } else { record.shown_id().to_owned() },
+                    if is_link(address) {
+                        String::new()
+                    } else {
+                        record.shown_id().to_owned()
+                    },
                 ]);
                 cells
             })
@@ -90,18 +118,34 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
         text.push_str(&table(head, &rows, paint));
     }
     waiting::write_waiting(&mut text, waiting, paint);
-    for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
-        let more = if is_held { "" } else { "; `cyan stage` reads the outcome" };
+    for address in snapshot
+        .open
+        .keys()
+        .filter(|address| !snapshot.records.contains_key(*address))
+    {
+        let more = if is_held {
+            ""
+        } else {
+            "; `cyan stage` reads the outcome"
+        };
         text.push_str(&format!("{address}: {open}{more}\n"));
     }
     if !snapshot.exports.is_empty() {
-        let old = if snapshot.exports_old { " (of before the last operation, which did not finish)" } else { "" };
+        let old = if snapshot.exports_old {
+            " (of before the last operation, which did not finish)"
+        } else {
+            ""
+        };
         text.push_str(&format!("\n{}{old}\n", paint.bold("exports")));
         for (name, value) in &snapshot.exports {
             text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
         }
     }
-    if let Some(metadata) = snapshot.metadata.as_map().filter(|metadata| !metadata.is_empty()) {
+    if let Some(metadata) = snapshot
+        .metadata
+        .as_map()
+        .filter(|metadata| !metadata.is_empty())
+    {
         text.push_str(&format!("\n{}\n", paint.bold("metadata")));
         for (name, value) in metadata {
             text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));

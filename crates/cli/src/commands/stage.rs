@@ -12,7 +12,11 @@ use crate::out_file::{may_be_replaced, write_private};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Stage,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     if let Some(out) = &arguments.out {
         may_be_replaced(out, "plan", plan_file::looks_like_plan_file)?;
     }
@@ -48,9 +52,14 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     })
 }
 
-/// Writes a plan to a file that only its owner can read. Returns `false`, after reporting the reason, if its secrets
-/// cannot be sealed.
-fn write_plan(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
+/// Writes a plan to a file that only its owner can read. Returns `false`, after reporting the
+/// reason, if its secrets cannot be sealed.
+fn write_plan(
+    out: &Path,
+    staged: &Staged,
+    session: &mut Session,
+    report: &mut Report,
+) -> Result<bool, CommandError> {
     if staged.plan.secret {
         operation::make_key_on_terminal(session, report)?;
         if !session.sealer().can_seal() {
@@ -61,8 +70,11 @@ fn write_plan(out: &Path, staged: &Staged, session: &mut Session, report: &mut R
             return Ok(false);
         }
     }
-    let text = plan_file::write(&staged.plan, session.sealer())
-        .map_err(|source| CommandError::Plan { name: out.display().to_string(), source })?;
+    let text =
+        plan_file::write(&staged.plan, session.sealer()).map_err(|source| CommandError::Plan {
+            name: out.display().to_string(),
+            source,
+        })?;
     write_private(out, &text)?;
     Ok(true)
 }

@@ -1,4 +1,5 @@
-//! `cyan state`, and functions that `cyan import` shares. A state edit is a plan that is shown before it is applied.
+//! `cyan state`, and functions that `cyan import` shares. A state edit is a plan that is shown
+//! before it is applied.
 
 use std::path::Path;
 
@@ -19,23 +20,61 @@ use crate::{open, operation};
 /// The maximum number of damaged rows in the text output.
 const MOST_SHOWN: usize = 20;
 
-pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let state_edit_options =
-        |state_edit| Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
+pub(crate) async fn run(
+    arguments: State,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let state_edit_options = |state_edit| Options {
+        refresh: false,
+        state_edit: Some(state_edit),
+        ..Options::default()
+    };
     match arguments.command {
-        StateCommand::Move { from, to, flag, consent } => {
+        StateCommand::Move {
+            from,
+            to,
+            flag,
+            consent,
+        } => {
             let options = state_edit_options(StateEdit::Move(vec![(from, to)]));
             change(flag, options, consent, global, report).await
         }
-        StateCommand::Remove { addresses, flag, consent } => {
+        StateCommand::Remove {
+            addresses,
+            flag,
+            consent,
+        } => {
             let options = state_edit_options(StateEdit::Remove(addresses));
             change(flag, options, consent, global, report).await
         }
-        StateCommand::Export { file, flag, form: Some(form), reveal } => {
-            export_as(foreign::form(&form)?, file.as_deref(), &flag, reveal, global, report).await
+        StateCommand::Export {
+            file,
+            flag,
+            form: Some(form),
+            reveal,
+        } => {
+            export_as(
+                foreign::form(&form)?,
+                file.as_deref(),
+                &flag,
+                reveal,
+                global,
+                report,
+            )
+            .await
         }
-        StateCommand::Export { file, flag, form: None, .. } => export(file.as_deref(), &flag, global, report).await,
-        StateCommand::Import { file, flag, consent } => {
+        StateCommand::Export {
+            file,
+            flag,
+            form: None,
+            ..
+        } => export(file.as_deref(), &flag, global, report).await,
+        StateCommand::Import {
+            file,
+            flag,
+            consent,
+        } => {
             let text = match file == Path::new("-") {
                 true => open::standard_input()?,
                 false => read_text(&file)?,
@@ -43,11 +82,23 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             if let Some(form) = foreign::recognised(&text) {
                 return super::adopt::run(form, &text, flag, consent, global, report).await;
             }
-            let (exported, name) = read_exported(&text, &file.display().to_string(), &key::sealer()?)?;
-            import(InstanceTarget::MayBeNew(flag, Some(name)), exported, consent, global, report).await
+            let (exported, name) =
+                read_exported(&text, &file.display().to_string(), &key::sealer()?)?;
+            import(
+                InstanceTarget::MayBeNew(flag, Some(name)),
+                exported,
+                consent,
+                global,
+                report,
+            )
+            .await
         }
         StateCommand::Verify => verify(global, report).await,
-        StateCommand::Prune { keep, flag, consent } => prune(keep, &flag, &consent, global, report).await,
+        StateCommand::Prune {
+            keep,
+            flag,
+            consent,
+        } => prune(keep, &flag, &consent, global, report).await,
         StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
 }
@@ -60,7 +111,12 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
         report.set_result(json::verification(&found));
     } else {
         let mut text = String::new();
-        for VerifiedInstance { name, assurance, rows } in &found.instances {
+        for VerifiedInstance {
+            name,
+            assurance,
+            rows,
+        } in &found.instances
+        {
             let how = match assurance {
                 Assurance::Key => "authenticated with the key at hand",
                 Assurance::Hash => "written without a key: checked for damage, not authenticated",
@@ -69,7 +125,10 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
             text.push_str(&format!("{name}: {rows} rows, {how}\n"));
         }
         for Damage { instance, what } in found.damaged.iter().take(MOST_SHOWN) {
-            let of = instance.as_ref().map(|instance| format!("{instance}: ")).unwrap_or_default();
+            let of = instance
+                .as_ref()
+                .map(|instance| format!("{instance}: "))
+                .unwrap_or_default();
             text.push_str(&format!("{of}damaged: {what}\n"));
         }
         if found.damaged.len() > MOST_SHOWN {
@@ -82,8 +141,15 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     let count = found.damaged.len();
-    let rows = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", session.place.shown()) }.into())
+    let rows = if count == 1 {
+        "1 place".to_owned()
+    } else {
+        format!("{count} places")
+    };
+    Err(StoreError::Damaged {
+        what: format!("{} is damaged in {rows}", session.place.shown()),
+    }
+    .into())
 }
 
 /// Shows the old operations of an instance and removes them from its history.
@@ -102,20 +168,30 @@ async fn prune(
     let found = retention::removal(session.reading().as_ref(), &instance, keep).await?;
     let Some(removal) = found else {
         report.set_result(json::pruned(&instance, &[], &Pruned::default()));
-        report.terminal.write_message(format!("Nothing to remove from the history of `{instance}`."));
+        report.terminal.write_message(format!(
+            "Nothing to remove from the history of `{instance}`."
+        ));
         return Ok(Exit::Done);
     };
     if !report.is_json() {
-        report.terminal.write_result(&super::history::shown(&removal.removed, report));
+        report
+            .terminal
+            .write_result(&super::history::shown(&removal.removed, report));
     }
     let operations = number(removal.removed.len(), "operation", "operations");
     if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
-            let question = format!("{operations} would be removed from the history of `{instance}`");
-            return Err(CommandError::NotInteractive { question, help: "confirm with `--yes`".to_owned() });
+            let question =
+                format!("{operations} would be removed from the history of `{instance}`");
+            return Err(CommandError::NotInteractive {
+                question,
+                help: "confirm with `--yes`".to_owned(),
+            });
         }
-        let question =
-            format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.kept_count);
+        let question = format!(
+            "Remove {operations} from the history of `{instance}`, and keep {}?",
+            removal.kept_count
+        );
         if !report.terminal.confirm(&question) {
             return Err(CommandError::Refused);
         }
@@ -146,8 +222,15 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     operation::print_notices(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
-        let entries = if sealed == 1 { "entry is" } else { "entries are" };
-        report.terminal.write_result(&format!("{sealed} {entries} sealed with the key in {} now\n", file.display()));
+        let entries = if sealed == 1 {
+            "entry is"
+        } else {
+            "entries are"
+        };
+        report.terminal.write_result(&format!(
+            "{sealed} {entries} sealed with the key in {} now\n",
+            file.display()
+        ));
         report.terminal.write_message(format!(
             "Name it from now on: CYAN_KEY_FILE={}, or put it where the former key is. Kept plans, and other states, still need that one.",
             file.display()
@@ -160,18 +243,22 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
 pub(crate) enum InstanceTarget {
     /// An existing instance.
     Existing(InstanceFlag),
-    /// An instance that may not exist yet. The name is that of the exported instance, if there is one.
+    /// An instance that may not exist yet. The name is that of the exported instance, if there is
+    /// one.
     MayBeNew(InstanceFlag, Option<InstanceName>),
 }
 
-/// Finds the instance of a request: by the flag, by the document in the current folder, or as the only instance.
+/// Finds the instance of a request: by the flag, by the document in the current folder, or as the
+/// only instance.
 pub(crate) async fn resolve_instance(
     target: &InstanceTarget,
     global: &Global,
     report: &mut Report,
 ) -> Result<(Session, InstanceName), CommandError> {
     let (flag, exported) = match target {
-        InstanceTarget::Existing(flag) => return open::session_and_instance(None, flag, global, report).await,
+        InstanceTarget::Existing(flag) => {
+            return open::session_and_instance(None, flag, global, report).await;
+        }
         InstanceTarget::MayBeNew(flag, exported) => (flag, exported),
     };
     let here = open::document_in_folder().ok().flatten();
@@ -181,7 +268,9 @@ pub(crate) async fn resolve_instance(
         document: here.as_deref().map(Path::new),
         ..InstanceSelector::default()
     };
-    let intended = session.intended_instance(&selector, exported.as_ref(), &mut session.new_run(), report).await?;
+    let intended = session
+        .intended_instance(&selector, exported.as_ref(), &mut session.new_run(), report)
+        .await?;
     match intended {
         Some(instance) => Ok((session, instance)),
         None => open::session_and_instance(None, flag, global, report).await,
@@ -196,12 +285,22 @@ async fn change(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut session, instance) = resolve_instance(&InstanceTarget::Existing(flag), global, report).await?;
+    let (mut session, instance) =
+        resolve_instance(&InstanceTarget::Existing(flag), global, report).await?;
     let planned = session.stage_state(instance, options, report).await?;
-    operation::carry_out(planned, &Files::new(), false, &mut session, &consent.into(), report).await
+    operation::carry_out(
+        planned,
+        &Files::new(),
+        false,
+        &mut session,
+        &consent.into(),
+        report,
+    )
+    .await
 }
 
-/// Imports an exported state. A new instance gets its history too; an existing one gets only the current records.
+/// Imports an exported state. A new instance gets its history too; an existing one gets only the
+/// current records.
 async fn import(
     target: InstanceTarget,
     exported: Exported,
@@ -210,10 +309,20 @@ async fn import(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (mut session, instance) = resolve_instance(&target, global, report).await?;
-    let import = session.stage_import_of_state(instance.clone(), exported, report).await?;
+    let import = session
+        .stage_import_of_state(instance.clone(), exported, report)
+        .await?;
     let files = Files::new();
     if !import.has_history() {
-        return operation::carry_out(import.planned, &files, false, &mut session, &consent.into(), report).await;
+        return operation::carry_out(
+            import.planned,
+            &files,
+            false,
+            &mut session,
+            &consent.into(),
+            report,
+        )
+        .await;
     }
     operation::present(&import.planned.staged, report);
     if !(consent.yes || session.config.yes) {
@@ -225,11 +334,13 @@ async fn import(
     match restored? {
         HistoryRestored::Whole { operations } => {
             let operations = number(operations, "operation", "operations");
-            report
-                .terminal
-                .write_message(format!("`{instance}` is as it was exported, with the history of {operations}."));
+            report.terminal.write_message(format!(
+                "`{instance}` is as it was exported, with the history of {operations}."
+            ));
             if !report.is_json() {
-                report.terminal.write_result(&format!("{}\n", crate::view::plan::done(report.counts())));
+                report
+                    .terminal
+                    .write_result(&format!("{}\n", crate::view::plan::done(report.counts())));
             }
             Ok(Exit::Done)
         }
@@ -237,7 +348,15 @@ async fn import(
             report.terminal.write_message(
                 "The state already has this history under another name: only the current state is imported.",
             );
-            operation::apply_confirmed(import.planned, &files, false, &mut session, &consent.into(), report).await
+            operation::apply_confirmed(
+                import.planned,
+                &files,
+                false,
+                &mut session,
+                &consent.into(),
+                report,
+            )
+            .await
         }
     }
 }
@@ -249,23 +368,36 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (session, instance) = open::session_and_instance(None, flag, global, report).await?;
-    let StateExport { exported, unsettled } = session.export(&instance).await?;
+    let StateExport {
+        exported,
+        unsettled,
+    } = session.export(&instance).await?;
     if let Some(address) = unsettled {
         report.terminal.write_message(format!(
             "What became of a call of `{address}` is not settled; the instance that loads the state settles it."
         ));
     }
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
-    let text = exported.write(session.sealer()).map_err(|error| unusable(&shown, error))?;
+    let text = exported
+        .write(session.sealer())
+        .map_err(|error| unusable(&shown, error))?;
     match file {
         Some(file) => {
             may_be_replaced(file, "exported state", is_exported)?;
             write_private(file, &text)?;
-            report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
-            report.terminal.write_message(format!("The state of `{instance}` is in `{shown}`."));
+            report.set_result(
+                json!({"instance": instance, "file": shown, "records": exported.records.len()}),
+            );
+            report
+                .terminal
+                .write_message(format!("The state of `{instance}` is in `{shown}`."));
         }
         None if report.is_json() => {
-            report.set_result(exported.to_json(session.sealer()).map_err(|error| unusable(&shown, error))?);
+            report.set_result(
+                exported
+                    .to_json(session.sealer())
+                    .map_err(|error| unusable(&shown, error))?,
+            );
         }
         None => report.terminal.write_value(&text),
     }
@@ -296,8 +428,13 @@ async fn export_as(
             may_be_replaced(file, "exported stack", is_one)?;
             write_private(file, &text)?;
             let shown = file.display().to_string();
-            report.set_result(json!({"instance": instance, "file": shown, "left_out": written.left_out}));
-            report.terminal.write_message(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));
+            report.set_result(
+                json!({"instance": instance, "file": shown, "left_out": written.left_out}),
+            );
+            report.terminal.write_message(format!(
+                "`{instance}` is in `{shown}`, as `{}` writes it.",
+                form.name()
+            ));
         }
         None if report.is_json() => report.set_result(written.tree),
         None => report.terminal.write_value(&text),

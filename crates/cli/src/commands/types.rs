@@ -13,7 +13,11 @@ use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
-pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) fn run(
+    arguments: Types,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
     let name = arguments.name.as_deref();
     let found = library.types_named(name)?;
@@ -23,7 +27,10 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     }
     let paint = report.terminal.out;
     let text = match &found {
-        Found::Lists(lists) => lists.iter().map(|list| list_text(list, name.unwrap_or_default(), paint)).collect(),
+        Found::Lists(lists) => lists
+            .iter()
+            .map(|list| list_text(list, name.unwrap_or_default(), paint))
+            .collect(),
         Found::Transform(transform) => transform_text(transform, paint),
         Found::Type(details) => type_text(details, paint),
     };
@@ -38,22 +45,37 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
 fn hosted_packages(library: &Library, report: &mut Report) {
     let paint = report.terminal.out;
     for name in library.unlisted_packages() {
-        report.terminal.line(format!("{} a plugin: `cyan types {name}` lists its types", paint.bold(name)));
+        report.terminal.line(format!(
+            "{} a plugin: `cyan types {name}` lists its types",
+            paint.bold(name)
+        ));
     }
 }
 
-/// The types of a catalogue below a name; an empty name matches all. Without a name, the types of a large catalogue are
-/// counted instead of listed.
+/// The types of a catalogue below a name; an empty name matches all. Without a name, the types of a
+/// large catalogue are counted instead of listed.
 fn list_text(list: &TypeList<'_>, name: &str, paint: Paint) -> String {
     let TypeList { catalog, types } = list;
-    let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
+    let namespace = catalog
+        .namespaces
+        .first()
+        .map(|name| name.as_ref())
+        .unwrap_or_default();
     // A catalogue with several namespaces has no name of its own.
     let head = match catalog.namespaces.len() {
         0 | 1 => namespace,
         _ => name,
     };
-    let between = if head.is_empty() || catalog.docs.is_empty() { "" } else { " " };
-    let about = wrap::hanging(&catalog.docs, head.chars().count() + between.len(), wrap::columns());
+    let between = if head.is_empty() || catalog.docs.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    let about = wrap::hanging(
+        &catalog.docs,
+        head.chars().count() + between.len(),
+        wrap::columns(),
+    );
     let mut text = format!("{}{between}{about}\n", paint.bold(head));
     if name.is_empty() && catalog.is_large() && catalog.namespaces.len() > 1 {
         text.push_str(&format!("{}\n", counted(catalog, paint)));
@@ -66,14 +88,20 @@ fn list_text(list: &TypeList<'_>, name: &str, paint: Paint) -> String {
         ));
         return text;
     }
-    // A name that is a resource type and a data source type takes one line if both have the same description.
+    // A name that is a resource type and a data source type takes one line if both have the same
+    // description.
     let mut lines: IndexMap<(&str, &Name), Vec<&str>> = IndexMap::default();
     for one in types {
-        lines.entry((one.name, &one.docs)).or_default().push(one.kind);
+        lines
+            .entry((one.name, &one.docs))
+            .or_default()
+            .push(one.kind);
     }
     let rows: Vec<Vec<String>> = lines
         .iter()
-        .map(|((name, docs), kinds)| vec![format!("  {name}"), kinds.join(", "), first_sentence(docs)])
+        .map(|((name, docs), kinds)| {
+            vec![format!("  {name}"), kinds.join(", "), first_sentence(docs)]
+        })
         .collect();
     let rows = table(&["", "", ""], &rows, paint);
     // Skip the header row.
@@ -84,21 +112,39 @@ fn list_text(list: &TypeList<'_>, name: &str, paint: Paint) -> String {
 
 /// The namespaces of a catalogue, each with its number of resource types.
 fn counted(catalog: &Catalog, paint: Paint) -> String {
-    let mut counts: IndexMap<Name, usize> = catalog.namespaces.iter().map(|name| (name.clone(), 0)).collect();
+    let mut counts: IndexMap<Name, usize> = catalog
+        .namespaces
+        .iter()
+        .map(|name| (name.clone(), 0))
+        .collect();
     for name in catalog.resource_type_names() {
         if let Some(count) = counts.get_mut(TypeId::parse(name).package_name()) {
             *count += 1;
         }
     }
-    let types = |count: usize| if count == 1 { "1 type".to_owned() } else { format!("{count} types") };
-    let rows: Vec<Vec<String>> =
-        counts.into_iter().map(|(name, count)| vec![format!("  {name}"), types(count)]).collect();
-    table(&["", ""], &rows, paint).split_once('\n').map_or_else(String::new, |(_, rows)| rows.to_owned())
+    let types = |count: usize| {
+        if count == 1 {
+            "1 type".to_owned()
+        } else {
+            format!("{count} types")
+        }
+    };
+    let rows: Vec<Vec<String>> = counts
+        .into_iter()
+        .map(|(name, count)| vec![format!("  {name}"), types(count)])
+        .collect();
+    table(&["", ""], &rows, paint)
+        .split_once('\n')
+        .map_or_else(String::new, |(_, rows)| rows.to_owned())
 }
 
 fn first_sentence(docs: &str) -> String {
     let line = docs.trim_start().lines().next().unwrap_or_default();
-    line.split_once(". ").map_or(line, |(first, _)| first).trim_end().trim_end_matches('.').to_owned()
+    line.split_once(". ")
+        .map_or(line, |(first, _)| first)
+        .trim_end()
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// The text for all types of one name.
@@ -116,8 +162,16 @@ fn type_text(details: &TypeDetails<'_>, paint: Paint) -> String {
     if let Some((transform, ty)) = details.abstract_type {
         text.push_str(&format!("{} (abstract)\n", paint.bold(&details.name)));
         docs(&mut text, &ty.docs, "");
-        text.push_str(&format!("needs `transform: {}`, which makes real resources of it\n", transform.name));
-        section(&mut text, "fields", ty.schema.fields.iter().collect(), paint);
+        text.push_str(&format!(
+            "needs `transform: {}`, which makes real resources of it\n",
+            transform.name
+        ));
+        section(
+            &mut text,
+            "fields",
+            ty.schema.fields.iter().collect(),
+            paint,
+        );
     }
     if let Some(ty) = &details.variable {
         variable_text(&mut text, ty, paint);
@@ -127,7 +181,11 @@ fn type_text(details: &TypeDetails<'_>, paint: Paint) -> String {
 
 /// The text for a transform, with its abstract types.
 fn transform_text(transform: &TransformDef, paint: Paint) -> String {
-    let mut text = format!("{} (transform)\n{}\n", paint.bold(&transform.name), transform.docs);
+    let mut text = format!(
+        "{} (transform)\n{}\n",
+        paint.bold(&transform.name),
+        transform.docs
+    );
     if !transform.abstract_types.is_empty() {
         text.push_str(&format!("\n{}\n", paint.bold("types that it knows")));
     }
@@ -144,8 +202,15 @@ fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
     docs(text, &ty.docs, "");
     text.push_str(&format!("\n{}\n", paint.bold("options")));
     for option in &ty.options {
-        let value = option.value.as_text().map_or_else(|| option.value.to_string(), str::to_owned);
-        text.push_str(&format!("  {} {}\n", paint.cyan(&option.label), paint.dim(format!("{value} ({})", ty.ty))));
+        let value = option
+            .value
+            .as_text()
+            .map_or_else(|| option.value.to_string(), str::to_owned);
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint.cyan(&option.label),
+            paint.dim(format!("{value} ({})", ty.ty))
+        ));
         docs(text, &option.docs, "      ");
     }
 }
@@ -153,8 +218,11 @@ fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
 fn resource_text(text: &mut String, ty: &ResourceType, paint: Paint) {
     text.push_str(&format!("{} (resource)\n", paint.bold(&ty.name)));
     docs(text, &ty.docs, "");
-    let (computed, settable): (IndexMap<_, _>, IndexMap<_, _>) =
-        ty.schema.fields.iter().partition(|(_, field)| !field.is_settable());
+    let (computed, settable): (IndexMap<_, _>, IndexMap<_, _>) = ty
+        .schema
+        .fields
+        .iter()
+        .partition(|(_, field)| !field.is_settable());
     section(text, "fields", settable, paint);
     section(text, "filled in by the provider", computed, paint);
     example(text, &ty.example, paint);
@@ -166,7 +234,11 @@ fn source_text(text: &mut String, ty: &DataSourceType, paint: Paint) {
     if !ty.filters.is_empty() {
         text.push_str(&format!("\n{}\n", paint.bold("filters")));
         for (name, filter) in &ty.filters {
-            let required = if ty.required.contains(name) { ", required" } else { "" };
+            let required = if ty.required.contains(name) {
+                ", required"
+            } else {
+                ""
+            };
             text.push_str(&format!(
                 "  {} {}\n",
                 paint.cyan(name),
@@ -190,7 +262,10 @@ fn example(text: &mut String, example: &str, paint: Paint) {
 
 fn docs(text: &mut String, docs: &str, indent: &str) {
     if !docs.is_empty() {
-        text.push_str(&format!("{indent}{}\n", wrap::hanging(docs, indent.len(), wrap::columns())));
+        text.push_str(&format!(
+            "{indent}{}\n",
+            wrap::hanging(docs, indent.len(), wrap::columns())
+        ));
     }
 }
 
@@ -204,7 +279,11 @@ fn section(text: &mut String, title: &str, fields: IndexMap<&Name, &Field>, pain
 }
 
 fn field_text(text: &mut String, name: &str, field: &Field, indent: &str, paint: Paint) {
-    text.push_str(&format!("{indent}{} {}\n", paint.cyan(name), paint.dim(field_properties(field))));
+    text.push_str(&format!(
+        "{indent}{} {}\n",
+        paint.cyan(name),
+        paint.dim(field_properties(field))
+    ));
     docs(text, &field.docs, &format!("{indent}    "));
     if let Some(schema) = inner_schema(field) {
         for (name, field) in &schema.fields {
@@ -229,7 +308,10 @@ fn field_properties(field: &Field) -> String {
     for (word, is) in [
         ("filled in if not written", field.computed && field.optional),
         ("secret", field.sensitive),
-        ("a change replaces it", field.must_recreate && field.is_settable()),
+        (
+            "a change replaces it",
+            field.must_recreate && field.is_settable(),
+        ),
         ("unique", field.unique),
     ] {
         if is {

@@ -13,15 +13,24 @@ use crate::open;
 use crate::operation::print_notices;
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = match open::session_and_instance(None, &arguments.flag, global, report).await {
-        Ok(chosen) => chosen,
-        Err(error) => held_before_the_first_step(&arguments.flag, global, report).await?.ok_or(error)?,
-    };
+pub(crate) async fn run(
+    arguments: Unlock,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (session, instance) =
+        match open::session_and_instance(None, &arguments.flag, global, report).await {
+            Ok(chosen) => chosen,
+            Err(error) => held_before_the_first_step(&arguments.flag, global, report)
+                .await?
+                .ok_or(error)?,
+        };
     let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json::unlocked(&instance, None));
-        report.terminal.write_message(format!("No process holds `{instance}`."));
+        report
+            .terminal
+            .write_message(format!("No process holds `{instance}`."));
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
@@ -37,7 +46,8 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         holder.who,
         ago(now, holder.since)
     ));
-    // An expired lease blocks no operation. Ending the lease of an owner that may be active needs confirmation.
+    // An expired lease blocks no operation. Ending the lease of an owner that may be active needs
+    // confirmation.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {
             return Err(CommandError::NotInteractive {
@@ -56,8 +66,8 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     Ok(Exit::Done)
 }
 
-/// Finds the instance of a lease whose operation has committed nothing, so that no list contains the instance yet. The
-/// flag or the document in the current folder names it.
+/// Finds the instance of a lease whose operation has committed nothing, so that no list contains
+/// the instance yet. The flag or the document in the current folder names it.
 async fn held_before_the_first_step(
     flag: &InstanceFlag,
     global: &Global,
@@ -70,6 +80,8 @@ async fn held_before_the_first_step(
         document: document.as_deref().map(Path::new),
         ..InstanceSelector::default()
     };
-    let held = session.held_instance(&selector, &mut session.new_run(), report).await?;
+    let held = session
+        .held_instance(&selector, &mut session.new_run(), report)
+        .await?;
     Ok(held.map(|instance| (session, instance)))
 }

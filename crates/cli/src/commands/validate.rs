@@ -8,14 +8,32 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Validate,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let named = NamedDocument::of_paths(&arguments.files, &open::dialects())?;
     let has_folder = named.iter().any(|one| one.folder.is_some());
-    let mut verdicts = Verdicts { documents: Vec::new(), has_folder };
+    let mut verdicts = Verdicts {
+        documents: Vec::new(),
+        has_folder,
+    };
     for one in &named {
-        let found = open::source(one.path.as_deref()).and_then(|source| source.with(&arguments.inputs.0.environments));
+        let found = open::source(one.path.as_deref())
+            .and_then(|source| source.with(&arguments.inputs.0.environments));
         let outcome = match found {
-            Ok(source) => check(source, one, named.len(), &arguments.inputs.0, global, report).await,
+            Ok(source) => {
+                check(
+                    source,
+                    one,
+                    named.len(),
+                    &arguments.inputs.0,
+                    global,
+                    report,
+                )
+                .await
+            }
             Err(error) => Err(error),
         };
         match outcome {
@@ -26,7 +44,9 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
             Err(error @ CommandError::Usage { .. }) => return Err(error),
             Err(error) => {
                 report.error(&error);
-                verdicts.documents.push(DocumentVerdict::unreadable(one, &error));
+                verdicts
+                    .documents
+                    .push(DocumentVerdict::unreadable(one, &error));
             }
         }
     }
@@ -34,15 +54,28 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
         summarise(&verdicts, report);
     }
     report.set_result(json::verdicts(&verdicts));
-    Ok(if verdicts.valid() == verdicts.documents.len() { Exit::Done } else { Exit::Unusable })
+    Ok(if verdicts.valid() == verdicts.documents.len() {
+        Exit::Done
+    } else {
+        Exit::Unusable
+    })
 }
 
 /// Writes the number of valid documents, and lists the invalid ones.
 fn summarise(verdicts: &Verdicts, report: &mut Report) {
     let (all, valid) = (verdicts.documents.len(), verdicts.valid());
-    let mut text = format!("\n{}: {valid} valid, {} not valid", number(all, "document"), all - valid);
+    let mut text = format!(
+        "\n{}: {valid} valid, {} not valid",
+        number(all, "document"),
+        all - valid
+    );
     for one in verdicts.documents.iter().filter(|one| !one.is_valid()) {
-        text.push_str(&format!("\n  {}: {} ({})", one.file, counted(one.errors, one.warnings), one.why.join(", ")));
+        text.push_str(&format!(
+            "\n  {}: {} ({})",
+            one.file,
+            counted(one.errors, one.warnings),
+            one.why.join(", ")
+        ));
     }
     report.terminal.line(text);
 }
@@ -62,10 +95,19 @@ async fn check(
         let (shown, errors, warnings) = (&document.source.shown, verdict.errors, verdict.warnings);
         if errors > 0 {
             let gap = if count > 1 { "\n" } else { "" };
-            report.terminal.write_message(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
+            report
+                .terminal
+                .write_message(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
         } else {
-            let warned = if warnings > 0 { format!(" ({})", number(warnings, "warning")) } else { String::new() };
-            report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));
+            let warned = if warnings > 0 {
+                format!(" ({})", number(warnings, "warning"))
+            } else {
+                String::new()
+            };
+            report.terminal.line(format!(
+                "`{shown}` is valid: {}{warned}",
+                contents(&document)
+            ));
         }
     }
     Ok(verdict)
@@ -76,12 +118,18 @@ fn number(count: usize, word: &str) -> String {
 }
 
 fn counted(errors: usize, warnings: usize) -> String {
-    let more = if warnings > 0 { format!(", {}", number(warnings, "warning")) } else { String::new() };
+    let more = if warnings > 0 {
+        format!(", {}", number(warnings, "warning"))
+    } else {
+        String::new()
+    };
     format!("{}{more}", number(errors, "error"))
 }
 
 fn contents(document: &Document) -> String {
-    let Some(checked) = &document.checked else { return String::new() };
+    let Some(checked) = &document.checked else {
+        return String::new();
+    };
     let blueprint = &checked.blueprint;
     let mut parts = vec![number(blueprint.resources.len(), "resource")];
     for (count, word) in [
@@ -93,11 +141,25 @@ fn contents(document: &Document) -> String {
             parts.push(number(count, word));
         }
     }
-    let below = document.documents.as_ref().map_or(&[][..], |documents| &documents.units()[1..]);
+    let below = document
+        .documents
+        .as_ref()
+        .map_or(&[][..], |documents| &documents.units()[1..]);
     if !below.is_empty() {
-        let resources = below.iter().map(|unit| unit.blueprint().resources.len()).sum();
-        let word = if below.len() == 1 { "child document" } else { "child documents" };
-        parts.push(format!("{} {word} with {}", below.len(), number(resources, "resource")));
+        let resources = below
+            .iter()
+            .map(|unit| unit.blueprint().resources.len())
+            .sum();
+        let word = if below.len() == 1 {
+            "child document"
+        } else {
+            "child documents"
+        };
+        parts.push(format!(
+            "{} {word} with {}",
+            below.len(),
+            number(resources, "resource")
+        ));
     }
     parts.join(", ")
 }

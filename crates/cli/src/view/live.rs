@@ -1,5 +1,5 @@
-//! The progress of an operation. On a terminal, a list with the running steps, their age, a count and an estimate is
-//! below the event lines. In a pipe there are only the event lines.
+//! The progress of an operation. On a terminal, a list with the running steps, their age, a count
+//! and an estimate is below the event lines. In a pipe there are only the event lines.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
 /// Shows the events of an operation.
 pub(crate) struct Live {
-    /// Whether running steps are listed below the event lines; `list_lines` is the current number of lines of the list.
+    /// Whether running steps are listed below the event lines; `list_lines` is the current number
+    /// of lines of the list.
     listed: bool,
     list_lines: usize,
     paint: Paint,
@@ -53,16 +54,28 @@ impl Live {
                 (self.calls, self.done) = (*calls, 0);
                 self.began = Instant::now();
             }
-            Event::Started { address, operation, replacing } => {
-                self.running
-                    .insert(address.clone(), (events::present_participle(*operation, *replacing), Instant::now()));
+            Event::Started {
+                address,
+                operation,
+                replacing,
+            } => {
+                self.running.insert(
+                    address.clone(),
+                    (
+                        events::present_participle(*operation, *replacing),
+                        Instant::now(),
+                    ),
+                );
                 // The list shows running steps.
                 if self.listed {
                     return;
                 }
             }
             Event::Done { address, .. } | Event::Failed { address, .. } => {
-                duration = self.running.shift_remove(address).map(|(_, since)| since.elapsed());
+                duration = self
+                    .running
+                    .shift_remove(address)
+                    .map(|(_, since)| since.elapsed());
                 self.done += 1;
             }
             Event::Unneeded { .. } | Event::Skipped { .. } => self.done += 1,
@@ -125,8 +138,15 @@ impl Live {
         let mut text = String::new();
         for (address, (doing, since)) in self.running.iter().take(LISTED) {
             let age = since.elapsed();
-            let age = if age.as_secs() > 0 { format!(" {}", format_duration(age)) } else { String::new() };
-            text.push_str(&cut(diag::visible_line(&format!("  {address}: {doing}{age}")).into_owned()));
+            let age = if age.as_secs() > 0 {
+                format!(" {}", format_duration(age))
+            } else {
+                String::new()
+            };
+            text.push_str(&cut(diag::visible_line(&format!(
+                "  {address}: {doing}{age}"
+            ))
+            .into_owned()));
             text.push('\n');
         }
         if self.running.len() > LISTED {
@@ -139,9 +159,17 @@ impl Live {
 
     fn count(&self) -> String {
         let elapsed = self.began.elapsed();
-        let mut line = format!("{} of {} done, {} running", self.done, self.calls, self.running.len());
+        let mut line = format!(
+            "{} of {} done, {} running",
+            self.done,
+            self.calls,
+            self.running.len()
+        );
         if elapsed.as_secs() > 0 {
-            line.push_str(&format!(", {}", format_duration(Duration::from_secs(elapsed.as_secs()))));
+            line.push_str(&format!(
+                ", {}",
+                format_duration(Duration::from_secs(elapsed.as_secs()))
+            ));
         }
         if let Some(left) = estimate(self.done, self.calls, elapsed) {
             line.push_str(&format!(", about {} left", format_duration(left)));

@@ -1,15 +1,19 @@
-//! A plan as text: each step with its reasons and changes, exports, and resources that stay unchanged.
+//! A plan as text: each step with its reasons and changes, exports, and resources that stay
+//! unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use blueprint::{Address, Name};
-use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
+use engine::{
+    Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step,
+};
 
 use super::changes;
 use crate::terminal::Paint;
 
-/// The maximum number of steps with which the fields of new resources are shown without `--verbose`.
+/// The maximum number of steps with which the fields of new resources are shown without
+/// `--verbose`.
 const MANY: usize = 100;
 
 /// The approximate length of a line of a plan, in bytes.
@@ -21,19 +25,32 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     // A state edit changes only records, so its plan is shown in full.
     let all = verbose || plan.kind == state::OperationKind::State;
     let mut shown: Vec<&Step> = Vec::with_capacity(plan.steps.len());
-    shown.extend(plan.steps.iter().filter(|step| step.action != Action::None || all));
+    shown.extend(
+        plan.steps
+            .iter()
+            .filter(|step| step.action != Action::None || all),
+    );
     // About one line per step.
     text.reserve(LINE * shown.len());
     let fields = verbose || shown.len() <= MANY;
-    let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
+    let links: HashMap<&Address, &LinkChange> = plan
+        .links
+        .iter()
+        .map(|link| (&link.address, link))
+        .collect();
     let mut stops = super::stops::Stops::of(plan);
     let sources: HashMap<(&Address, String), &Name> = plan.changed_sources().collect();
-    let drift: HashMap<&Address, &Drifted> = plan.drift.iter().map(|it| (&it.address, it)).collect();
+    let drift: HashMap<&Address, &Drifted> =
+        plan.drift.iter().map(|it| (&it.address, it)).collect();
     for (source, steps) in grouped(&shown) {
         let indent = match source {
             Some(source) => {
                 let gone = steps.iter().all(|step| step.action == Action::Delete);
-                let word = if gone { "was expanded to" } else { "expands to" };
+                let word = if gone {
+                    "was expanded to"
+                } else {
+                    "expands to"
+                };
                 text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim(word)));
                 "  "
             }
@@ -41,7 +58,14 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         };
         for step in steps {
             let (outside, stops) = (drift_without_change(step, &drift), stops.at(step));
-            let shown = Shown { fields, outside: &outside, sources: &sources, stops: &stops, indent, paint };
+            let shown = Shown {
+                fields,
+                outside: &outside,
+                sources: &sources,
+                stops: &stops,
+                indent,
+                paint,
+            };
             step_text(&mut text, step, shown);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
@@ -60,20 +84,41 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             "{} differs from the document and is not changed; update the document to make this permanent\n",
             paint.bold(address)
         ));
-        differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
+        differs
+            .iter()
+            .for_each(|change| changes::change(&mut text, change, "    ", paint));
         text.push('\n');
     }
-    text.push_str(&changes::unread(&plan.answers.unread, "assumed to be unchanged"));
+    text.push_str(&changes::unread(
+        &plan.answers.unread,
+        "assumed to be unchanged",
+    ));
     let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
     if !out.is_empty() {
         let listed = if verbose { out } else { waiting };
         let names: Vec<String> = listed.iter().take(MANY).map(ToString::to_string).collect();
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        text.push_str(&format!("out of target: {}, of which {} would change{names}\n", out.len(), waiting.len()));
+        let names = if names.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", names.join(", "))
+        };
+        text.push_str(&format!(
+            "out of target: {}, of which {} would change{names}\n",
+            out.len(),
+            waiting.len()
+        ));
     }
     if !plan.left_alone.absent.is_empty() && verbose {
-        let names: Vec<String> = plan.left_alone.absent.iter().map(ToString::to_string).collect();
-        text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
+        let names: Vec<String> = plan
+            .left_alone
+            .absent
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        text.push_str(&format!(
+            "left out by their conditions: {}\n",
+            names.join(", ")
+        ));
     }
     text
 }
@@ -87,31 +132,53 @@ fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
             ExportAction::Changed if verbose => (paint.yellow("~"), "changes"),
             ExportAction::Changed | ExportAction::Unchanged => continue,
         };
-        text.push_str(&format!("{sign} {} {} {word}\n", paint.bold(&child.address), paint.dim("child document")));
+        text.push_str(&format!(
+            "{sign} {} {} {word}\n",
+            paint.bold(&child.address),
+            paint.dim("child document")
+        ));
         if verbose && child.action != ExportAction::Removed {
             let mut inner = String::new();
             values(&mut inner, "exports", &child.exports, paint);
             values(&mut inner, "metadata", &child.metadata, paint);
-            inner.lines().filter(|line| !line.is_empty()).for_each(|line| text.push_str(&format!("  {line}\n")));
+            inner
+                .lines()
+                .filter(|line| !line.is_empty())
+                .for_each(|line| text.push_str(&format!("  {line}\n")));
         }
     }
     let shown = |action| verbose || matches!(action, ExportAction::New | ExportAction::Removed);
-    if plan.children.iter().any(|child| child.action != ExportAction::Unchanged && shown(child.action)) {
+    if plan
+        .children
+        .iter()
+        .any(|child| child.action != ExportAction::Unchanged && shown(child.action))
+    {
         text.push('\n');
     }
 }
 
 /// Named values that change.
 fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint) {
-    let changed: Vec<_> = changes.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
+    let changed: Vec<_> = changes
+        .iter()
+        .filter(|export| export.action != ExportAction::Unchanged)
+        .collect();
     if !changed.is_empty() {
         text.push_str(&format!("{}\n", paint.bold(title)));
         for export in changed {
-            let after = export.after.as_ref().map(changes::short).unwrap_or_default();
+            let after = export
+                .after
+                .as_ref()
+                .map(changes::short)
+                .unwrap_or_default();
             let line = match export.action {
                 ExportAction::New => format!("{} {}: {after}", paint.green("+"), export.name),
                 ExportAction::Changed => {
-                    let before = export.before.as_ref().map(changes::short).unwrap_or_default();
+                    let before = export
+                        .before
+                        .as_ref()
+                        .map(changes::short)
+                        .unwrap_or_default();
                     format!("{} {}: {before} -> {after}", paint.yellow("~"), export.name)
                 }
                 ExportAction::Removed => format!("{} {}", paint.red("-"), export.name),
@@ -123,8 +190,8 @@ fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint
     }
 }
 
-/// Steps in the order of the plan. The steps that a transform made from one abstract resource form a group at the
-/// position of the first of them.
+/// Steps in the order of the plan. The steps that a transform made from one abstract resource form
+/// a group at the position of the first of them.
 fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::with_capacity(steps.len());
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -144,13 +211,25 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
 }
 
 /// Returns the drift of fields that no change of the step shows.
-fn drift_without_change<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
-    let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.drift) else { return Vec::new() };
+fn drift_without_change<'p>(
+    step: &Step,
+    drift: &HashMap<&Address, &'p Drifted>,
+) -> Vec<&'p Change> {
+    let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.drift) else {
+        return Vec::new();
+    };
     if !step.reasons.contains(&Reason::Drifted) {
         return Vec::new();
     }
-    let shown: HashSet<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
-    changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
+    let shown: HashSet<&str> = step
+        .changes
+        .iter()
+        .map(|change| change.path.as_str())
+        .collect();
+    changes
+        .iter()
+        .filter(|change| !shown.contains(change.path.as_str()))
+        .collect()
 }
 
 /// The context in which a step is shown.
@@ -168,9 +247,19 @@ struct Shown<'a> {
 }
 
 fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
-    let Shown { fields, outside, sources, stops, indent, paint } = shown;
+    let Shown {
+        fields,
+        outside,
+        sources,
+        stops,
+        indent,
+        paint,
+    } = shown;
     // A destroy deletes every resource, so do not repeat the reason for each.
-    let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
+    let reasons = step
+        .reasons
+        .iter()
+        .filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| reason_text(*reason)).collect();
     let sign = match step.action {
         Action::Create | Action::Link => paint.green("+"),
@@ -191,15 +280,33 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         Action::Replace if step.may_replace => "may replace",
         other => other.word(),
     };
-    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
-    let condition_note = if step.condition_known { "" } else { ", if its condition holds (known on deploy)" };
+    let why = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", reasons.join(", "))
+    };
+    let condition_note = if step.condition_known {
+        ""
+    } else {
+        ", if its condition holds (known on deploy)"
+    };
     let order = match step.replace_order {
-        Some(blueprint::ReplaceOrder::CreateFirst) if step.action == Action::Replace => ", the new one first",
+        Some(blueprint::ReplaceOrder::CreateFirst) if step.action == Action::Replace => {
+            ", the new one first"
+        }
         _ => "",
     };
     let batch = in_batch(step);
-    let observed = if step.not_observed { "; not observed" } else { "" };
-    let adopts = if step.adopts { " (exists already, will be adopted)" } else { "" };
+    let observed = if step.not_observed {
+        "; not observed"
+    } else {
+        ""
+    };
+    let adopts = if step.adopts {
+        " (exists already, will be adopted)"
+    } else {
+        ""
+    };
     text.push_str(&format!(
         "{indent}{sign} {} {} {action}{why}{order}{condition_note}{batch}{observed}{adopts}\n",
         paint.bold(&step.address),
@@ -212,9 +319,15 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         text.push_str(&format!("{indent}    it was {former}\n"));
     }
     if let Some(links) = &step.links {
-        let signed =
-            [(paint.green("+"), &links.gained), (paint.yellow("~"), &links.changed), (paint.red("-"), &links.lost)];
-        for (sign, link) in signed.iter().flat_map(|(sign, links)| links.iter().map(move |link| (sign, link))) {
+        let signed = [
+            (paint.green("+"), &links.gained),
+            (paint.yellow("~"), &links.changed),
+            (paint.red("-"), &links.lost),
+        ];
+        for (sign, link) in signed
+            .iter()
+            .flat_map(|(sign, links)| links.iter().map(move |link| (sign, link)))
+        {
             text.push_str(&format!("{indent}    {sign} link {link}\n"));
         }
     }
@@ -222,8 +335,13 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         text.push_str(&format!("{indent}    {expired}\n"));
     }
     if !outside.is_empty() {
-        text.push_str(&format!("{indent}    {}\n", paint.dim("changed outside of `cyan`:")));
-        outside.iter().for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
+        text.push_str(&format!(
+            "{indent}    {}\n",
+            paint.dim("changed outside of `cyan`:")
+        ));
+        outside
+            .iter()
+            .for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
         if step.changes.is_empty() {
             text.push('\n');
         }
@@ -232,8 +350,15 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         for change in &step.changes {
             changes::change(text, change, &format!("{indent}    "), paint);
             if let Some(source) = sources.get(&(&step.address, change.path.clone())) {
-                let open = change.after.as_ref().is_some_and(blueprint::Value::is_unknown);
-                let when = if open { "is changed by this plan" } else { "has changed" };
+                let open = change
+                    .after
+                    .as_ref()
+                    .is_some_and(blueprint::Value::is_unknown);
+                let when = if open {
+                    "is changed by this plan"
+                } else {
+                    "has changed"
+                };
                 let what = format!("the content of `{source}` {when}");
                 text.push_str(&format!("{indent}      {}\n", paint.dim(what)));
             }
@@ -246,28 +371,36 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
 
 /// The position of a step in the batches of its group; empty if the group has one batch.
 fn in_batch(step: &Step) -> String {
-    let Some(batch) = step.batch else { return String::new() };
+    let Some(batch) = step.batch else {
+        return String::new();
+    };
     let gone = match batch.until {
         Some(until) => format!(", temporary: deleted in batch {until}"),
         None => String::new(),
     };
     let pause = match batch.pause_ms {
         0 => String::new(),
-        more => format!(", then a pause of {}", blueprint::format_duration(Duration::from_millis(more))),
+        more => format!(
+            ", then a pause of {}",
+            blueprint::format_duration(Duration::from_millis(more))
+        ),
     };
     format!("; batch {} of {}{gone}{pause}", batch.number, batch.of)
 }
 
-/// Writes the annotations of a link, and the changes that it makes in the specs of its ends. Its other effects have
-/// their own steps.
+/// Writes the annotations of a link, and the changes that it makes in the specs of its ends. Its
+/// other effects have their own steps.
 fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
     let before = text.len();
     for (name, value) in link.annotations.as_map().into_iter().flatten() {
-        text.push_str(&format!("    {}\n", paint.dim(format!("{name} = {}", changes::short(value)))));
+        text.push_str(&format!(
+            "    {}\n",
+            paint.dim(format!("{name} = {}", changes::short(value)))
+        ));
     }
     for effect in link.effects.iter().filter(|effect| effect.with) {
-        let target =
-            link_end(&link.address, &effect.into).map_or_else(|| effect.into.to_string(), |end| end.to_string());
+        let target = link_end(&link.address, &effect.into)
+            .map_or_else(|| effect.into.to_string(), |end| end.to_string());
         text.push_str(&format!("    {}\n", paint.dim(format!("into {target}:"))));
         changes::change(text, &effect.change, "      ", paint);
     }
@@ -285,7 +418,10 @@ fn link_end(address: &Address, side: &str) -> Option<Address> {
         _ => return None,
     };
     let resource = Address::inside(&address.path, name.clone());
-    Some(key.iter().fold(resource, |resource, key| resource.with_key(key.clone())))
+    Some(
+        key.iter()
+            .fold(resource, |resource, key| resource.with_key(key.clone())),
+    )
 }
 
 /// The text for a reason.
@@ -315,13 +451,21 @@ fn reason_text(reason: Reason) -> &'static str {
 
 /// The last line of `stage`.
 pub(crate) fn summary([create, update, delete, replace]: [u64; 4]) -> String {
-    let more = if replace > 0 { format!(", {replace} to replace") } else { String::new() };
+    let more = if replace > 0 {
+        format!(", {replace} to replace")
+    } else {
+        String::new()
+    };
     format!("{create} to create, {update} to update, {delete} to delete{more}")
 }
 
 /// The last line of an operation.
 pub(crate) fn done([created, updated, deleted, replaced]: [u64; 4]) -> String {
-    let more = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
+    let more = if replaced > 0 {
+        format!(", {replaced} replaced")
+    } else {
+        String::new()
+    };
     format!("{created} created, {updated} updated, {deleted} deleted{more}")
 }
 
@@ -334,14 +478,29 @@ mod tests {
         let step = r#"{"id": 0, "address": "new", "type": "test/data", "action": "move", "reasons": ["moved"],
             "moved_from": "old"}"#;
         let step: Step = serde_json::from_str(step).unwrap();
-        let terminal = crate::terminal::Terminal::new(crate::terminal::ColorChoice::Never, false, false, false);
+        let terminal = crate::terminal::Terminal::new(
+            crate::terminal::ColorChoice::Never,
+            false,
+            false,
+            false,
+        );
         let (sources, paint) = (HashMap::new(), terminal.out);
         let mut text = String::new();
         step_text(
             &mut text,
             &step,
-            Shown { fields: true, outside: &[], sources: &sources, stops: &[], indent: "  ", paint },
+            Shown {
+                fields: true,
+                outside: &[],
+                sources: &sources,
+                stops: &[],
+                indent: "  ",
+                paint,
+            },
         );
-        assert_eq!(text, "  > new test/data has a new address: moved\n      it was old\n");
+        assert_eq!(
+            text,
+            "  > new test/data has a new address: moved\n      it was old\n"
+        );
     }
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
-use engine::{Closer, Config, Envelope, Frontend, Notice, Renamed, RunProgress, SessionEvent, UnfinishedStep, json};
+use engine::{
+    Closer, Config, Envelope, Frontend, Notice, Renamed, RunProgress, SessionEvent, UnfinishedStep,
+    json,
+};
 use serde_json::{Value as Json, json};
 use state::StoreError;
 
@@ -51,7 +54,8 @@ const MANY: usize = 20;
 /// The number of diagnostics of each code that are shown in full if there are more than [`MANY`].
 const OF_EACH: usize = 3;
 
-/// Selects the diagnostics that a terminal shows: all if they are few, else the first ones of each code.
+/// Selects the diagnostics that a terminal shows: all if they are few, else the first ones of each
+/// code.
 struct Brief {
     all: bool,
     left_out: blueprint::IndexMap<&'static str, usize>,
@@ -61,7 +65,11 @@ struct Brief {
 impl Brief {
     fn new(all: bool, found: &Diagnostics) -> Brief {
         let all = all || found.len() <= MANY;
-        Brief { all, left_out: blueprint::IndexMap::default(), shown: blueprint::IndexMap::default() }
+        Brief {
+            all,
+            left_out: blueprint::IndexMap::default(),
+            shown: blueprint::IndexMap::default(),
+        }
     }
 
     /// Returns whether a diagnostic is shown, and counts it.
@@ -91,8 +99,8 @@ impl Brief {
 }
 
 impl Report {
-    /// Creates an empty report. An operation writes one line of machine output per event, any other command one value
-    /// at its end.
+    /// Creates an empty report. An operation writes one line of machine output per event, any other
+    /// command one value at its end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
             all: command.shows_all() || !terminal.is_watched(),
@@ -129,7 +137,8 @@ impl Report {
         }
     }
 
-    /// Announces a rehearsal once, as text and in machine output. `by` is the file that requests it; empty for a flag.
+    /// Announces a rehearsal once, as text and in machine output. `by` is the file that requests
+    /// it; empty for a flag.
     pub(crate) fn set_simulated(&mut self, by: &str) {
         if self.simulated || !self.rehearses {
             return;
@@ -138,9 +147,14 @@ impl Report {
         if !self.is_json() {
             let (asked, how) = match by {
                 "" => (String::new(), ""),
-                file => (format!(", as `{file}` says"), " `--simulate=false` does it for real."),
+                file => (
+                    format!(", as `{file}` says"),
+                    " `--simulate=false` does it for real.",
+                ),
             };
-            let words = format!("Rehearsal{asked}: every provider is simulated, nothing real is changed.{how}");
+            let words = format!(
+                "Rehearsal{asked}: every provider is simulated, nothing real is changed.{how}"
+            );
             self.terminal.write_message(self.terminal.err.yellow(words));
         }
     }
@@ -168,13 +182,16 @@ impl Report {
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
         let mut brief = Brief::new(self.all, found);
-        // Diagnostics without a place come first, then those of each document in text order. The diagnostic that a
-        // child has errors comes last, because it follows from the others.
+        // Diagnostics without a place come first, then those of each document in text order. The
+        // diagnostic that a child has errors comes last, because it follows from the others.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
             let follows = diagnostic.code.name == engine::check::codes::CHILD_FAILED.name;
             let span = diagnostic.span();
-            (follows, (span.is_some() && !follows).then_some((span.file, span.start)))
+            (
+                follows,
+                (span.is_some() && !follows).then_some((span.file, span.start)),
+            )
         });
         for diagnostic in sorted {
             if self.is_json() {
@@ -185,11 +202,17 @@ impl Report {
             let shown = match diagnostic.severity {
                 Severity::Error => true,
                 Severity::Warning => !self.terminal.quiet,
-                Severity::Note => self.terminal.verbose || !self.terminal.quiet && !diagnostic.span().is_some(),
+                Severity::Note => {
+                    self.terminal.verbose || !self.terminal.quiet && !diagnostic.span().is_some()
+                }
             };
             if shown && brief.shows(diagnostic) {
                 let colors = self.terminal.err.colors();
-                match diagnostic.native_message.as_ref().filter(|_| self.terminal.verbose) {
+                match diagnostic
+                    .native_message
+                    .as_ref()
+                    .filter(|_| self.terminal.verbose)
+                {
                     // Users of Heat know its messages and search for them.
                     Some(words) => {
                         let said = diagnostic.clone().note(format!("Heat says: {words}"));
@@ -202,12 +225,19 @@ impl Report {
         }
         let (errors, others) = found.dropped();
         if errors + others > 0 {
-            let what = if errors > 0 { "errors" } else { "warnings and notes" };
-            let more =
-                engine::check::codes::MORE_MISTAKES.new(format!("{} more {what} were found", errors.max(others)));
+            let what = if errors > 0 {
+                "errors"
+            } else {
+                "warnings and notes"
+            };
+            let more = engine::check::codes::MORE_MISTAKES
+                .new(format!("{} more {what} were found", errors.max(others)));
             match self.is_json() {
                 true => self.push(json::diagnostic(&more, files)),
-                false => text.push_str(&format!("{}\n", diag::draw(&more, files, self.terminal.err.colors()))),
+                false => text.push_str(&format!(
+                    "{}\n",
+                    diag::draw(&more, files, self.terminal.err.colors())
+                )),
             }
         }
         text.push_str(&brief.omitted_summary());
@@ -233,7 +263,9 @@ impl Report {
             return self.diagnostics(&found, &Files::new());
         }
         if let CommandError::State(StoreError::Busy { instance, holder }) = error {
-            let found = [busy(instance, holder.as_ref(), Clock::System.now())].into_iter().collect();
+            let found = [busy(instance, holder.as_ref(), Clock::System.now())]
+                .into_iter()
+                .collect();
             return self.diagnostics(&found, &Files::new());
         }
         if let CommandError::Catalogs(found) = error {
@@ -249,7 +281,11 @@ impl Report {
             return self.terminal.write_message("Nothing was changed.");
         }
         let paint = self.terminal.err;
-        let mut text = format!("{}{}\n", paint.red(paint.bold("error")), paint.bold(format!(": {error}")));
+        let mut text = format!(
+            "{}{}\n",
+            paint.red(paint.bold("error")),
+            paint.bold(format!(": {error}"))
+        );
         for cause in error.causes() {
             let cause = cause.trim_end().replace('\n', "\n    ");
             text.push_str(&format!("  {} {cause}\n", paint.dim("because:")));
@@ -289,10 +325,13 @@ impl Report {
         }
         self.retries_shown += 1;
         match self.retries_shown {
-            count if count <= MAX_RETRIES_SHOWN => {
-                Some(format!("{what}: retried in {}, {why}", blueprint::format_duration(pause)))
+            count if count <= MAX_RETRIES_SHOWN => Some(format!(
+                "{what}: retried in {}, {why}",
+                blueprint::format_duration(pause)
+            )),
+            count if count == MAX_RETRIES_SHOWN + 1 => {
+                Some("(and more that is asked again)".to_owned())
             }
-            count if count == MAX_RETRIES_SHOWN + 1 => Some("(and more that is asked again)".to_owned()),
             _ => None,
         }
     }
@@ -331,18 +370,35 @@ impl Report {
         if self.not_done.is_empty() {
             return;
         }
-        let most = if self.terminal.verbose { usize::MAX } else { NAMED };
+        let most = if self.terminal.verbose {
+            usize::MAX
+        } else {
+            NAMED
+        };
         let named = self.not_done.iter().take(most);
-        let mut text: Vec<String> = named.map(|one| format!("{} ({})", one.address, one.action.word())).collect();
-        if let Some(more) = self.not_done.len().checked_sub(most).filter(|more| *more > 0) {
+        let mut text: Vec<String> = named
+            .map(|one| format!("{} ({})", one.address, one.action.word()))
+            .collect();
+        if let Some(more) = self
+            .not_done
+            .len()
+            .checked_sub(most)
+            .filter(|more| *more > 0)
+        {
             text.push(format!("and {more} more (`--verbose` names them)"));
         }
-        self.terminal.write_message(format!("Not done: {}.", text.join(", ")));
+        self.terminal
+            .write_message(format!("Not done: {}.", text.join(", ")));
     }
 
-    /// The exit code of an operation that the user stopped: `Interrupted` only if no step had begun.
+    /// The exit code of an operation that the user stopped: `Interrupted` only if no step had
+    /// begun.
     pub(crate) fn interrupted(&self) -> Exit {
-        if self.progress.has_begun() { Exit::Failed } else { Exit::Interrupted }
+        if self.progress.has_begun() {
+            Exit::Failed
+        } else {
+            Exit::Interrupted
+        }
     }
 
     /// Records the counts of an operation.
@@ -376,11 +432,16 @@ impl Report {
             }
             if !self.stops.is_empty() {
                 let stops = std::mem::take(&mut self.stops);
-                summary["stops"] =
-                    stops.into_iter().map(|(address, at)| json!({"address": address, "at": at})).collect();
+                summary["stops"] = stops
+                    .into_iter()
+                    .map(|(address, at)| json!({"address": address, "at": at}))
+                    .collect();
             }
             if !self.not_done.is_empty() {
-                summary["not_done"] = std::mem::take(&mut self.not_done).iter().map(json::not_done).collect();
+                summary["not_done"] = std::mem::take(&mut self.not_done)
+                    .iter()
+                    .map(json::not_done)
+                    .collect();
             }
             if !self.result.is_null() {
                 summary["result"] = std::mem::take(&mut self.result);
@@ -426,9 +487,17 @@ impl Frontend for Report {
         if !self.terminal.can_ask() || self.has_consent {
             return None;
         }
-        let Renamed { document, instance, before } = renamed;
-        self.terminal.write_message(format!("The instance `{instance}` was deployed from `{before}`, which is gone."));
-        Some(self.terminal.confirm(&format!("Is `{document}` that document under its new name?")))
+        let Renamed {
+            document,
+            instance,
+            before,
+        } = renamed;
+        self.terminal.write_message(format!(
+            "The instance `{instance}` was deployed from `{before}`, which is gone."
+        ));
+        Some(self.terminal.confirm(&format!(
+            "Is `{document}` that document under its new name?"
+        )))
     }
 
     fn can_ask(&self) -> bool {
@@ -436,14 +505,20 @@ impl Frontend for Report {
     }
 
     fn inputs(&mut self, checked: &Checked, given: &mut Given) -> Result<(), CommandError> {
-        if self.terminal.can_ask() { ask::ask(checked, given) } else { Ok(()) }
+        if self.terminal.can_ask() {
+            ask::ask(checked, given)
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// A notice as a sentence.
 pub(crate) fn in_words(notice: &Notice) -> String {
     match notice {
-        Notice::BelongsTo(instance) => format!("This document belongs to the instance `{instance}`."),
+        Notice::BelongsTo(instance) => {
+            format!("This document belongs to the instance `{instance}`.")
+        }
         Notice::NewInstance(instance) => format!("Then `{instance}` is a new instance."),
         Notice::DataSourceHasEffects { name, type_name } => {
             format!("reading `{name}` ({type_name}) runs a command or sends a request")
@@ -451,7 +526,9 @@ pub(crate) fn in_words(notice: &Notice) -> String {
         Notice::AtLastGeneration(number) => format!(
             "Generation {number} is the last one that ended well, and nothing came after it. To go back further, name one: `cyan history` lists them."
         ),
-        Notice::NotPruned { instance, why } => format!("The history of `{instance}` was not pruned: {why}."),
+        Notice::NotPruned { instance, why } => {
+            format!("The history of `{instance}` was not pruned: {why}.")
+        }
         Notice::Store(text) => format!("{text}."),
     }
 }
@@ -464,7 +541,11 @@ mod tests {
     fn a_terminal_shows_the_first_of_each_code_and_counts_the_rest() {
         let many = |count: usize| -> Diagnostics {
             let of = |at: usize| {
-                if at.is_multiple_of(2) { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE }
+                if at.is_multiple_of(2) {
+                    &engine::codes::INPUT_CHANGED
+                } else {
+                    &engine::codes::MISSING_VARIABLE
+                }
             };
             (0..count).map(|at| of(at).new(format!("x{at}"))).collect()
         };
@@ -478,7 +559,10 @@ mod tests {
         assert_eq!(shown(true, 1000), (1000, String::new()));
         let (count, rest) = shown(false, 1001);
         assert_eq!(count, 6);
-        assert!(rest.starts_with("995 more are not shown here:\n  498 of "), "{rest}");
+        assert!(
+            rest.starts_with("995 more are not shown here:\n  498 of "),
+            "{rest}"
+        );
         assert!(rest.contains("--all") && rest.contains("--json"), "{rest}");
     }
 }

@@ -22,7 +22,10 @@ impl<'p> Stops<'p> {
         for stop in plan.stops.iter().filter(|stop| !stop.child) {
             by_address.entry(&stop.address).or_default().push(stop);
         }
-        Stops { by_address, all: &plan.stops }
+        Stops {
+            by_address,
+            all: &plan.stops,
+        }
     }
 
     /// The text for a step. Each stop is returned once.
@@ -30,21 +33,36 @@ impl<'p> Stops<'p> {
         if self.by_address.is_empty() {
             return Vec::new();
         }
-        let stops = self.by_address.remove(step.address.to_string().as_str()).unwrap_or_default();
+        let stops = self
+            .by_address
+            .remove(step.address.to_string().as_str())
+            .unwrap_or_default();
         stops.into_iter().map(resource_stop_text).collect()
     }
 
-    /// Writes the stops that belong to no step: those of children, and of resources without remaining work.
+    /// Writes the stops that belong to no step: those of children, and of resources without
+    /// remaining work.
     pub(crate) fn write_remaining(&self, text: &mut String, paint: Paint) {
-        let left: Vec<&PlannedStop> =
-            self.all.iter().filter(|stop| stop.child || self.by_address.contains_key(stop.address.as_ref())).collect();
+        let left: Vec<&PlannedStop> = self
+            .all
+            .iter()
+            .filter(|stop| stop.child || self.by_address.contains_key(stop.address.as_ref()))
+            .collect();
         if left.is_empty() {
             return;
         }
         text.push_str(&format!("{}\n", paint.bold("breakpoints")));
         for stop in left {
-            let what = if stop.child { child_stop_text(stop) } else { resource_stop_text(stop) };
-            text.push_str(&format!("  {} {}\n", paint.bold(&stop.address), paint.yellow(what)));
+            let what = if stop.child {
+                child_stop_text(stop)
+            } else {
+                resource_stop_text(stop)
+            };
+            text.push_str(&format!(
+                "  {} {}\n",
+                paint.bold(&stop.address),
+                paint.yellow(what)
+            ));
         }
         text.push('\n');
     }
@@ -68,18 +86,38 @@ fn child_stop_text(stop: &PlannedStop) -> String {
     }
 }
 
-/// The text at the end of an operation that stopped: where it stopped, what waits, and how to continue.
-pub(crate) fn stopped_text(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
-    let at: Vec<String> = stops.iter().map(|(address, at)| format!("{address} ({at})")).collect();
-    let what = if at.len() == 1 { "a breakpoint" } else { "breakpoints" };
+/// The text at the end of an operation that stopped: where it stopped, what waits, and how to
+/// continue.
+pub(crate) fn stopped_text(
+    stops: &[(Name, Breakpoint)],
+    waiting: &[String],
+    destroys: bool,
+) -> String {
+    let at: Vec<String> = stops
+        .iter()
+        .map(|(address, at)| format!("{address} ({at})"))
+        .collect();
+    let what = if at.len() == 1 {
+        "a breakpoint"
+    } else {
+        "breakpoints"
+    };
     let mut text = format!("Stopped at {what}: {}.", at.join(", "));
     if !waiting.is_empty() {
         let more = waiting.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let named = waiting[..waiting.len().min(NAMED)].join(", ");
         text.push_str(&format!(" What waits: {named}{more}."));
     }
-    let again = if destroys { "cyan destroy" } else { "cyan deploy" };
+    let again = if destroys {
+        "cyan destroy"
+    } else {
+        "cyan deploy"
+    };
     text.push_str(&format!(" To go on, say `{again}` again."));
     text
 }
@@ -92,10 +130,24 @@ mod tests {
     #[test]
     fn place_of_a_stop_is_called_a_breakpoint() {
         let [create, update] = [Breakpoint::PreCreate, Breakpoint::PostUpdate];
-        let stop = |at, passed| PlannedStop { address: "web".into(), child: false, at, passed };
-        assert_eq!(resource_stop_text(&stop(create, false)), "stops before this: breakpoint pre-create");
-        assert_eq!(resource_stop_text(&stop(update, true)), "continues from the breakpoint post-update");
-        assert_eq!(child_stop_text(&stop(update, false)), "stops once all of it is done: breakpoint post-update");
+        let stop = |at, passed| PlannedStop {
+            address: "web".into(),
+            child: false,
+            at,
+            passed,
+        };
+        assert_eq!(
+            resource_stop_text(&stop(create, false)),
+            "stops before this: breakpoint pre-create"
+        );
+        assert_eq!(
+            resource_stop_text(&stop(update, true)),
+            "continues from the breakpoint post-update"
+        );
+        assert_eq!(
+            child_stop_text(&stop(update, false)),
+            "stops once all of it is done: breakpoint post-update"
+        );
         assert!(
             stopped_text(&[("web".into(), create)], &[], false)
                 .starts_with("Stopped at a breakpoint: web (pre-create).")

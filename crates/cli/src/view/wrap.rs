@@ -1,4 +1,5 @@
-//! Wraps long lines between words on a terminal. In a pipe `columns` is `None`, and lines are not wrapped.
+//! Wraps long lines between words on a terminal. In a pipe `columns` is `None`, and lines are not
+//! wrapped.
 
 use std::io::{self, IsTerminal as _};
 
@@ -31,7 +32,10 @@ pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> Stri
 }
 
 fn hanging_line(text: &str, indent: usize, columns: Option<usize>) -> String {
-    let Some(room) = columns.and_then(|columns| columns.checked_sub(indent)).filter(|room| *room >= MIN_WIDTH) else {
+    let Some(room) = columns
+        .and_then(|columns| columns.checked_sub(indent))
+        .filter(|room| *room >= MIN_WIDTH)
+    else {
         return text.to_owned();
     };
     if text.chars().count() <= room {
@@ -91,17 +95,26 @@ mod tests {
     #[test]
     fn words_are_not_split_and_later_lines_are_indented() {
         let text = "a text of more words than fit into thirty characters";
-        assert_eq!(hanging(text, 4, Some(34)), "a text of more words than fit\n    into thirty characters");
+        assert_eq!(
+            hanging(text, 4, Some(34)),
+            "a text of more words than fit\n    into thirty characters"
+        );
         assert_eq!(hanging(text, 4, None), text, "in a pipe");
         assert_eq!(hanging(text, 30, Some(40)), text, "too little room");
         let word = "x".repeat(60);
-        assert_eq!(hanging(&format!("{word} y"), 0, Some(30)), format!("{word}\ny"));
+        assert_eq!(
+            hanging(&format!("{word} y"), 0, Some(30)),
+            format!("{word}\ny")
+        );
     }
 
     #[test]
     fn further_lines_of_a_text_are_indented() {
         let docs = "The content.\n Conflicts with `source`.\n";
-        assert_eq!(hanging(docs, 6, None), "The content.\n      Conflicts with `source`.");
+        assert_eq!(
+            hanging(docs, 6, None),
+            "The content.\n      Conflicts with `source`."
+        );
     }
 
     #[test]
@@ -109,9 +122,19 @@ mod tests {
         let long = "word ".repeat(20).trim_end().to_owned();
         let text = format!("{long}\n\n```yaml\n{long}\n```\n{long}");
         assert_eq!(page(&text, None), text);
-        assert_eq!(page("a\nb\n\nc", Some(40)), "a b\n\nc", "a paragraph is one");
+        assert_eq!(
+            page("a\nb\n\nc", Some(40)),
+            "a b\n\nc",
+            "a paragraph is one"
+        );
         let shown = page(&text, Some(40));
-        assert!(shown.contains(&format!("```yaml\n{long}\n```\n")), "{shown}");
-        assert!(!shown.starts_with(&long) && !shown.ends_with(&long), "{shown}");
+        assert!(
+            shown.contains(&format!("```yaml\n{long}\n```\n")),
+            "{shown}"
+        );
+        assert!(
+            !shown.starts_with(&long) && !shown.ends_with(&long),
+            "{shown}"
+        );
     }
 }

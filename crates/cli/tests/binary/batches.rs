@@ -26,17 +26,42 @@ fn plans_and_events_contain_batches_and_pauses() {
         "~ web/0 OS::Heat::Value update: changed; batch 3 of 4, then a pause of 100ms",
         "1 to create, 2 to update, 1 to delete",
     ] {
-        assert!(staged.lines().any(|shown| shown == line), "{line}\n{staged}");
+        assert!(
+            staged.lines().any(|shown| shown == line),
+            "{line}\n{staged}"
+        );
     }
-    let reported = place.ends(0, &["deploy", "-y", "-i", "web", "--var", "v=b", "--json"]).out;
-    let reported: Vec<Json> = reported.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let reported = place
+        .ends(0, &["deploy", "-y", "-i", "web", "--var", "v=b", "--json"])
+        .out;
+    let reported: Vec<Json> = reported
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("it is JSON"))
+        .collect();
     let first = &reported[0]["steps"][0];
-    assert_eq!(first["batch"], json!({"number": 1, "of": 4, "pause_ms": 100, "until": 4}));
-    assert_eq!((&first["temporary"], &reported[0]["steps"][1]["temporary"]), (&json!(true), &Json::Null));
-    let pauses: Vec<&Json> = reported.iter().filter(|event| event["event"] == "pausing").collect();
-    assert_eq!(pauses.iter().map(|pause| &pause["for_ms"]).collect::<Vec<_>>(), [&json!(100); 3]);
     assert_eq!(
-        place.ends(0, &["stage", "-i", "web", "--var", "v=b"]).last_line(),
+        first["batch"],
+        json!({"number": 1, "of": 4, "pause_ms": 100, "until": 4})
+    );
+    assert_eq!(
+        (&first["temporary"], &reported[0]["steps"][1]["temporary"]),
+        (&json!(true), &Json::Null)
+    );
+    let pauses: Vec<&Json> = reported
+        .iter()
+        .filter(|event| event["event"] == "pausing")
+        .collect();
+    assert_eq!(
+        pauses
+            .iter()
+            .map(|pause| &pause["for_ms"])
+            .collect::<Vec<_>>(),
+        [&json!(100); 3]
+    );
+    assert_eq!(
+        place
+            .ends(0, &["stage", "-i", "web", "--var", "v=b"])
+            .last_line(),
         "0 to create, 0 to update, 0 to delete"
     );
 }

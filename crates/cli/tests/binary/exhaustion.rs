@@ -1,7 +1,8 @@
-//! Checks that documents that would exhaust the memory or time of the machine are refused, in every dialect.
+//! Checks that documents that would exhaust the memory or time of the machine are refused, in every
+//! dialect.
 //!
-//! The process has limits of memory and processor time that are generous for a build without optimisation. Without the
-//! limits on documents, each example would exceed them by far.
+//! The process has limits of memory and processor time that are generous for a build without
+//! optimisation. Without the limits on documents, each example would exceed them by far.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -10,18 +11,26 @@ use crate::place::{Place, Ran, ran};
 
 const HOT: &str = "heat_template_version: 2021-04-16\n";
 
-/// Runs a command with limits of memory (500 MB above the base size of a process) and of processor time.
+/// Runs a command with limits of memory (500 MB above the base size of a process) and of processor
+/// time.
 pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     let mut arguments = vec![command, file, "--simulate", "--state", "memory:"];
     if command != "validate" {
         arguments.extend(["--instance", "shop"]);
     }
     let cyan = place.cyan(&arguments);
-    let words = cyan.get_args().map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ");
+    let words = cyan
+        .get_args()
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect::<Vec<_>>()
+        .join(" ");
     let program = cyan.get_program().to_str().unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(place.path());
-    shell.args(["-c", &format!("ulimit -v 700000; ulimit -t 40; exec '{program}' {words}")]);
+    shell.args([
+        "-c",
+        &format!("ulimit -v 700000; ulimit -t 40; exec '{program}' {words}"),
+    ]);
     for (name, value) in cyan.get_envs() {
         match value {
             Some(value) => shell.env(name, value),
@@ -31,8 +40,8 @@ pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     ran(shell.output().unwrap())
 }
 
-/// Checks that `validate` and `stage` end within the limits: with one of these codes, or successfully if there are
-/// none.
+/// Checks that `validate` and `stage` end within the limits: with one of these codes, or
+/// successfully if there are none.
 fn ends_with(name: &str, text: &str, codes: &[&str]) {
     let place = Place::with(name, text);
     for command in ["validate", "stage"] {
@@ -40,19 +49,27 @@ fn ends_with(name: &str, text: &str, codes: &[&str]) {
         let said: String = ran.err.chars().take(2000).collect();
         assert_eq!(ran.code, i32::from(!codes.is_empty()), "{command}: {said}");
         assert!(
-            codes.is_empty() || codes.iter().any(|code| ran.err.contains(&format!("error[{code}]"))),
+            codes.is_empty()
+                || codes
+                    .iter()
+                    .any(|code| ran.err.contains(&format!("error[{code}]"))),
             "{command} says none of {codes:?}: {said}"
         );
     }
 }
 
 fn chain(length: usize, link: &str) -> String {
-    let mut text =
-        format!("{HOT}resources:\n  r0: {{type: OS::Heat::Value, properties: {{value: [abcdefgh, abcdefgh]}}}}\n");
+    let mut text = format!(
+        "{HOT}resources:\n  r0: {{type: OS::Heat::Value, properties: {{value: [abcdefgh, abcdefgh]}}}}\n"
+    );
     for at in 1..length {
         let former = format!("{{get_attr: [r{}, value]}}", at - 1);
         let value = link.replace("FORMER", &former);
-        writeln!(text, "  r{at}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}").unwrap();
+        writeln!(
+            text,
+            "  r{at}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"
+        )
+        .unwrap();
     }
     text
 }
@@ -65,14 +82,27 @@ fn value(value: &str) -> String {
 fn a_group_of_a_billion_members_is_refused() {
     let member = "{type: OS::Heat::Value, properties: {value: 1}}";
     for (kind, properties) in [
-        ("ResourceGroup", format!("{{count: 1000000000, resource_def: {member}}}")),
-        ("ResourceGroup", format!("{{count: 100000, resource_def: {member}}}")),
-        ("AutoScalingGroup", format!("{{min_size: 1000000000, max_size: 1000000000, resource: {member}}}")),
+        (
+            "ResourceGroup",
+            format!("{{count: 1000000000, resource_def: {member}}}"),
+        ),
+        (
+            "ResourceGroup",
+            format!("{{count: 100000, resource_def: {member}}}"),
+        ),
+        (
+            "AutoScalingGroup",
+            format!("{{min_size: 1000000000, max_size: 1000000000, resource: {member}}}"),
+        ),
     ] {
-        let text = format!("{HOT}resources:\n  g: {{type: 'OS::Heat::{kind}', properties: {properties}}}\n");
+        let text = format!(
+            "{HOT}resources:\n  g: {{type: 'OS::Heat::{kind}', properties: {properties}}}\n"
+        );
         ends_with("t.yaml", &text, &["value-constraint"]);
     }
-    let inner = format!("{{type: OS::Heat::ResourceGroup, properties: {{count: 10000, resource_def: {member}}}}}");
+    let inner = format!(
+        "{{type: OS::Heat::ResourceGroup, properties: {{count: 10000, resource_def: {member}}}}}"
+    );
     let text = format!(
         "{HOT}resources:\n  g: {{type: OS::Heat::ResourceGroup, properties: {{count: 10000, resource_def: {inner}}}}}\n"
     );
@@ -89,7 +119,11 @@ fn values_that_double_along_a_chain_are_refused() {
         "{str_replace: {template: x y, params: {x: FORMER, y: FORMER}}}",
         "{if: [true, [FORMER, FORMER], 1]}",
     ] {
-        ends_with("t.yaml", &chain(40, link), &["value-too-large", "argument-range"]);
+        ends_with(
+            "t.yaml",
+            &chain(40, link),
+            &["value-too-large", "argument-range"],
+        );
     }
 }
 
@@ -98,8 +132,11 @@ fn many_large_values_are_refused_together() {
     // Each value is below the limit for one value.
     let mut text = chain(16, "[FORMER, FORMER]");
     for at in 0..400 {
-        writeln!(text, "  s{at}: {{type: OS::Heat::Value, properties: {{value: {{get_attr: [r15, value]}}}}}}")
-            .unwrap();
+        writeln!(
+            text,
+            "  s{at}: {{type: OS::Heat::Value, properties: {{value: {{get_attr: [r15, value]}}}}}}"
+        )
+        .unwrap();
     }
     ends_with("t.yaml", &text, &["values-too-large"]);
     let mut text = chain(16, "[FORMER, FORMER]");
@@ -109,28 +146,46 @@ fn many_large_values_are_refused_together() {
     }
     ends_with("t.yaml", &text, &["values-too-large"]);
     let calls = "{list_join: ['-', {get_attr: [r15, value, 0, 0, 0, 0]}]}, ".repeat(600);
-    let text =
-        format!("{}  s: {{type: OS::Heat::Value, properties: {{value: [{calls}]}}}}\n", chain(16, "[FORMER, FORMER]"));
-    ends_with("t.yaml", &text, &["values-too-large", "value-too-large", "argument-range"]);
+    let text = format!(
+        "{}  s: {{type: OS::Heat::Value, properties: {{value: [{calls}]}}}}\n",
+        chain(16, "[FORMER, FORMER]")
+    );
+    ends_with(
+        "t.yaml",
+        &text,
+        &["values-too-large", "value-too-large", "argument-range"],
+    );
 }
 
 #[test]
 fn repeat_that_grows_its_own_text_is_refused() {
-    let growing: Vec<String> = (10..34).map(|at| format!("a{at}: [a{0}a{0}]", at + 1)).collect();
-    let text = value(&format!("{{repeat: {{template: a10, for_each: {{{}}}}}}}", growing.join(", ")));
+    let growing: Vec<String> = (10..34)
+        .map(|at| format!("a{at}: [a{0}a{0}]", at + 1))
+        .collect();
+    let text = value(&format!(
+        "{{repeat: {{template: a10, for_each: {{{}}}}}}}",
+        growing.join(", ")
+    ));
     ends_with("t.yaml", &text, &["argument-range"]);
     let items: Vec<String> = (0..1000).map(|at| format!("x{at}")).collect();
     let each = format!("[{}]", items.join(", "));
-    let text = value(&format!("{{repeat: {{template: ab, for_each: {{a: {each}, b: {each}, c: [x]}}}}}}"));
+    let text = value(&format!(
+        "{{repeat: {{template: ab, for_each: {{a: {each}, b: {each}, c: [x]}}}}}}"
+    ));
     ends_with("t.yaml", &text, &["argument-range"]);
 }
 
 #[test]
 fn replacing_thousands_of_placeholders_is_linear() {
-    let words: Vec<String> = (0..20_000).map(|at| format!("w{}", at * 7919 % 20_000)).collect();
+    let words: Vec<String> = (0..20_000)
+        .map(|at| format!("w{}", at * 7919 % 20_000))
+        .collect();
     let params: Vec<String> = (0..8000).map(|at| format!("w{at}: v{at}")).collect();
-    let text =
-        value(&format!("{{str_replace: {{template: '{}', params: {{{}}}}}}}", words.join(" "), params.join(", ")));
+    let text = value(&format!(
+        "{{str_replace: {{template: '{}', params: {{{}}}}}}}",
+        words.join(" "),
+        params.join(", ")
+    ));
     ends_with("t.yaml", &text, &[]);
 }
 
@@ -156,7 +211,11 @@ fn thousands_of_misspelt_references_are_reported_in_time() {
     assert!(ran.err.contains("`t.yaml` has 1100 errors"));
     place.write("t.yaml", format!("{HOT}resources:\n{parameters}"));
     let ran = bounded(&place, "stage", "t.yaml");
-    assert!(ran.code == 1 && ran.err.contains("error[unknown-variable]"), "{}", ran.code);
+    assert!(
+        ran.code == 1 && ran.err.contains("error[unknown-variable]"),
+        "{}",
+        ran.code
+    );
 }
 
 #[test]
@@ -169,26 +228,43 @@ fn bombs_of_aliases_and_merge_keys_are_refused() {
     let place = Place::with("t.yaml", &text);
     let ran = bounded(&place, "validate", "t.yaml");
     // A mistake at one place is reported once, however often it is merged.
-    assert_eq!(ran.err.matches("error[unknown-key]: a resource has no key `k7`\n").count(), 1);
+    assert_eq!(
+        ran.err
+            .matches("error[unknown-key]: a resource has no key `k7`\n")
+            .count(),
+        1
+    );
     ends_with("t.yaml", &text, &["unknown-key"]);
     let mut text = format!(
         "{HOT}resources:\n  r0: {{type: OS::Heat::Value, properties: {{value: &a0 [x, x, x, x, x, x, x, x, x, x]}}}}\n"
     );
     for at in 1..7 {
         let former = format!("*a{}, ", at - 1).repeat(10);
-        writeln!(text, "  r{at}: {{type: OS::Heat::Value, properties: {{value: &a{at} [{former}]}}}}").unwrap();
+        writeln!(
+            text,
+            "  r{at}: {{type: OS::Heat::Value, properties: {{value: &a{at} [{former}]}}}}"
+        )
+        .unwrap();
     }
     ends_with("t.yaml", &text, &["document-too-large"]);
 }
 
 #[test]
 fn the_native_language_has_the_same_limits() {
-    let mut text = "version: 2023-04-20\nvalues:\n  v0: {type: array, value: [abcdefgh, abcdefgh]}\n".to_owned();
+    let mut text =
+        "version: 2023-04-20\nvalues:\n  v0: {type: array, value: [abcdefgh, abcdefgh]}\n"
+            .to_owned();
     for at in 1..40 {
         let former = format!("\"${{values.v{}}}\"", at - 1);
-        writeln!(text, "  v{at}: {{type: array, value: [{former}, {former}]}}").unwrap();
+        writeln!(
+            text,
+            "  v{at}: {{type: array, value: [{former}, {former}]}}"
+        )
+        .unwrap();
     }
-    text.push_str("resources:\n  a: {type: local/file, spec: {path: x, content: \"${len(values.v39)}\"}}\n");
+    text.push_str(
+        "resources:\n  a: {type: local/file, spec: {path: x, content: \"${len(values.v39)}\"}}\n",
+    );
     ends_with("a.blueprint.yaml", &text, &["value-too-large"]);
     let mut text = "version: 2023-04-20\nresources:\n".to_owned();
     for at in 0..20 {
@@ -216,31 +292,62 @@ fn documents_in_documents_have_a_limit_on_all_their_resources() {
     place.write("c.yaml", includes("OS::Heat::None", 300));
     for command in ["validate", "stage"] {
         let ran = bounded(&place, command, "a.yaml");
-        assert!(ran.code == 1 && ran.err.contains("error[value-constraint]"), "{}: {}", ran.code, ran.err);
-        assert!(ran.err.contains("may have at most 100000 resources"), "{}", ran.err);
+        assert!(
+            ran.code == 1 && ran.err.contains("error[value-constraint]"),
+            "{}: {}",
+            ran.code,
+            ran.err
+        );
+        assert!(
+            ran.err.contains("may have at most 100000 resources"),
+            "{}",
+            ran.err
+        );
     }
 }
 
 #[test]
 fn limits_can_be_set() {
-    let place = Place::with("t.yaml", &value("{list_join: [',', [aaaaaaaaaaaaaaaaaaaaaaaaa, b]]}"));
+    let place = Place::with(
+        "t.yaml",
+        &value("{list_join: [',', [aaaaaaaaaaaaaaaaaaaaaaaaa, b]]}"),
+    );
     place.ends(0, &["validate"]);
     let long = format!("{{list_join: [',', [{}, b]]}}", "a".repeat(3000));
     place.write("t.yaml", value(&long));
     place.ends(0, &["validate"]);
     place.write("cyan.toml", "[documents]\nvalue-bytes = 2000\n");
     let said = place.ends(1, &["validate"]).err;
-    assert!(said.contains("error[value-too-large]: `list_join` is given more than 2000 bytes"), "{said}");
+    assert!(
+        said.contains("error[value-too-large]: `list_join` is given more than 2000 bytes"),
+        "{said}"
+    );
     place.write("cyan.toml", "[documents]\nall-value-bytes = 2000\n");
-    assert!(place.ends(1, &["validate"]).err.contains("error[values-too-large]"));
+    assert!(
+        place
+            .ends(1, &["validate"])
+            .err
+            .contains("error[values-too-large]")
+    );
     place.write("cyan.toml", "[documents]\nmembers = 3\n");
     let group = "{type: OS::Heat::ResourceGroup, properties: {count: 4, resource_def: {type: OS::Heat::None}}}";
     place.write("t.yaml", format!("{HOT}resources: {{g: {group}}}\n"));
     let said = place.ends(1, &["validate", "--simulate"]).err;
-    assert!(said.contains("a group may have at most 3 members, not 4"), "{said}");
+    assert!(
+        said.contains("a group may have at most 3 members, not 4"),
+        "{said}"
+    );
     place.write("cyan.toml", "[documents]\nall-members = 3\n");
     let said = place.ends(1, &["validate", "--simulate"]).err;
-    assert!(said.contains("together may have at most 3 resources"), "{said}");
+    assert!(
+        said.contains("together may have at most 3 resources"),
+        "{said}"
+    );
     place.write("cyan.toml", "[documents]\nvalue-byte = 3\n");
-    assert!(place.ends(1, &["validate"]).err.contains("did you mean `value-bytes`?"));
+    assert!(
+        place
+            .ends(1, &["validate"])
+            .err
+            .contains("did you mean `value-bytes`?")
+    );
 }

@@ -5,8 +5,7 @@ use std::process::Stdio;
 
 use crate::place::{Place, ran};
 
-const MESSY: &str =
-    "# top\nversion:   2023-04-20\n\n\nresources: # all\n    a: { type: test/data,spec: {input: ${ trim( \" x\" )}}}\n";
+const MESSY: &str = "# top\nversion:   2023-04-20\n\n\nresources: # all\n    a: { type: test/data,spec: {input: ${ trim( \" x\" )}}}\n";
 const NEAT: &str = "# top\nversion: 2023-04-20\n\nresources:  # all\n  a: {type: test/data, spec: {input: \"x\"}}\n";
 
 #[test]
@@ -14,7 +13,10 @@ fn files_are_rewritten_once_and_named() {
     let messy = MESSY.replace("${ trim( \" x\" )}", "'x'");
     let place = Place::with("blueprint.yaml", &messy);
     let checked = place.ends(3, &["fmt", "--check"]);
-    assert_eq!((checked.out.as_str(), place.read("blueprint.yaml") == messy), ("blueprint.yaml\n", true));
+    assert_eq!(
+        (checked.out.as_str(), place.read("blueprint.yaml") == messy),
+        ("blueprint.yaml\n", true)
+    );
     assert_eq!(place.ends(0, &["fmt"]).out, "blueprint.yaml\n");
     assert_eq!(place.read("blueprint.yaml"), NEAT);
     assert_eq!(place.ends(0, &["fmt"]).out, "");
@@ -27,7 +29,8 @@ fn broken_document_is_unchanged_and_others_are_formatted() {
     place.write("other.jsonc", "{\"a\":1 /* one */}");
     let said = place.ends(1, &["fmt", "blueprint.yaml", "other.jsonc", "missing.yaml"]);
     assert!(
-        said.err.contains("error[invalid-syntax]") && said.err.contains("`missing.yaml` cannot be read"),
+        said.err.contains("error[invalid-syntax]")
+            && said.err.contains("`missing.yaml` cannot be read"),
         "{}",
         said.err
     );
@@ -44,17 +47,34 @@ fn broken_document_is_unchanged_and_others_are_formatted() {
 fn standard_input_goes_to_stdout() {
     let place = Place::new();
     let piped = |arguments: &[&str], text: &str| {
-        let mut child =
-            place.cyan(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let mut child = place
+            .cyan(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
         ran(child.wait_with_output().unwrap())
     };
     let formatted = piped(&["fmt", "-"], "a:   1\n");
     assert_eq!((formatted.code, formatted.out.as_str()), (0, "a: 1\n"));
     assert_eq!(piped(&["fmt", "-"], "{\"a\":1}").out, "{ \"a\": 1 }\n");
     assert_eq!(piped(&["fmt", "--check", "-"], "a:   1\n").code, 3);
-    let json: serde_json::Value = serde_json::from_str(&piped(&["fmt", "--json", "-"], "a:   1\n").out).unwrap();
-    assert_eq!(json["result"]["files"][0], serde_json::json!({"file": "stdin", "changes": true, "text": "a: 1\n"}));
+    let json: serde_json::Value =
+        serde_json::from_str(&piped(&["fmt", "--json", "-"], "a:   1\n").out).unwrap();
+    assert_eq!(
+        json["result"]["files"][0],
+        serde_json::json!({"file": "stdin", "changes": true, "text": "a: 1\n"})
+    );
     let odd = piped(&["fmt", "-"], "&a b: c\n");
-    assert!(odd.code == 0 && odd.out == "&a b: c\n" && odd.err.contains("stays as it is"), "{odd:?}");
+    assert!(
+        odd.code == 0 && odd.out == "&a b: c\n" && odd.err.contains("stays as it is"),
+        "{odd:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Tests of the list of commands, the help of each command, the aliases, and errors of the command line.
+//! Tests of the list of commands, the help of each command, the aliases, and errors of the command
+//! line.
 
 use serde_json::{Value, json};
 
@@ -26,7 +27,10 @@ fn help_is_as_recorded() {
         std::fs::write(&path, &help).unwrap();
     }
     let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(help, wanted, "{path} differs; read the new text, and write it with CYAN_WRITE_SAMPLES=1");
+    assert_eq!(
+        help, wanted,
+        "{path} differs; read the new text, and write it with CYAN_WRITE_SAMPLES=1"
+    );
 }
 
 #[test]
@@ -35,7 +39,12 @@ fn help_lists_every_command_with_one_line() {
     let long = place.ends(0, &["--help"]).out;
     let bare = place.ends(2, &[]);
     assert_eq!(bare.out, "", "without a command the help is an error");
-    for help in [&long, &bare.err, &place.ends(0, &["-h"]).out, &place.ends(0, &["help"]).out] {
+    for help in [
+        &long,
+        &bare.err,
+        &place.ends(0, &["-h"]).out,
+        &place.ends(0, &["help"]).out,
+    ] {
         let listed = commands(help);
         assert!(listed.len() >= 27, "{help}");
         for (name, about) in &listed {
@@ -44,7 +53,11 @@ fn help_lists_every_command_with_one_line() {
                 "{name}: {about}"
             );
         }
-        for alias in ["[aliases: plan, preview]", "[aliases: apply, up]", "[alias: output]"] {
+        for alias in [
+            "[aliases: plan, preview]",
+            "[aliases: apply, up]",
+            "[alias: output]",
+        ] {
             assert!(help.contains(alias), "{alias}: {help}");
         }
     }
@@ -58,20 +71,30 @@ fn help_lists_every_command_with_one_line() {
 #[test]
 fn every_command_and_subcommand_has_help_for_itself_and_each_flag() {
     let place = Place::new();
-    let mut open: Vec<Vec<String>> =
-        commands(&place.ends(0, &["--help"]).out).into_iter().map(|(name, _)| vec![name]).collect();
+    let mut open: Vec<Vec<String>> = commands(&place.ends(0, &["--help"]).out)
+        .into_iter()
+        .map(|(name, _)| vec![name])
+        .collect();
     open.retain(|names| names != &["help"]);
     while let Some(names) = open.pop() {
         let words: Vec<&str> = names.iter().map(String::as_str).chain(["-h"]).collect();
         let help = place.ends(0, &words).out;
         assert!(help.contains("--simulate"), "{help}");
         if help.contains("\nCommands:\n") {
-            let below = commands(&help).into_iter().filter(|(name, _)| name != "help");
+            let below = commands(&help)
+                .into_iter()
+                .filter(|(name, _)| name != "help");
             open.extend(below.map(|(name, _)| [names.clone(), vec![name]].concat()));
         }
-        for line in help.lines().filter(|line| line.trim_start().starts_with('-')) {
+        for line in help
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'))
+        {
             let (_, about) = line.trim().split_once("  ").unwrap_or_default();
-            assert!(!about.trim().is_empty() || line.contains("--state"), "{names:?}: {line}");
+            assert!(
+                !about.trim().is_empty() || line.contains("--state"),
+                "{names:?}: {line}"
+            );
         }
     }
 }
@@ -79,13 +102,31 @@ fn every_command_and_subcommand_has_help_for_itself_and_each_flag() {
 #[test]
 fn aliases_run() {
     let place = Place::with("blueprint.yaml", ONE);
-    assert_eq!(place.ends(0, &["plan"]).last_line(), "1 to create, 0 to update, 0 to delete");
-    assert_eq!(place.ends(0, &["preview"]).last_line(), "1 to create, 0 to update, 0 to delete");
-    assert_eq!(place.ends(0, &["apply", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
-    assert_eq!(place.ends(0, &["up", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["plan"]).last_line(),
+        "1 to create, 0 to update, 0 to delete"
+    );
+    assert_eq!(
+        place.ends(0, &["preview"]).last_line(),
+        "1 to create, 0 to update, 0 to delete"
+    );
+    assert_eq!(
+        place.ends(0, &["apply", "--yes"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
+    assert_eq!(
+        place.ends(0, &["up", "--yes"]).last_line(),
+        "0 created, 0 updated, 0 deleted"
+    );
     assert_eq!(place.ends(0, &["output", "out"]).out, "1\n");
     for alias in ["plan", "preview", "apply", "up", "output"] {
-        assert!(place.ends(0, &[alias, "--help"]).out.contains("Usage: cyan "), "{alias}");
+        assert!(
+            place
+                .ends(0, &[alias, "--help"])
+                .out
+                .contains("Usage: cyan "),
+            "{alias}"
+        );
     }
 }
 
@@ -95,23 +136,43 @@ fn usage_errors_are_json_where_json_was_asked_for() {
     let value = |words: &[&str]| -> Value {
         let ran = place.ends(2, words);
         assert_eq!(ran.err, "", "{words:?}");
-        serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{words:?}: {error}: {}", ran.out))
+        serde_json::from_str(&ran.out)
+            .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", ran.out))
     };
     let wrong = value(&["stage", "--bogus", "--json"]);
-    assert_eq!((&wrong["format"], &wrong["command"], &wrong["result"]), (&json!(1), &json!("stage"), &Value::Null));
+    assert_eq!(
+        (&wrong["format"], &wrong["command"], &wrong["result"]),
+        (&json!(1), &json!("stage"), &Value::Null)
+    );
     let said = &wrong["diagnostics"][0];
     assert_eq!(said["message"], "unexpected argument '--bogus' found");
     assert_eq!(said["notes"][0], "Usage: cyan stage [OPTIONS] [FILE]");
-    // The flag may be at any position. An alias gives the name of its command, an unknown command gives null.
+    // The flag may be at any position. An alias gives the name of its command, an unknown command
+    // gives null.
     assert_eq!(value(&["--json", "plan", "--exit-cod"])["command"], "stage");
     let unknown = value(&["--json", "depoly"]);
-    assert_eq!((&unknown["command"], &unknown["diagnostics"][0]["severity"]), (&Value::Null, &json!("error")));
+    assert_eq!(
+        (&unknown["command"], &unknown["diagnostics"][0]["severity"]),
+        (&Value::Null, &json!("error"))
+    );
     let help = unknown["diagnostics"][0]["help"][0].as_str().unwrap();
-    assert!(help.contains("similar subcommands exist") && help.contains("'deploy'"), "{help}");
-    assert_eq!(value(&["--json"])["diagnostics"][0]["message"], "a command is missing");
-    assert_eq!(value(&["--json", "key"])["diagnostics"][0]["message"], "a command is missing");
+    assert!(
+        help.contains("similar subcommands exist") && help.contains("'deploy'"),
+        "{help}"
+    );
+    assert_eq!(
+        value(&["--json"])["diagnostics"][0]["message"],
+        "a command is missing"
+    );
+    assert_eq!(
+        value(&["--json", "key"])["diagnostics"][0]["message"],
+        "a command is missing"
+    );
     let missing = value(&["explain", "--json", "a", "b"]);
-    assert_eq!(missing["diagnostics"][0]["message"], "unexpected argument 'b' found");
+    assert_eq!(
+        missing["diagnostics"][0]["message"],
+        "unexpected argument 'b' found"
+    );
     // An operation ends with its summary.
     for words in [
         &["deploy", "--json", "--parallelism", "0"][..],
@@ -120,13 +181,32 @@ fn usage_errors_are_json_where_json_was_asked_for() {
         &["state", "move", "--json", "a"],
     ] {
         let ran = place.ends(2, words);
-        let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!((ran.err.as_str(), lines.len()), ("", 2), "{words:?}: {}", ran.out);
+        let lines: Vec<Value> = ran
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(
+            (ran.err.as_str(), lines.len()),
+            ("", 2),
+            "{words:?}: {}",
+            ran.out
+        );
         assert_eq!(lines[0]["event"], "diagnostic");
         assert_eq!(lines[1]["event"], "summary");
         assert_eq!(lines[1]["exit"], 2);
     }
     // Without the flag, and with the flag after `--`, the error is text.
-    assert!(place.ends(2, &["stage", "--bogus"]).err.starts_with("error: unexpected argument"));
-    assert!(place.ends(2, &["stage", "--bogus", "--", "--json"]).out.is_empty());
+    assert!(
+        place
+            .ends(2, &["stage", "--bogus"])
+            .err
+            .starts_with("error: unexpected argument")
+    );
+    assert!(
+        place
+            .ends(2, &["stage", "--bogus", "--", "--json"])
+            .out
+            .is_empty()
+    );
 }

@@ -51,15 +51,27 @@ fn a_document_names_any_token_of_a_hosted_package() {
     let place = place();
     let run = |command: &[&str], simulated: bool| {
         let simulate: &[&str] = if simulated { &["--simulate"] } else { &[] };
-        place.ends(0, &[command, simulate, &["--catalog", "hosted.json"]].concat()).out
+        place
+            .ends(
+                0,
+                &[command, simulate, &["--catalog", "hosted.json"]].concat(),
+            )
+            .out
     };
     run(&["validate"], false);
     let staged = run(&["stage"], true);
-    assert!(staged.contains("+ bucket cloud/s3/bucket:Bucket create") && staged.contains("\"ami-1-n-1\""), "{staged}");
+    assert!(
+        staged.contains("+ bucket cloud/s3/bucket:Bucket create")
+            && staged.contains("\"ami-1-n-1\""),
+        "{staged}"
+    );
     let deployed = run(&["deploy", "--yes"], true);
     assert!(deployed.contains("2 created"), "{deployed}");
     let shown = run(&["show"], true);
-    for name in ["cloud/s3/bucket:Bucket", "kubernetes/networking.k8s.io/Ingress"] {
+    for name in [
+        "cloud/s3/bucket:Bucket",
+        "kubernetes/networking.k8s.io/Ingress",
+    ] {
         assert!(shown.contains(name), "{shown}");
     }
     assert!(run(&["stage"], true).contains("0 to create, 0 to update, 0 to delete"));
@@ -75,16 +87,27 @@ fn a_document_names_any_token_of_a_hosted_package() {
 fn mistakes_in_types_of_hosted_packages_are_reported() {
     let place = place();
     for (written, message) in [
-        ("cloud/s3/bucket:Buckett", "did you mean `cloud/s3/bucket:Bucket`?"),
+        (
+            "cloud/s3/bucket:Buckett",
+            "did you mean `cloud/s3/bucket:Bucket`?",
+        ),
         ("cloud/", "`cloud/` cannot be the name of a type"),
-        ("other/s3/bucket:Bucket", "`other/s3/bucket:Bucket` cannot be the name of a type"),
+        (
+            "other/s3/bucket:Bucket",
+            "`other/s3/bucket:Bucket` cannot be the name of a type",
+        ),
     ] {
         place.write(
             "shop.blueprint.yaml",
             DOCUMENT.replace("type: cloud/s3/bucket:Bucket", &format!("type: {written}")),
         );
         let ran = place.run(&["validate", "--catalog", "hosted.json"]);
-        assert!(ran.code != 0 && (ran.out.contains(message) || ran.err.contains(message)), "{}{}", ran.out, ran.err);
+        assert!(
+            ran.code != 0 && (ran.out.contains(message) || ran.err.contains(message)),
+            "{}{}",
+            ran.out,
+            ran.err
+        );
     }
 }
 
@@ -97,7 +120,10 @@ fn a_hosted_package_cannot_have_a_built_in_namespace() {
             r#"{{"format": 1, "namespace": ["{namespace}"], "package": {{"family": "pulumi"}}, "resourceTypes": {{}}}}"#
         );
         place.write("taken.json", text);
-        place.write("cyan.toml", "simulate = true\ncatalog = [\n  \"hosted.json\",\n  \"taken.json\",\n]\n");
+        place.write(
+            "cyan.toml",
+            "simulate = true\ncatalog = [\n  \"hosted.json\",\n  \"taken.json\",\n]\n",
+        );
         let ran = place.run(&["validate"]);
         assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
         for part in [
@@ -112,5 +138,9 @@ fn a_hosted_package_cannot_have_a_built_in_namespace() {
     // If the command line names the catalogue, the diagnostic names no line of the configuration.
     std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
     let ran = place.run(&["validate", "--catalog", "taken.json"]);
-    assert!(ran.code == 1 && ran.err.contains("is built in") && !ran.err.contains("cyan.toml"), "{}", ran.err);
+    assert!(
+        ran.code == 1 && ran.err.contains("is built in") && !ran.err.contains("cyan.toml"),
+        "{}",
+        ran.err
+    );
 }

@@ -1,7 +1,8 @@
-//! Checks that no template of 64 KB exceeds the limits of memory and time. Templates are random and consist of parts
-//! that each require as many resources as possible.
+//! Checks that no template of 64 KB exceeds the limits of memory and time. Templates are random and
+//! consist of parts that each require as many resources as possible.
 //!
-//! A failing case prints its seed. `CYAN_HOSTILE_CASES` runs more cases, `CYAN_HOSTILE_SEED` sets the first seed.
+//! A failing case prints its seed. `CYAN_HOSTILE_CASES` runs more cases, `CYAN_HOSTILE_SEED` sets
+//! the first seed.
 
 use std::fmt::Write as _;
 
@@ -19,7 +20,10 @@ struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
     }
 
@@ -55,10 +59,14 @@ impl Template {
         writeln!(self.parts[part], "  {line}").unwrap();
     }
 
-    /// Returns an expression that reads a large value of a kind: text, list or map. Sometimes the value has another
-    /// kind.
+    /// Returns an expression that reads a large value of a kind: text, list or map. Sometimes the
+    /// value has another kind.
     fn large(&mut self, kind: u64) -> String {
-        let kind = if self.draw.below(40) == 0 { self.draw.below(3) } else { kind };
+        let kind = if self.draw.below(40) == 0 {
+            self.draw.below(3)
+        } else {
+            kind
+        };
         let row = self.draw.below(self.count as u64 / 3);
         match (self.draw.below(6), kind) {
             (0, 0) => "{get_param: text}".to_owned(),
@@ -73,7 +81,11 @@ impl Template {
     /// Returns an expression of a kind that enlarges the values that it reads.
     fn growing(&mut self, kind: u64, depth: usize) -> String {
         let mut inner = |kind: u64| {
-            if depth > 0 && self.draw.below(3) == 0 { self.growing(kind, depth - 1) } else { self.large(kind) }
+            if depth > 0 && self.draw.below(3) == 0 {
+                self.growing(kind, depth - 1)
+            } else {
+                self.large(kind)
+            }
         };
         let (t, u, l, k, m, n) = (inner(0), inner(0), inner(1), inner(1), inner(2), inner(2));
         match (kind, self.draw.below(8)) {
@@ -121,8 +133,16 @@ impl Template {
                     self.values[kind as usize] = value;
                 }
                 for kind in 0..3 {
-                    let (name, value) = (self.count + 1 + kind, std::mem::take(&mut self.values[kind]));
-                    self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+                    let (name, value) = (
+                        self.count + 1 + kind,
+                        std::mem::take(&mut self.values[kind]),
+                    );
+                    self.add(
+                        RESOURCES,
+                        &format!(
+                            "r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"
+                        ),
+                    );
                 }
                 self.count += 3;
             }
@@ -136,16 +156,28 @@ impl Template {
                     "[F, {list_concat: [F, [F]]}]",
                     "{repeat: {template: F, for_each: {x: [1, 2]}}}",
                 ]);
-                let former = if name == 0 { "x".to_owned() } else { format!("{{get_attr: [q{}, value]}}", name - 1) };
+                let former = if name == 0 {
+                    "x".to_owned()
+                } else {
+                    format!("{{get_attr: [q{}, value]}}", name - 1)
+                };
                 let value = form.replace('F', &former);
-                self.add(RESOURCES, &format!("q{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+                self.add(
+                    RESOURCES,
+                    &format!("q{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"),
+                );
             }
             // Groups.
             3 => {
                 let kind = self.draw.below(3);
-                let (count, value) = (self.draw.of(&["1000000000", "10000", "5000", "30", "3"]), self.growing(kind, 0));
+                let (count, value) = (
+                    self.draw.of(&["1000000000", "10000", "5000", "30", "3"]),
+                    self.growing(kind, 0),
+                );
                 let name = self.length();
-                let member = format!("{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}");
+                let member = format!(
+                    "{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}"
+                );
                 let member = match self.draw.below(3) {
                     0 => format!(
                         "{{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"
@@ -153,33 +185,55 @@ impl Template {
                     _ => member,
                 };
                 self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
-                self.add(OUTPUTS, &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"));
+                self.add(
+                    OUTPUTS,
+                    &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"),
+                );
             }
             // Names that do not exist.
             4 => {
                 let name = self.draw.below(1_000_000);
-                let wrong = self.draw.of(&["get_resource", "get_param", "get_attr", "get_rezource"]);
+                let wrong =
+                    self.draw
+                        .of(&["get_resource", "get_param", "get_attr", "get_rezource"]);
                 self.add(RESOURCES, &format!("resource_number_{name}: {{type: OS::Heat::Value, propertiez: 1, properties: {{value: {{{wrong}: resource_nunber_{}}}}}}}", name / 2));
             }
             // Conditions made from conditions.
             5 => {
                 let name = self.parts[CONDITIONS].lines().count();
-                let former = if name == 0 { "c".to_owned() } else { format!("c{}", name - 1) };
+                let former = if name == 0 {
+                    "c".to_owned()
+                } else {
+                    format!("c{}", name - 1)
+                };
                 self.add(
                     CONDITIONS,
                     &format!("c{name}: {{and: [{{or: [{former}, {former}]}}, {{not: {former}}}, {former}]}}"),
                 );
-                self.add(OUTPUTS, &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"));
+                self.add(
+                    OUTPUTS,
+                    &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"),
+                );
             }
             // Text that is written once and used many times.
             6 => {
                 let name = self.parts[ANCHORS].lines().count();
-                let former = if name == 0 { text } else { format!("*x{}", name - 1) };
+                let former = if name == 0 {
+                    text
+                } else {
+                    format!("*x{}", name - 1)
+                };
                 let form = self.draw.of(&["[F, F, F, F]", "{a: F, b: F}", "[F]"]);
-                self.add(ANCHORS, &format!("  - &x{name} {}", form.replace('F', &former)));
+                self.add(
+                    ANCHORS,
+                    &format!("  - &x{name} {}", form.replace('F', &former)),
+                );
                 let own = self.draw.below(1_000_000);
                 self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
-                self.add(RESOURCES, &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"));
+                self.add(
+                    RESOURCES,
+                    &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"),
+                );
             }
             // Parameters with many values, whose defaults satisfy none of them.
             7 => {
@@ -204,17 +258,37 @@ impl Template {
             // Nesting to the limit.
             9 => {
                 let depth = self.draw.below(240) as usize;
-                let (open, close) = *[("[", "]"), ("{a: ", "}"), ("{list_concat: [", "]}"), ("{if: [true, ", ", 1]}")]
-                    .get(self.draw.below(4) as usize)
-                    .unwrap();
+                let (open, close) = *[
+                    ("[", "]"),
+                    ("{a: ", "}"),
+                    ("{list_concat: [", "]}"),
+                    ("{if: [true, ", ", 1]}"),
+                ]
+                .get(self.draw.below(4) as usize)
+                .unwrap();
                 let name = self.draw.below(1_000_000);
-                self.add(OUTPUTS, &format!("d{name}: {{value: {}1{}}}", open.repeat(depth), close.repeat(depth)));
+                self.add(
+                    OUTPUTS,
+                    &format!(
+                        "d{name}: {{value: {}1{}}}",
+                        open.repeat(depth),
+                        close.repeat(depth)
+                    ),
+                );
             }
             // Every resource depends on all others.
             _ => {
                 let name = self.draw.below(1_000_000);
-                let needs: Vec<String> = (1..=self.count.min(200)).map(|at| format!("r{at}")).collect();
-                self.add(RESOURCES, &format!("n{name}: {{type: OS::Heat::None, depends_on: [{}]}}", needs.join(", ")));
+                let needs: Vec<String> = (1..=self.count.min(200))
+                    .map(|at| format!("r{at}"))
+                    .collect();
+                self.add(
+                    RESOURCES,
+                    &format!(
+                        "n{name}: {{type: OS::Heat::None, depends_on: [{}]}}",
+                        needs.join(", ")
+                    ),
+                );
             }
         }
     }
@@ -222,15 +296,25 @@ impl Template {
 
 /// Generates a template from a seed: one or a few kinds of parts, repeated until it is long enough.
 fn template(seed: u64) -> String {
-    let mut made =
-        Template { draw: Draw(seed), parts: Default::default(), count: 3, doubled: 0, values: Default::default() };
+    let mut made = Template {
+        draw: Draw(seed),
+        parts: Default::default(),
+        count: 3,
+        doubled: 0,
+        values: Default::default(),
+    };
     made.draw.below(7);
-    let kinds: Vec<u64> = (0..=made.draw.below(3)).map(|_| made.draw.below(11)).collect();
+    let kinds: Vec<u64> = (0..=made.draw.below(3))
+        .map(|_| made.draw.below(11))
+        .collect();
     let length = LENGTH - 8000 - made.draw.below(LENGTH as u64 / 2) as usize;
     for (at, parameter) in ["text", "list", "map"].into_iter().enumerate() {
         made.add(
             RESOURCES,
-            &format!("r{}: {{type: OS::Heat::Value, properties: {{value: {{get_param: {parameter}}}}}}}", at + 1),
+            &format!(
+                "r{}: {{type: OS::Heat::Value, properties: {{value: {{get_param: {parameter}}}}}}}",
+                at + 1
+            ),
         );
     }
     while made.length() < length {
@@ -260,7 +344,11 @@ fn template(seed: u64) -> String {
 
 #[test]
 fn no_template_takes_all_memory_or_time() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap());
+    let number = |name: &str, usual: u64| {
+        std::env::var(name)
+            .ok()
+            .map_or(usual, |text| text.parse().unwrap())
+    };
     let first = number("CYAN_HOSTILE_SEED", 1);
     let keep = std::env::var("CYAN_HOSTILE_KEEP").ok();
     for seed in first..first + number("CYAN_HOSTILE_CASES", CASES) {
@@ -273,7 +361,11 @@ fn no_template_takes_all_memory_or_time() {
         for command in ["validate", "stage"] {
             let ran = bounded(&place, command, "t.yaml");
             let said: String = ran.err.chars().take(1000).collect();
-            assert!(matches!(ran.code, 0 | 1), "seed {seed}, {command}: ends with {}: {said}", ran.code);
+            assert!(
+                matches!(ran.code, 0 | 1),
+                "seed {seed}, {command}: ends with {}: {said}",
+                ran.code
+            );
         }
     }
 }

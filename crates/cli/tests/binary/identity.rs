@@ -1,5 +1,5 @@
-//! Tests of the instance of a document: a document or its folder may be renamed, and one document may have several
-//! instances.
+//! Tests of the instance of a document: a document or its folder may be renamed, and one document
+//! may have several instances.
 
 use crate::place::Place;
 
@@ -11,7 +11,8 @@ fn rename(place: &Place, from: &str, to: &str) {
 
 /// The names of all instances, with their documents.
 fn instances(place: &Place) -> Vec<(String, String)> {
-    let listed: serde_json::Value = serde_json::from_str(&place.ends(0, &["list", "--json"]).out).unwrap();
+    let listed: serde_json::Value =
+        serde_json::from_str(&place.ends(0, &["list", "--json"]).out).unwrap();
     let text = |info: &serde_json::Value, key: &str| info[key].as_str().unwrap().to_owned();
     listed["result"]["instances"]
         .as_array()
@@ -26,13 +27,30 @@ fn a_renamed_document_makes_no_second_instance() {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     rename(&place, "shop.blueprint.yaml", "store.blueprint.yaml");
-    for command in
-        [&["stage"][..], &["deploy", "-y"], &["deploy"], &["destroy", "-y"], &["drift", "--accept"], &["rollback", "1"]]
-    {
+    for command in [
+        &["stage"][..],
+        &["deploy", "-y"],
+        &["deploy"],
+        &["destroy", "-y"],
+        &["drift", "--accept"],
+        &["rollback", "1"],
+    ] {
         let refused = place.ends(2, command);
-        assert!(refused.err.contains("error[document-moved]"), "{command:?}: {}", refused.err);
-        assert!(refused.err.contains("say `-i shop` to go on with it"), "{command:?}: {}", refused.err);
-        assert!(refused.err.contains("say `-i store` for a new instance"), "{command:?}: {}", refused.err);
+        assert!(
+            refused.err.contains("error[document-moved]"),
+            "{command:?}: {}",
+            refused.err
+        );
+        assert!(
+            refused.err.contains("say `-i shop` to go on with it"),
+            "{command:?}: {}",
+            refused.err
+        );
+        assert!(
+            refused.err.contains("say `-i store` for a new instance"),
+            "{command:?}: {}",
+            refused.err
+        );
     }
     assert!(place.has("sign.txt"));
     // Read-only commands use the only instance.
@@ -40,18 +58,34 @@ fn a_renamed_document_makes_no_second_instance() {
     for command in ["show", "history", "drift"] {
         place.ends(0, &[command]);
     }
-    // With `-i`, the document continues the old instance and owns it afterwards, although nothing else changes.
+    // With `-i`, the document continues the old instance and owns it afterwards, although nothing
+    // else changes.
     let staged = place.ends(0, &["stage", "-i", "shop"]);
     assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
     place.ends(0, &["deploy", "-y", "-i", "shop"]);
-    assert_eq!(instances(&place), [("shop".to_owned(), "store.blueprint.yaml".to_owned())]);
+    assert_eq!(
+        instances(&place),
+        [("shop".to_owned(), "store.blueprint.yaml".to_owned())]
+    );
     let again = place.ends(0, &["deploy", "-y"]);
     assert_eq!(again.last_line(), "0 created, 0 updated, 0 deleted");
-    assert!(again.err.contains("belongs to the instance `shop`"), "{}", again.err);
-    for command in [&["stage"][..], &["show"], &["drift", "store.blueprint.yaml"], &["reconcile"]] {
+    assert!(
+        again.err.contains("belongs to the instance `shop`"),
+        "{}",
+        again.err
+    );
+    for command in [
+        &["stage"][..],
+        &["show"],
+        &["drift", "store.blueprint.yaml"],
+        &["reconcile"],
+    ] {
         place.ends(0, command);
     }
-    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }
 
 #[test]
@@ -59,10 +93,16 @@ fn new_name_makes_a_new_instance_if_requested() {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
-    place.write("store.blueprint.yaml", SHOP.replace("sign.txt", "other.txt"));
+    place.write(
+        "store.blueprint.yaml",
+        SHOP.replace("sign.txt", "other.txt"),
+    );
     place.ends(2, &["deploy", "-y"]);
     place.ends(0, &["deploy", "-y", "-i", "store"]);
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     assert_eq!(instances(&place).len(), 2);
     assert!(place.has("sign.txt") && place.has("other.txt"));
     // Both documents are gone, so either instance may belong to the new document.
@@ -74,21 +114,37 @@ fn new_name_makes_a_new_instance_if_requested() {
     // An instance without resources belongs to no document.
     place.ends(0, &["destroy", "-y", "-i", "shop"]);
     place.ends(0, &["destroy", "-y", "-i", "store"]);
-    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
-    assert_eq!(instances(&place), [("third".to_owned(), "third.blueprint.yaml".to_owned())]);
+    assert_eq!(
+        place.ends(0, &["deploy", "-y"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
+    assert_eq!(
+        instances(&place),
+        [("third".to_owned(), "third.blueprint.yaml".to_owned())]
+    );
 }
 
 #[test]
 fn a_renamed_folder_keeps_its_instance() {
     let place = Place::with("site/blueprint.yaml", SHOP);
-    let inside = |folder: &str, command: &[&str]| place.ends(0, &[&["-C", folder], command].concat());
+    let inside =
+        |folder: &str, command: &[&str]| place.ends(0, &[&["-C", folder], command].concat());
     inside("site", &["deploy", "-y"]);
     rename(&place, "site", "home");
-    assert_eq!(inside("home", &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        inside("home", &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     assert!(inside("home", &["list"]).out.contains("site "));
     assert_eq!(inside("home", &["exports", "size"]).out, "4\n");
-    assert_eq!(inside("home", &["deploy", "-y"]).last_line(), "0 created, 0 updated, 0 deleted");
-    assert_eq!(inside("home", &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        inside("home", &["deploy", "-y"]).last_line(),
+        "0 created, 0 updated, 0 deleted"
+    );
+    assert_eq!(
+        inside("home", &["destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }
 
 #[test]
@@ -99,33 +155,66 @@ fn a_document_that_moved_to_another_folder_is_distinguished_from_a_second_one() 
     run(0, &["deploy", "-y", "old/shop.blueprint.yaml"]);
     place.write("new/shop.blueprint.yaml", SHOP);
     let taken = run(1, &["deploy", "-y", "new/shop.blueprint.yaml"]);
-    assert!(taken.err.contains("error[instance-document-differs]"), "{}", taken.err);
+    assert!(
+        taken.err.contains("error[instance-document-differs]"),
+        "{}",
+        taken.err
+    );
     std::fs::remove_file(place.path().join("old/shop.blueprint.yaml")).unwrap();
     let moved = run(2, &["deploy", "-y", "new/shop.blueprint.yaml"]);
-    assert!(moved.err.contains("error[document-moved]") && moved.err.contains("-i shop"), "{}", moved.err);
+    assert!(
+        moved.err.contains("error[document-moved]") && moved.err.contains("-i shop"),
+        "{}",
+        moved.err
+    );
 }
 
 #[test]
 fn a_document_may_state_the_name_of_its_instance() {
-    let stated = SHOP.replacen("resources:", "metadata: {cyan: {instance: market}, team: web}\nresources:", 1);
+    let stated = SHOP.replacen(
+        "resources:",
+        "metadata: {cyan: {instance: market}, team: web}\nresources:",
+        1,
+    );
     let place = Place::with("shop.blueprint.yaml", &stated);
     place.ends(0, &["deploy", "-y"]);
-    assert_eq!(instances(&place), [("market".to_owned(), "shop.blueprint.yaml".to_owned())]);
+    assert_eq!(
+        instances(&place),
+        [("market".to_owned(), "shop.blueprint.yaml".to_owned())]
+    );
     rename(&place, "shop.blueprint.yaml", "store.blueprint.yaml");
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     place.ends(0, &["show", "sign"]);
     place.ends(0, &["deploy", "-y"]);
-    assert_eq!(instances(&place), [("market".to_owned(), "store.blueprint.yaml".to_owned())]);
+    assert_eq!(
+        instances(&place),
+        [("market".to_owned(), "store.blueprint.yaml".to_owned())]
+    );
     // The annotation is a hint for this tool and no data of the document.
     let shown = place.ends(0, &["show", "--json"]).out;
-    assert!(shown.contains("\"team\":\"web\"") && !shown.contains("\"cyan\""), "{shown}");
+    assert!(
+        shown.contains("\"team\":\"web\"") && !shown.contains("\"cyan\""),
+        "{shown}"
+    );
     // A copy of the document would take over the instance.
     place.write("copy.blueprint.yaml", &stated);
     let refused = place.ends(1, &["deploy", "-y", "copy.blueprint.yaml"]);
-    assert!(refused.err.contains("error[instance-document-differs]"), "{}", refused.err);
-    // The flag overrides the annotation. The conflict that remains is the file that both instances would manage.
+    assert!(
+        refused.err.contains("error[instance-document-differs]"),
+        "{}",
+        refused.err
+    );
+    // The flag overrides the annotation. The conflict that remains is the file that both instances
+    // would manage.
     let refused = place.ends(1, &["stage", "copy.blueprint.yaml", "-i", "copy"]);
-    assert!(refused.err.contains("error[claimed-twice]"), "{}", refused.err);
+    assert!(
+        refused.err.contains("error[claimed-twice]"),
+        "{}",
+        refused.err
+    );
     place.ends(0, &["destroy", "-y", "store.blueprint.yaml"]);
 }
 
@@ -134,22 +223,43 @@ fn one_document_may_have_many_instances() {
     let place = Place::with(
         "shop.blueprint.yaml",
         &SHOP
-            .replacen("resources:", "variables: {name: {type: string}}\nresources:", 1)
+            .replacen(
+                "resources:",
+                "variables: {name: {type: string}}\nresources:",
+                1,
+            )
             .replace("sign.txt", "'${variables.name}.txt'"),
     );
     for name in ["one", "two"] {
-        place.ends(0, &["deploy", "-y", "-i", name, "--var", &format!("name={name}")]);
+        place.ends(
+            0,
+            &["deploy", "-y", "-i", name, "--var", &format!("name={name}")],
+        );
     }
-    for command in [&["stage", "--var", "name=x"][..], &["destroy", "-y"], &["show"]] {
+    for command in [
+        &["stage", "--var", "name=x"][..],
+        &["destroy", "-y"],
+        &["show"],
+    ] {
         let refused = place.ends(2, command);
-        assert!(refused.err.contains("several instances: one, two"), "{command:?}: {}", refused.err);
+        assert!(
+            refused.err.contains("several instances: one, two"),
+            "{command:?}: {}",
+            refused.err
+        );
     }
     // The instance with the document's own name is the default.
     place.ends(0, &["deploy", "-y", "-i", "shop", "--var", "name=shop"]);
-    assert_eq!(place.ends(0, &["stage", "--var", "name=shop"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage", "--var", "name=shop"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     assert_eq!(place.ends(0, &["exports", "-i", "two", "size"]).out, "4\n");
     place.ends(0, &["destroy", "-y", "-i", "one"]);
     place.ends(0, &["destroy", "-y", "-i", "shop"]);
     // The only remaining instance is the default.
-    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }

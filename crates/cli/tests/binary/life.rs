@@ -9,7 +9,10 @@ fn the_document_of_init_runs_as_it_is() {
     assert_eq!(place.read(".gitignore"), ".cyan/\n");
     let before = place.read("blueprint.yaml");
     place.ends(0, &["init"]);
-    assert_eq!((place.read("blueprint.yaml"), place.read(".gitignore")), (before, ".cyan/\n".to_owned()));
+    assert_eq!(
+        (place.read("blueprint.yaml"), place.read(".gitignore")),
+        (before, ".cyan/\n".to_owned())
+    );
 
     place.ends(0, &["validate"]);
     let staged = place.ends(0, &["stage"]);
@@ -19,29 +22,63 @@ fn the_document_of_init_runs_as_it_is() {
     let deployed = place.ends(0, &["deploy", "--yes"]);
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
     let name = place.ends(0, &["exports", "name"]).out;
-    assert_eq!(place.read("letter.txt"), format!("Hello, {}!\n", name.trim_end()));
+    assert_eq!(
+        place.read("letter.txt"),
+        format!("Hello, {}!\n", name.trim_end())
+    );
 
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
-    assert_eq!(place.ends(0, &["deploy"]).last_line(), "0 created, 0 updated, 0 deleted", "nothing to do asks nothing");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
+    assert_eq!(
+        place.ends(0, &["deploy"]).last_line(),
+        "0 created, 0 updated, 0 deleted",
+        "nothing to do asks nothing"
+    );
 
     let changed = place.ends(0, &["deploy", "-y", "--var", "greeting=Good day"]);
-    assert!(changed.out.contains("- Hello, ") || changed.out.contains("\"Hello, "), "{}", changed.out);
+    assert!(
+        changed.out.contains("- Hello, ") || changed.out.contains("\"Hello, "),
+        "{}",
+        changed.out
+    );
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
 
     place.write("letter.txt", "something else\n");
     let drift = place.ends(3, &["drift", "--exit-code"]);
-    assert!(drift.out.contains("letter") && drift.out.contains("+ something else"), "{}", drift.out);
+    assert!(
+        drift.out.contains("letter") && drift.out.contains("+ something else"),
+        "{}",
+        drift.out
+    );
     assert_eq!(drift.last_line(), "1 drifted, 0 vanished");
     std::fs::remove_file(place.path().join("letter.txt")).unwrap();
-    assert_eq!(place.ends(0, &["drift"]).last_line(), "0 drifted, 1 vanished");
-    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
-    assert_eq!(place.ends(0, &["drift", "--exit-code"]).last_line(), "0 drifted, 0 vanished");
+    assert_eq!(
+        place.ends(0, &["drift"]).last_line(),
+        "0 drifted, 1 vanished"
+    );
+    assert_eq!(
+        place.ends(0, &["deploy", "-y"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
+    assert_eq!(
+        place.ends(0, &["drift", "--exit-code"]).last_line(),
+        "0 drifted, 0 vanished"
+    );
 
-    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 2 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 2 deleted"
+    );
     assert!(!place.has("letter.txt"));
     assert_eq!(place.ends(0, &["list"]).out, "");
     assert!(place.ends(0, &["list", "--all"]).out.contains("destroyed"));
-    assert_eq!(place.ends(0, &["history"]).out.lines().count(), 5, "a head and four operations");
+    assert_eq!(
+        place.ends(0, &["history"]).out.lines().count(),
+        5,
+        "a head and four operations"
+    );
 }
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
@@ -50,31 +87,60 @@ const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 fn saved_plan_is_applied_unchanged_or_refused() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["stage", "--out", "plan"]);
-    assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "plan"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
     let stale = place.ends(1, &["deploy", "plan"]);
     assert!(stale.err.contains("error[plan-stale]"), "{}", stale.err);
 
     place.write("blueprint.yaml", ONE.replace("input: 1", "input: 2"));
     place.ends(0, &["stage", "--out", "plan"]);
     place.write("blueprint.yaml", ONE.replace("input: 1", "input: 3"));
-    assert!(place.ends(1, &["deploy", "plan"]).err.contains("error[input-changed]"));
+    assert!(
+        place
+            .ends(1, &["deploy", "plan"])
+            .err
+            .contains("error[input-changed]")
+    );
     place.write("blueprint.yaml", ONE.replace("input: 1", "input: 2"));
     place.ends(2, &["deploy", "plan", "--var", "x=1"]);
     place.ends(2, &["deploy", "plan", "--instance", "other"]);
-    assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "0 created, 1 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "plan"]).last_line(),
+        "0 created, 1 updated, 0 deleted"
+    );
 
-    place.write("plan", place.read("plan").replacen("\"format\":2", "\"format\":99", 1));
+    place.write(
+        "plan",
+        place
+            .read("plan")
+            .replacen("\"format\":2", "\"format\":99", 1),
+    );
     assert!(place.ends(1, &["deploy", "plan"]).err.contains("format 99"));
     place.write("plan", "{\"format\":1,\"kind\":\"plan\"");
-    assert!(place.ends(1, &["deploy", "plan"]).err.contains("is not a plan"));
+    assert!(
+        place
+            .ends(1, &["deploy", "plan"])
+            .err
+            .contains("is not a plan")
+    );
 }
 
 #[test]
 fn saved_plan_with_another_step_is_refused() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["stage", "--out", "plan"]);
-    place.write("plan", place.read("plan").replacen("\"after\":1", "\"after\":7", 1));
-    assert!(place.ends(1, &["deploy", "plan"]).err.contains("error[plan-stale]"));
+    place.write(
+        "plan",
+        place.read("plan").replacen("\"after\":1", "\"after\":7", 1),
+    );
+    assert!(
+        place
+            .ends(1, &["deploy", "plan"])
+            .err
+            .contains("error[plan-stale]")
+    );
     assert!(!place.has(".cyan"));
 }
 
@@ -91,7 +157,10 @@ fn changes_need_a_confirmation() {
     assert!(!place.has(".cyan"), "nothing was changed");
     place.ends(0, &["deploy", "-y"]);
     place.ends(2, &["destroy"]);
-    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }
 
 #[test]
@@ -100,11 +169,23 @@ fn failed_run_exits_with_4_and_can_be_continued() {
     let place = Place::with("blueprint.yaml", text);
     let failed = place.ends(4, &["deploy", "-y", "--on-failure", "keep-going"]);
     assert_eq!(failed.last_line(), "1 created, 0 updated, 0 deleted");
-    assert!(failed.err.contains("error[provider-failed]") && failed.err.contains("after: skipped"), "{}", failed.err);
-    assert!(place.ends(0, &["show", "bad"]).out.contains("create failed"));
+    assert!(
+        failed.err.contains("error[provider-failed]") && failed.err.contains("after: skipped"),
+        "{}",
+        failed.err
+    );
+    assert!(
+        place
+            .ends(0, &["show", "bad"])
+            .out
+            .contains("create failed")
+    );
     place.write("blueprint.yaml", text.replace("\"false\"", "\"true\""));
     place.ends(0, &["deploy", "-y"]);
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
 }
 
 #[test]
@@ -113,7 +194,10 @@ fn destroy_needs_the_state_alone() {
     place.ends(0, &["deploy", "-y", "-i", "alone"]);
     std::fs::remove_file(place.path().join("blueprint.yaml")).unwrap();
     std::fs::create_dir(place.path().join("below")).unwrap();
-    assert_eq!(place.ends(0, &["-C", "below", "destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        place.ends(0, &["-C", "below", "destroy", "-y"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }
 
 #[test]
@@ -130,7 +214,8 @@ fn instances_have_names() {
     place.ends(0, &["show", "-i", "two"]);
     let unknown = place.ends(1, &["show", "-i", "tow"]);
     assert!(
-        unknown.err.contains("error[unknown-instance]") && unknown.err.contains("did you mean `two`?"),
+        unknown.err.contains("error[unknown-instance]")
+            && unknown.err.contains("did you mean `two`?"),
         "{}",
         unknown.err
     );
@@ -140,9 +225,27 @@ fn instances_have_names() {
     // Another document with a name that is taken.
     place.write("sub/one.blueprint.yaml", ONE);
     let state = ["--state", "sqlite:.cyan/state.db"];
-    let other = place.ends(1, &["deploy", "-y", "sub/one.blueprint.yaml", state[0], state[1]]);
-    assert!(other.err.contains("error[instance-document-differs]"), "{}", other.err);
-    place.ends(0, &["deploy", "-y", "sub/one.blueprint.yaml", "-i", "one", state[0], state[1]]);
+    let other = place.ends(
+        1,
+        &["deploy", "-y", "sub/one.blueprint.yaml", state[0], state[1]],
+    );
+    assert!(
+        other.err.contains("error[instance-document-differs]"),
+        "{}",
+        other.err
+    );
+    place.ends(
+        0,
+        &[
+            "deploy",
+            "-y",
+            "sub/one.blueprint.yaml",
+            "-i",
+            "one",
+            state[0],
+            state[1],
+        ],
+    );
 }
 
 #[test]
@@ -155,7 +258,11 @@ fn second_concurrent_run_is_refused() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let second = place.ends(5, &["deploy", "-y"]);
-    assert!(second.err.contains("error[instance-busy]") && second.err.contains("tester@"), "{}", second.err);
+    assert!(
+        second.err.contains("error[instance-busy]") && second.err.contains("tester@"),
+        "{}",
+        second.err
+    );
     place.ends(2, &["unlock"]);
     assert!(first.wait().unwrap().success());
     place.ends(0, &["unlock"]);
@@ -172,19 +279,29 @@ fn interrupted_run_is_reported_and_can_be_continued() {
     while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
     let ended = ran(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert_eq!(ended.last_line(), "1 created, 0 updated, 0 deleted");
-    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
 }
 
 #[test]
 fn killed_run_is_settled_and_continued() {
     let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
     let place = Place::with("blueprint.yaml", text);
-    let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = place
+        .cyan(&["deploy", "-y"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let begun = std::time::Instant::now();
     while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
@@ -192,14 +309,32 @@ fn killed_run_is_settled_and_continued() {
     child.kill().unwrap();
     child.wait().unwrap();
     // The process has ended, so its lease blocks no other run.
-    assert!(place.ends(0, &["unlock"]).err.contains("that process has ended"));
+    assert!(
+        place
+            .ends(0, &["unlock"])
+            .err
+            .contains("that process has ended")
+    );
     assert!(place.ends(0, &["list"]).out.contains("deploy interrupted"));
-    assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[needs-attention]"));
+    assert!(
+        place
+            .ends(1, &["deploy", "-y"])
+            .err
+            .contains("error[needs-attention]")
+    );
     place.ends(1, &["reconcile"]);
-    assert!(place.ends(0, &["reconcile", "--retry", "slow"]).err.contains("counts as not done"));
+    assert!(
+        place
+            .ends(0, &["reconcile", "--retry", "slow"])
+            .err
+            .contains("counts as not done")
+    );
     assert!(place.ends(0, &["history"]).out.contains("cut off"));
     place.write("blueprint.yaml", text.replace("\"5\"", "\"0\""));
-    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
 }
 
 #[test]
@@ -221,10 +356,21 @@ fn deploy_that_stops_as_requested_exits_with_0_and_lists_waiting_resources() {
     let inputs = ["--var", "size=1"];
     let stopped = place.ends(0, &["deploy", "-y", "--until", "a", inputs[0], inputs[1]]);
     assert_eq!(stopped.last_line(), "1 created, 0 updated, 0 deleted");
-    assert!(stopped.err.contains("Not started: b, c."), "{}", stopped.err);
-    assert!(place.ends(0, &["exports"]).out.is_empty(), "not everything is there yet");
+    assert!(
+        stopped.err.contains("Not started: b, c."),
+        "{}",
+        stopped.err
+    );
+    assert!(
+        place.ends(0, &["exports"]).out.is_empty(),
+        "not everything is there yet"
+    );
     let unknown = place.ends(1, &["deploy", "-y", "--until", "d", inputs[0], inputs[1]]);
-    assert!(unknown.err.contains("error[unknown-address]"), "{}", unknown.err);
+    assert!(
+        unknown.err.contains("error[unknown-address]"),
+        "{}",
+        unknown.err
+    );
     // After the last resource only the exports remain.
     let last = place.ends(0, &["deploy", "-y", "--until", "c", inputs[0], inputs[1]]);
     assert!(!last.err.contains("What waits"), "{}", last.err);
@@ -232,9 +378,17 @@ fn deploy_that_stops_as_requested_exits_with_0_and_lists_waiting_resources() {
     place.ends(2, &["deploy", "-y", "--until", "a["]);
 
     let place = Place::with("blueprint.yaml", &text);
-    let stopped = place.ends(0, &["deploy", "-y", "--json", "--until", "a", inputs[0], inputs[1]]);
+    let stopped = place.ends(
+        0,
+        &[
+            "deploy", "-y", "--json", "--until", "a", inputs[0], inputs[1],
+        ],
+    );
     let summary: serde_json::Value = serde_json::from_str(stopped.last_line()).unwrap();
-    assert_eq!((&summary["created"], &summary["exit"]), (&1.into(), &0.into()));
+    assert_eq!(
+        (&summary["created"], &summary["exit"]),
+        (&1.into(), &0.into())
+    );
     assert_eq!(summary["waiting"], serde_json::json!(["b", "c"]));
 }
 
@@ -244,26 +398,60 @@ fn keep_vars_keeps_inputs_that_are_not_given() {
     place.ends(0, &["key", "new"]);
     place.write("inputs.yaml", "size: 3\nname: from-file\n");
     let missing = place.ends(1, &["deploy", "-y", "--keep-vars"]);
-    assert!(missing.err.contains("error[missing-variable]"), "nothing to keep yet: {}", missing.err);
-    place.ends(0, &["deploy", "-y", "--vars", "inputs.yaml", "--var", "word=hidden"]);
-    assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[missing-variable]"), "kept only if asked");
+    assert!(
+        missing.err.contains("error[missing-variable]"),
+        "nothing to keep yet: {}",
+        missing.err
+    );
+    place.ends(
+        0,
+        &[
+            "deploy",
+            "-y",
+            "--vars",
+            "inputs.yaml",
+            "--var",
+            "word=hidden",
+        ],
+    );
+    assert!(
+        place
+            .ends(1, &["deploy", "-y"])
+            .err
+            .contains("error[missing-variable]"),
+        "kept only if asked"
+    );
     let same = place.ends(0, &["deploy", "-y", "--keep-vars"]);
     assert_eq!(same.last_line(), "0 created, 0 updated, 0 deleted");
-    // A given input overrides the kept one. The other inputs stay, secret ones too. Inputs that were given along with
-    // `--keep-vars` are kept the next time.
+    // A given input overrides the kept one. The other inputs stay, secret ones too. Inputs that
+    // were given along with `--keep-vars` are kept the next time.
     let changed = place.ends(0, &["deploy", "-y", "--keep-vars", "--var", "name=now"]);
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
-    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(),
+        "0 created, 0 updated, 0 deleted"
+    );
     // A destroy and a state edit have no inputs, so they do not affect the kept ones.
     place.ends(0, &["state", "move", "-y", "c", "d"]);
     place.ends(0, &["state", "move", "-y", "d", "c"]);
-    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(),
+        "0 created, 0 updated, 0 deleted"
+    );
     place.ends(0, &["destroy", "-y"]);
-    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "3 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(),
+        "3 created, 0 updated, 0 deleted"
+    );
     // An input that is no longer declared is dropped.
-    let text = THREE.replace("  name: {type: string, default: plain}\n", "").replace("${variables.name}", "fixed");
+    let text = THREE
+        .replace("  name: {type: string, default: plain}\n", "")
+        .replace("${variables.name}", "fixed");
     place.write("blueprint.yaml", text);
-    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 1 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(),
+        "0 created, 1 updated, 0 deleted"
+    );
     // A saved plan contains its inputs.
     place.ends(0, &["stage", "--out", "plan", "--var", "size=3"]);
     place.ends(2, &["deploy", "plan", "--keep-vars"]);
@@ -273,7 +461,11 @@ fn keep_vars_keeps_inputs_that_are_not_given() {
 fn user_names_the_object_of_an_unknown_create() {
     let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
     let place = Place::with("blueprint.yaml", text);
-    let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = place
+        .cyan(&["deploy", "-y"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let begun = std::time::Instant::now();
     while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
@@ -286,15 +478,29 @@ fn user_names_the_object_of_an_unknown_create() {
     place.ends(1, &["reconcile", "-y", "--adopt", "other"]);
     let adopted = place.ends(0, &["reconcile", "-y", "--adopt", "slow=made-by-hand"]);
     assert!(adopted.err.contains("counts as done"), "{}", adopted.err);
-    assert!(place.ends(0, &["show", "slow"]).out.contains("id: made-by-hand"));
-    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "0 created, 0 updated, 0 deleted");
+    assert!(
+        place
+            .ends(0, &["show", "slow"])
+            .out
+            .contains("id: made-by-hand")
+    );
+    assert_eq!(
+        place.ends(0, &["deploy", "-y"]).last_line(),
+        "0 created, 0 updated, 0 deleted"
+    );
 }
 
 #[test]
 fn invalid_document_changes_nothing() {
-    let place = Place::with("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/nothing}\n");
+    let place = Place::with(
+        "shop.blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  a: {type: test/nothing}\n",
+    );
     place.ends(1, &["deploy", "--yes"]);
     assert!(!place.has(".cyan"));
-    place.ends(1, &["deploy", "--yes", "--state", "sqlite:elsewhere/state.db"]);
+    place.ends(
+        1,
+        &["deploy", "--yes", "--state", "sqlite:elsewhere/state.db"],
+    );
     assert!(!place.has("elsewhere"));
 }

@@ -33,14 +33,29 @@ datasources:
     let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let ended = place
         .cyan(&["deploy", "--yes"])
-        .envs([("CYAN_KEY", key), ("CYAN_VAR_password", "hunter2"), ("CYAN_OTHER", "x"), ("KEPT", "y")])
+        .envs([
+            ("CYAN_KEY", key),
+            ("CYAN_VAR_password", "hunter2"),
+            ("CYAN_OTHER", "x"),
+            ("KEPT", "y"),
+        ])
         .output()
         .unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
     for seen in ["seen", "asked"] {
         let seen = place.read(seen);
-        let names: Vec<&str> = seen.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
-        let own: Vec<&&str> = names.iter().filter(|name| name.starts_with("CYAN_")).collect();
+        let names: Vec<&str> = seen
+            .lines()
+            .filter_map(|line| Some(line.split_once('=')?.0))
+            .collect();
+        let own: Vec<&&str> = names
+            .iter()
+            .filter(|name| name.starts_with("CYAN_"))
+            .collect();
         assert!(own.len() == 3, "only what is about the call: {own:?}");
         assert!(names.contains(&"KEPT") && !seen.contains(key) && !seen.contains("hunter2"));
     }
@@ -55,9 +70,16 @@ datasources:
     exports: {value: {type: string}}
 ";
     place.write("b.blueprint.yaml", asks);
-    let ended = place.cyan(&["stage", "b.blueprint.yaml"]).env("CYAN_KEY", key).output().unwrap();
+    let ended = place
+        .cyan(&["stage", "b.blueprint.yaml"])
+        .env("CYAN_KEY", key)
+        .output()
+        .unwrap();
     let err = String::from_utf8_lossy(&ended.stderr);
-    assert!(!ended.status.success() && err.contains("`CYAN_KEY` is for `cyan` alone"), "{err}");
+    assert!(
+        !ended.status.success() && err.contains("`CYAN_KEY` is for `cyan` alone"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -73,8 +95,11 @@ resources:
     place.write("have/f", "x");
     std::os::unix::fs::symlink("f", place.path().join("have/l")).unwrap();
     let staged = place.ends(0, &["stage"]);
-    let adopted: Vec<&str> =
-        staged.out.lines().filter(|line| line.ends_with("(exists already, will be adopted)")).collect();
+    let adopted: Vec<&str> = staged
+        .out
+        .lines()
+        .filter(|line| line.ends_with("(exists already, will be adopted)"))
+        .collect();
     assert_eq!(adopted.len(), 3, "{}", staged.out);
     let json = place.ends(0, &["stage", "--json"]);
     assert_eq!(
@@ -112,7 +137,9 @@ fn many_files_in_unordered_folders_are_created_and_deleted() {
     let mut text = "version: 2023-04-20\nresources:\n".to_owned();
     for at in 0..60 {
         for file in 0..3 {
-            text += &format!("  f{at}x{file}: {{type: local/file, spec: {{path: out/d{at}/f{file}, content: x}}}}\n");
+            text += &format!(
+                "  f{at}x{file}: {{type: local/file, spec: {{path: out/d{at}/f{file}, content: x}}}}\n"
+            );
         }
         text += &format!("  d{at}: {{type: local/directory, spec: {{path: out/d{at}}}}}\n");
     }
@@ -122,17 +149,27 @@ fn many_files_in_unordered_folders_are_created_and_deleted() {
     let shown = place.ends(0, &["show", "--json"]);
     assert!(!shown.out.contains("\"existed\": true") && !shown.out.contains("\"existed\":true"));
     place.ends(0, &["destroy", "--yes"]);
-    assert!(!place.has("out"), "{:?}", std::fs::read_dir(place.path().join("out")).unwrap().count());
+    assert!(
+        !place.has("out"),
+        "{:?}",
+        std::fs::read_dir(place.path().join("out")).unwrap().count()
+    );
 }
 
 #[test]
 fn folders_of_a_killed_run_go_with_destroy() {
     let mut text = "version: 2023-04-20\nresources:\n".to_owned();
-    text += &format!("  kill: {{type: local/command, dependsOn: [d7, f3], spec: {{create: '{KILL_ONCE}'}}}}\n");
+    text += &format!(
+        "  kill: {{type: local/command, dependsOn: [d7, f3], spec: {{create: '{KILL_ONCE}'}}}}\n"
+    );
     for at in 0..20 {
         text += &format!("  d{at}: {{type: local/directory, spec: {{path: out/d{at}}}}}\n");
-        text += &format!("  f{at}: {{type: local/file, spec: {{path: out/d{at}/below/f, content: x}}}}\n");
-        text += &format!("  b{at}: {{type: local/directory, dependsOn: kill, spec: {{path: out/d{at}/below}}}}\n");
+        text += &format!(
+            "  f{at}: {{type: local/file, spec: {{path: out/d{at}/below/f, content: x}}}}\n"
+        );
+        text += &format!(
+            "  b{at}: {{type: local/directory, dependsOn: kill, spec: {{path: out/d{at}/below}}}}\n"
+        );
     }
     text += "  out: {type: local/directory, dependsOn: kill, spec: {path: out}}\n";
     let place = Place::with("a.blueprint.yaml", &text);
@@ -144,11 +181,15 @@ fn folders_of_a_killed_run_go_with_destroy() {
     for at in 0..20 {
         assert!(!place.has(&format!("out/d{at}/below/f")), "f{at} is left");
     }
-    assert!(!place.has("out"), "a folder is left: {:?}", names_below(&place.path().join("out")));
+    assert!(
+        !place.has("out"),
+        "a folder is left: {:?}",
+        names_below(&place.path().join("out"))
+    );
 }
 
-/// A command edits the source during the deploy. A file that does not depend on the command is not written; a file that
-/// depends on it is written.
+/// A command edits the source during the deploy. A file that does not depend on the command is not
+/// written; a file that depends on it is written.
 #[test]
 fn source_that_is_edited_after_the_plan_is_not_copied() {
     let document = |waits: &str| {
@@ -166,7 +207,13 @@ resources:
     place.write("source", "as planned\n");
     let failed = place.run(&["deploy", "--yes", "--parallelism", "1"]);
     assert_eq!(failed.code, 4, "{}{}", failed.out, failed.err);
-    assert!(failed.err.contains("`source` has changed since the plan was made"), "{}", failed.err);
+    assert!(
+        failed
+            .err
+            .contains("`source` has changed since the plan was made"),
+        "{}",
+        failed.err
+    );
     assert!(!place.has("copy"));
     place.ends(0, &["deploy", "--yes"]);
     assert_eq!(place.read("copy"), "edited\n");
@@ -190,18 +237,41 @@ resources: {it: {type: std/value, spec: {input: '${datasources.said.stdout}'}}}
 ";
     let place = Place::with("a.blueprint.yaml", text);
     let ended = place.ends(0, &["stage", "--var", "word=hunter22"]);
-    assert!(ended.err.contains("a secret in a command line shows in the list of processes"), "{}", ended.err);
-    assert!(ended.err.contains("the provider has a remark about the data source `said`"), "{}", ended.err);
-    assert_eq!(ended.err.matches("list of processes").count(), 1, "{}", ended.err);
+    assert!(
+        ended
+            .err
+            .contains("a secret in a command line shows in the list of processes"),
+        "{}",
+        ended.err
+    );
+    assert!(
+        ended
+            .err
+            .contains("the provider has a remark about the data source `said`"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(
+        ended.err.matches("list of processes").count(),
+        1,
+        "{}",
+        ended.err
+    );
 }
 
 fn names_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.flat_map(|path| std::iter::once(path.clone()).chain(names_below(&path))).collect()
+    let entries = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    entries
+        .flat_map(|path| std::iter::once(path.clone()).chain(names_below(&path)))
+        .collect()
 }
 
-/// The run is killed before the file is written into its new folder. Another run settles that before the resource of
-/// the folder is processed.
+/// The run is killed before the file is written into its new folder. Another run settles that
+/// before the resource of the folder is processed.
 #[test]
 fn folder_above_a_file_that_was_never_written_goes_with_destroy() {
     let document = |first: &str| {
@@ -217,8 +287,15 @@ resources:
     let place = Place::with("a.blueprint.yaml", &document("source: no-such"));
     // The folders are created, but the file is not: its name is too long.
     let long = "x".repeat(300);
-    place.write("a.blueprint.yaml", document("content: x").replace("below/it", &format!("below/{long}")));
-    assert_ne!(place.run(&["deploy", "--yes"]).code, 0, "the file cannot be written");
+    place.write(
+        "a.blueprint.yaml",
+        document("content: x").replace("below/it", &format!("below/{long}")),
+    );
+    assert_ne!(
+        place.run(&["deploy", "--yes"]).code,
+        0,
+        "the file cannot be written"
+    );
     assert!(place.has("out/below"), "the folders above it were made");
     place.run(&["reconcile", "--yes"]);
     place.write("a.blueprint.yaml", document("content: x"));
@@ -226,13 +303,19 @@ resources:
     assert!(!planned.out.contains("will be adopted"), "{}", planned.out);
     place.ends(0, &["deploy", "--yes", "--no-refresh"]);
     place.ends(0, &["destroy", "--yes"]);
-    assert!(!place.has("out"), "{:?}", names_below(&place.path().join("out")));
+    assert!(
+        !place.has("out"),
+        "{:?}",
+        names_below(&place.path().join("out"))
+    );
 }
 
 /// The deletes have no order. Each run ends after one of them.
 #[test]
 fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
-    let mut text = "version: 2023-04-20\nresources:\n  out: {type: local/directory, spec: {path: out}}\n".to_owned();
+    let mut text =
+        "version: 2023-04-20\nresources:\n  out: {type: local/directory, spec: {path: out}}\n"
+            .to_owned();
     for at in 0..4 {
         text += &format!("  f{at}: {{type: local/file, spec: {{path: out/f{at}, content: x}}}}\n");
     }
@@ -244,7 +327,11 @@ fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
     place.ends(0, &["unlock", "--yes"]);
     place.ends(0, &["reconcile", "--yes", "--retry", "kill"]);
     place.ends(0, &["destroy", "--yes", "--no-refresh"]);
-    assert!(!place.has("out"), "{:?}", names_below(&place.path().join("out")));
+    assert!(
+        !place.has("out"),
+        "{:?}",
+        names_below(&place.path().join("out"))
+    );
 }
 
 #[test]
@@ -262,8 +349,18 @@ resources:
     assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
     place.ends(0, &["unlock", "--yes"]);
     let ended = place.ends(1, &["deploy", "--yes"]);
-    assert!(ended.err.contains("error[needs-attention]: `stdout` of `made` is not known"), "{}", ended.err);
-    assert!(ended.err.contains("cyan deploy --replace 'made'") && !place.has("user.txt"), "{}", ended.err);
+    assert!(
+        ended
+            .err
+            .contains("error[needs-attention]: `stdout` of `made` is not known"),
+        "{}",
+        ended.err
+    );
+    assert!(
+        ended.err.contains("cyan deploy --replace 'made'") && !place.has("user.txt"),
+        "{}",
+        ended.err
+    );
     place.ends(0, &["deploy", "--yes", "--replace", "made"]);
     assert_eq!(place.read("user.txt"), "it is 42");
     let again = place.ends(0, &["stage", "--exit-code"]);
@@ -275,7 +372,9 @@ fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
     let text = |round: u32, read: &str| {
         one(
             "local/command",
-            &format!("{{create: 'echo {round} >> log; test {round} = 1 || {{ {KILL_ONCE}; }}'{read}}}"),
+            &format!(
+                "{{create: 'echo {round} >> log; test {round} = 1 || {{ {KILL_ONCE}; }}'{read}}}"
+            ),
         )
     };
     for (read, asks) in [(", read: 'true'", false), ("", true)] {
@@ -286,7 +385,13 @@ fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
         place.ends(0, &["unlock", "--yes"]);
         if asks {
             let ended = place.ends(1, &["deploy", "--yes"]);
-            assert!(ended.err.contains("the outcome of the update of `it` is not known"), "{}", ended.err);
+            assert!(
+                ended
+                    .err
+                    .contains("the outcome of the update of `it` is not known"),
+                "{}",
+                ended.err
+            );
             place.ends(0, &["reconcile", "--yes", "--adopt", "it"]);
         }
         place.ends(0, &["deploy", "--yes"]);
@@ -322,7 +427,12 @@ datasources:
     assert_eq!(place.read("copy.txt"), "below");
     assert!(place.has("sub/here"));
     let again = place.ends(0, &["stage", "--exit-code"]);
-    assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete", "{}", again.out);
+    assert_eq!(
+        again.last_line(),
+        "0 to create, 0 to update, 0 to delete",
+        "{}",
+        again.out
+    );
     // A destroy finds the paths in the state.
     place.ends(0, &["destroy", "--yes"]);
     assert!(!place.has("sub/here"));
@@ -330,12 +440,21 @@ datasources:
 
 #[test]
 fn tilde_is_not_the_home_folder() {
-    let place = Place::with("a.blueprint.yaml", &one("local/file", "{path: ~/f, content: x}"));
+    let place = Place::with(
+        "a.blueprint.yaml",
+        &one("local/file", "{path: ~/f, content: x}"),
+    );
     let says = "does not mean the home folder here";
     assert!(place.ends(1, &["stage"]).err.contains(says));
-    place.write("a.blueprint.yaml", one("local/file", "{path: f, content: '${file(\"~/f\")}'}"));
+    place.write(
+        "a.blueprint.yaml",
+        one("local/file", "{path: f, content: '${file(\"~/f\")}'}"),
+    );
     assert!(place.ends(1, &["stage"]).err.contains(says));
-    place.write("a.blueprint.yaml", one("local/file", "{path: f, content: x}"));
+    place.write(
+        "a.blueprint.yaml",
+        one("local/file", "{path: f, content: x}"),
+    );
     for words in [
         &["stage", "--state", "sqlite:~/state.db"][..],
         &["stage", "--vars", "~/vars.yaml"],
@@ -356,9 +475,19 @@ fn tilde_is_not_the_home_folder() {
         assert!(place.ends(1, &["stage"]).err.contains(says), "{name}");
     }
     std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
-    let ended = place.cyan(&["stage"]).env("CYAN_KEY_FILE", "~/key").output().unwrap();
-    assert!(String::from_utf8_lossy(&ended.stderr).contains(says), "{ended:?}");
-    place.write("a.blueprint.yaml", "version: 2023-04-20\ninclude:\n  sub: {path: ~/c.blueprint.yaml}\n");
+    let ended = place
+        .cyan(&["stage"])
+        .env("CYAN_KEY_FILE", "~/key")
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&ended.stderr).contains(says),
+        "{ended:?}"
+    );
+    place.write(
+        "a.blueprint.yaml",
+        "version: 2023-04-20\ninclude:\n  sub: {path: ~/c.blueprint.yaml}\n",
+    );
     assert!(place.ends(1, &["stage"]).err.contains(says));
     assert!(!place.has("~"));
 }
@@ -374,8 +503,25 @@ resources:
 ";
     let place = Place::with("a.blueprint.yaml", text);
     let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    let ended = place.cyan(&["deploy", "--yes"]).env("CYAN_KEY", key).output().unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    let mode = |name: &str| std::fs::metadata(place.path().join(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!([mode("secret"), mode("shared"), mode("plain")], [0o600, 0o640, 0o644]);
+    let ended = place
+        .cyan(&["deploy", "--yes"])
+        .env("CYAN_KEY", key)
+        .output()
+        .unwrap();
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    let mode = |name: &str| {
+        std::fs::metadata(place.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(
+        [mode("secret"), mode("shared"), mode("plain")],
+        [0o600, 0o640, 0o644]
+    );
 }

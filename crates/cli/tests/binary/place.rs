@@ -20,7 +20,9 @@ pub(crate) struct Ran {
 
 impl Place {
     pub(crate) fn new() -> Place {
-        Place { folder: TempDir::new().unwrap() }
+        Place {
+            folder: TempDir::new().unwrap(),
+        }
     }
 
     /// Creates a folder with one document.
@@ -51,7 +53,11 @@ impl Place {
     /// Returns a command that runs the binary in this folder.
     pub(crate) fn cyan(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
-        command.args(arguments).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .stdin(Stdio::null());
         command
             .env("HOME", self.path().join("home"))
             .env("USER", "tester")
@@ -74,7 +80,14 @@ impl Place {
     #[track_caller]
     pub(crate) fn ends(&self, code: i32, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);
-        assert_eq!(ran.code, code, "cyan {}\n{}{}", arguments.join(" "), ran.out, ran.err);
+        assert_eq!(
+            ran.code,
+            code,
+            "cyan {}\n{}{}",
+            arguments.join(" "),
+            ran.out,
+            ran.err
+        );
         ran
     }
 }

@@ -14,15 +14,20 @@ fn serve(files: Files) -> String {
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let mut lines = BufReader::new(stream.try_clone().unwrap())
+                .lines()
+                .map_while(Result::ok);
             let first = lines.next().unwrap_or_default();
             lines.find(String::is_empty);
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
             let found = files.iter().find(|(one, ..)| *one == path);
-            let (status, text) = found.map_or((404, ""), |(_, status, text)| (*status, text.as_str()));
+            let (status, text) =
+                found.map_or((404, ""), |(_, status, text)| (*status, text.as_str()));
             let length = text.len();
-            let _ =
-                write!(stream, "HTTP/1.1 {status} Word\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{text}");
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status} Word\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{text}"
+            );
         }
     });
     address
@@ -44,11 +49,20 @@ fn remote_document_is_deployed_with_files_relative_to_it() {
         ("/a/parts/part.yaml", 200, PART.to_owned()),
         ("/a/note.txt", 200, "from afar".to_owned()),
     ]);
-    let place = Place::with("blueprint.yaml", &including(&format!("{address}/a/main.yaml"), ""));
+    let place = Place::with(
+        "blueprint.yaml",
+        &including(&format!("{address}/a/main.yaml"), ""),
+    );
     place.write("note.txt", "of this machine");
     place.ends(0, &["deploy", "--yes"]);
-    assert_eq!(place.ends(0, &["exports", "note"]).out.trim_end(), "from afar");
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["exports", "note"]).out.trim_end(),
+        "from afar"
+    );
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
 }
 
 #[test]
@@ -60,37 +74,82 @@ fn remote_document_reads_no_local_file() {
     let address = serve(vec![
         ("/absolute.yaml", 200, reading(file.to_str().unwrap())),
         ("/beside.yaml", 200, reading("note.txt")),
-        ("/scheme.yaml", 200, reading(&format!("file://{}", file.display()))),
+        (
+            "/scheme.yaml",
+            200,
+            reading(&format!("file://{}", file.display())),
+        ),
     ]);
     for name in ["absolute", "beside", "scheme"] {
-        place.write("blueprint.yaml", including(&format!("{address}/{name}.yaml"), ""));
+        place.write(
+            "blueprint.yaml",
+            including(&format!("{address}/{name}.yaml"), ""),
+        );
         let staged = place.ends(1, &["stage"]);
-        assert!(staged.err.contains("error[source-unreadable]"), "{name}: {}", staged.err);
-        assert!(!format!("{}{}", staged.out, staged.err).contains("of this machine"), "{name}");
+        assert!(
+            staged.err.contains("error[source-unreadable]"),
+            "{name}: {}",
+            staged.err
+        );
+        assert!(
+            !format!("{}{}", staged.out, staged.err).contains("of this machine"),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn unavailable_child_is_reported_at_the_include() {
     let address = serve(vec![
-        ("/page.yaml", 200, "<!doctype html><title>Sign in</title>".to_owned()),
+        (
+            "/page.yaml",
+            200,
+            "<!doctype html><title>Sign in</title>".to_owned(),
+        ),
         ("/closed.yaml", 403, String::new()),
         ("/part.yaml", 200, PART.to_owned()),
     ]);
     let place = Place::new();
-    let wrong = format!("    metadata: {{checksum: \"sha256:{}\"}}\n", "0".repeat(64));
+    let wrong = format!(
+        "    metadata: {{checksum: \"sha256:{}\"}}\n",
+        "0".repeat(64)
+    );
     for (name, metadata, code, words) in [
-        ("page", "", "source-unreadable", "an HTML page with the title `Sign in`"),
+        (
+            "page",
+            "",
+            "source-unreadable",
+            "an HTML page with the title `Sign in`",
+        ),
         ("closed", "", "source-unreadable", "403 Forbidden"),
         ("gone", "", "source-unreadable", "404 Not Found"),
         ("part", wrong.as_str(), "checksum-mismatch", "pinned"),
     ] {
-        place.write("blueprint.yaml", including(&format!("{address}/{name}.yaml"), metadata));
+        place.write(
+            "blueprint.yaml",
+            including(&format!("{address}/{name}.yaml"), metadata),
+        );
         let validated = place.ends(1, &["validate"]);
-        assert!(validated.err.contains(&format!("error[{code}]")), "{name}: {}", validated.err);
+        assert!(
+            validated.err.contains(&format!("error[{code}]")),
+            "{name}: {}",
+            validated.err
+        );
         assert!(validated.err.contains(words), "{name}: {}", validated.err);
-        assert!(validated.err.contains("blueprint.yaml:4:11"), "{name}: {}", validated.err);
+        assert!(
+            validated.err.contains("blueprint.yaml:4:11"),
+            "{name}: {}",
+            validated.err
+        );
     }
-    place.write("blueprint.yaml", including("https://plain.example/../x.yaml", "").replace("https", "http"));
-    assert!(place.ends(1, &["validate"]).err.contains("over `https` only"));
+    place.write(
+        "blueprint.yaml",
+        including("https://plain.example/../x.yaml", "").replace("https", "http"),
+    );
+    assert!(
+        place
+            .ends(1, &["validate"])
+            .err
+            .contains("over `https` only")
+    );
 }

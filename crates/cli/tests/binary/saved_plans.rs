@@ -1,5 +1,5 @@
-//! Tests of saved plans. One fact changes between `stage --out` and `deploy PLAN`. The plan must be refused without any
-//! change, or applied exactly as shown.
+//! Tests of saved plans. One fact changes between `stage --out` and `deploy PLAN`. The plan must be
+//! refused without any change, or applied exactly as shown.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::place::{Place, Ran, ran};
 enum Expected {
     /// The plan is refused, with one error of each of these codes.
     Refused(&'static [&'static str]),
-    /// The plan is applied. Afterwards these files have these contents; `None` for a file that does not exist.
+    /// The plan is applied. Afterwards these files have these contents; `None` for a file that does
+    /// not exist.
     Done(&'static [(&'static str, Option<&'static str>)]),
 }
 
@@ -20,28 +21,36 @@ const INPUT: Expected = Refused(&["input-changed"]);
 const OBSERVATION: Expected = Refused(&["observation-changed"]);
 const STALE: Expected = Refused(&["plan-stale"]);
 
-/// A case: its name, the document, the script before the plan is made, the script after it, the expected result. In the
-/// scripts, `deploy` runs a deploy, and `remove` writes a document that does not declare the resource.
-type Case = (&'static str, &'static str, &'static str, &'static str, Expected);
+/// A case: its name, the document, the script before the plan is made, the script after it, the
+/// expected result. In the scripts, `deploy` runs a deploy, and `remove` writes a document that
+/// does not declare the resource.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    Expected,
+);
 
 const FILE: &str = "  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
 const SOURCE: &str = "  a: {type: local/file, spec: {path: a.txt, source: src.txt}}\n";
 const TEMPLATE: &str = "  t: {type: std/template, spec: {source: t.txt, variables: {x: 1}}}\n  a: {type: local/file, spec: {path: a.txt, content: '${t.spec.rendered}'}}\n";
-const ARCHIVE: &str =
-    "  a: {type: local/archive, spec: {path: a.tar, root: in, include: ['**/*.txt'], exclude: [skip.txt]}}\n";
+const ARCHIVE: &str = "  a: {type: local/archive, spec: {path: a.tar, root: in, include: ['**/*.txt'], exclude: [skip.txt]}}\n";
 const FOLDER: &str = "  d: {type: local/directory, spec: {path: dir}}\n";
 const LINK: &str = "  l: {type: local/symlink, spec: {path: link, target: here}}\n";
 const COMMAND: &str = "  c: {type: local/command, spec: {create: 'echo made > c', read: 'test -f c || exit 3', delete: 'rm -f c', triggers: 1}}\n";
-const BLIND: &str = "  c: {type: local/command, spec: {create: 'echo made > c', delete: 'rm -f c', triggers: 1}}\n";
-const FUNCTION: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${utf8(file(\"f\"))}'}}\n";
+const BLIND: &str =
+    "  c: {type: local/command, spec: {create: 'echo made > c', delete: 'rm -f c', triggers: 1}}\n";
+const FUNCTION: &str =
+    "  a: {type: local/file, spec: {path: a.txt, content: '${utf8(file(\"f\"))}'}}\n";
 const READ_FILE: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${datasources.s.content}'}}\ndatasources:\n  s: {type: local/file, metadata: {displayName: s}, filter: {field: path, operator: \"=\", search: f}, exports: {content: {type: string}}}\n";
 const READ_FOLDER: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${join(datasources.s.names, \",\")}'}}\ndatasources:\n  s: {type: local/directory, metadata: {displayName: s}, filter: {field: path, operator: \"=\", search: 'in/*.x'}, exports: {names: {type: array}}}\n";
 const READ_COMMAND: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${datasources.s.stdout}'}}\ndatasources:\n  s: {type: local/command, metadata: {displayName: s}, filter: {field: command, operator: \"=\", search: 'cat f'}, exports: {stdout: {type: string}}}\n";
 const CHILD: &str = "include:\n  c: {path: child.yaml}\n";
-const INPUTS: &str =
-    "  a: {type: local/file, spec: {path: a.txt, content: '${variables.word}'}}\nvariables:\n  word: {type: string}\n";
+const INPUTS: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${variables.word}'}}\nvariables:\n  word: {type: string}\n";
 const DEFAULT: &str = "  a: {type: local/file, spec: {path: a.txt, content: '${variables.word}'}}\nvariables:\n  word: {type: string, default: one}\n";
-const OVERWRITE: &str = "  a: {type: local/file, spec: {path: a.txt, content: one, overwrite: true}}\n";
+const OVERWRITE: &str =
+    "  a: {type: local/file, spec: {path: a.txt, content: one, overwrite: true}}\n";
 const UPDATED: &str = "deploy; sed -i s/one/two/ blueprint.yaml";
 const TRIGGERED: &str = "deploy; sed -i 's/triggers: 1/triggers: 2/' blueprint.yaml";
 const CHILD_BEFORE: &str = "printf 'version: 2023-04-20\\nresources:\\n  x: {type: local/file, spec: {path: x.txt, content: one}}\\n' > child.yaml";
@@ -155,9 +164,17 @@ const FACTS: &[Case] = &[
 fn script(place: &Place, script: &str) {
     let words = "deploy() { $CYAN deploy --yes; }\nremove() { printf 'version: 2023-04-20\\nresources:\\n  other: {type: std/value, spec: {input: 1}}\\n' > blueprint.yaml; }\n";
     let mut shell = std::process::Command::new("sh");
-    shell.args(["-ec", &format!("{words}{script}")]).current_dir(place.path()).env_clear();
-    shell.env("HOME", place.path().join("home")).env("PATH", std::env::var("PATH").unwrap_or_default());
-    let done = ran(shell.env("CYAN", env!("CARGO_BIN_EXE_cyan")).output().unwrap());
+    shell
+        .args(["-ec", &format!("{words}{script}")])
+        .current_dir(place.path())
+        .env_clear();
+    shell
+        .env("HOME", place.path().join("home"))
+        .env("PATH", std::env::var("PATH").unwrap_or_default());
+    let done = ran(shell
+        .env("CYAN", env!("CARGO_BIN_EXE_cyan"))
+        .output()
+        .unwrap());
     assert_eq!(done.code, 0, "{script}\n{}{}", done.out, done.err);
 }
 
@@ -180,7 +197,11 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
             let written = about.is_file().then(|| about.modified().unwrap());
             all.insert(
                 path.display().to_string(),
-                format!("{link:?} {} {:?} {written:?}", about.len(), about.permissions()),
+                format!(
+                    "{link:?} {} {:?} {written:?}",
+                    about.len(),
+                    about.permissions()
+                ),
             );
         }
     }
@@ -189,8 +210,15 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
 
 fn check((name, resources, before, change, ends): &Case) {
     let place = Place::new();
-    let head = if resources.starts_with("include:") { "" } else { "resources:\n" };
-    place.write("blueprint.yaml", format!("version: 2023-04-20\n{head}{resources}"));
+    let head = if resources.starts_with("include:") {
+        ""
+    } else {
+        "resources:\n"
+    };
+    place.write(
+        "blueprint.yaml",
+        format!("version: 2023-04-20\n{head}{resources}"),
+    );
     script(&place, before);
     let mut stage = vec!["stage", "--out", "plan"];
     if place.has("v.yaml") {
@@ -201,15 +229,20 @@ fn check((name, resources, before, change, ends): &Case) {
     script(&place, change);
     let then = everything(place.path());
     let mut deploy = place.cyan(&["deploy", "plan"]);
-    if let Some((variable, value)) = change.strip_prefix("export ").and_then(|set| set.split_once('=')) {
+    if let Some((variable, value)) = change
+        .strip_prefix("export ")
+        .and_then(|set| set.split_once('='))
+    {
         deploy.env(variable, value);
     }
     let Ran { code, out, err } = ran(deploy.output().unwrap());
     match ends {
         Refused(codes) => {
             assert_eq!(code, 1, "{name}: {out}{err}");
-            let mut found: Vec<&str> =
-                err.lines().filter_map(|line| line.strip_prefix("error[")?.split(']').next()).collect();
+            let mut found: Vec<&str> = err
+                .lines()
+                .filter_map(|line| line.strip_prefix("error[")?.split(']').next())
+                .collect();
             found.sort_unstable();
             assert_eq!(found, *codes, "{name}: {err}");
             assert_eq!(everything(place.path()), then, "{name}");
@@ -220,8 +253,11 @@ fn check((name, resources, before, change, ends): &Case) {
                 let now = std::fs::read_to_string(place.path().join(file)).ok();
                 assert_eq!(now.as_deref(), *text, "{name}: {file}");
             }
-            let summary =
-                |line: &str| line.replace(" to create", "").replace(" to update", "").replace(" to delete", "");
+            let summary = |line: &str| {
+                line.replace(" to create", "")
+                    .replace(" to update", "")
+                    .replace(" to delete", "")
+            };
             let summary = summary(staged.last_line()).replace(" to replace", "");
             let done = out.lines().last().unwrap_or_default();
             let done = [" created", " updated", " deleted", " replaced"]
@@ -238,9 +274,14 @@ fn changed_plan_is_refused_or_applied_as_shown() {
     let failed = std::sync::Mutex::new(Vec::new());
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(8) {
+        for _ in 0..std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(8)
+        {
             scope.spawn(|| {
-                while let Some(fact) = FACTS.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                while let Some(fact) =
+                    FACTS.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+                {
                     if std::panic::catch_unwind(|| check(fact)).is_err() {
                         failed.lock().unwrap().push(fact.0);
                     }
@@ -257,40 +298,78 @@ fn obstacle_known_before_the_first_change_is_an_error_of_the_plan() {
         (SOURCE, "", "source-unreadable"),
         (TEMPLATE, "", "source-unreadable"),
         (ARCHIVE, "", "source-unreadable"),
-        (SOURCE, "echo 1 > src.txt; deploy; rm src.txt", "source-unreadable"),
+        (
+            SOURCE,
+            "echo 1 > src.txt; deploy; rm src.txt",
+            "source-unreadable",
+        ),
         (FILE, "mkdir out; echo x > out/a.txt", "precondition-failed"),
         (FILE, "mkdir -p out/a.txt", "precondition-failed"),
         (FILE, "echo x > out", "precondition-failed"),
         (FOLDER, "echo x > dir", "precondition-failed"),
         (LINK, "ln -s there link", "precondition-failed"),
         (LINK, "mkdir link", "precondition-failed"),
-        (ARCHIVE, "mkdir in; echo x > in/x.txt; echo x > a.tar", "precondition-failed"),
+        (
+            ARCHIVE,
+            "mkdir in; echo x > in/x.txt; echo x > a.tar",
+            "precondition-failed",
+        ),
     ] {
-        let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{resources}"));
+        let place = Place::with(
+            "blueprint.yaml",
+            &format!("version: 2023-04-20\nresources:\n{resources}"),
+        );
         script(&place, before);
         let then = everything(place.path());
         let refused = place.ends(1, &["deploy", "--yes"]);
-        assert!(refused.err.contains(&format!("error[{code}]")), "{before}: {}", refused.err);
+        assert!(
+            refused.err.contains(&format!("error[{code}]")),
+            "{before}: {}",
+            refused.err
+        );
         assert_eq!(everything(place.path()), then, "{before}");
     }
 }
 
 #[test]
 fn values_that_were_not_read_are_marked_in_the_plan() {
-    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{FILE}{BLIND}"));
+    let place = Place::with(
+        "blueprint.yaml",
+        &format!("version: 2023-04-20\nresources:\n{FILE}{BLIND}"),
+    );
     place.ends(0, &["deploy", "--yes"]);
-    let text = place.read("blueprint.yaml").replace("one", "two").replace("triggers: 1", "triggers: 2");
+    let text = place
+        .read("blueprint.yaml")
+        .replace("one", "two")
+        .replace("triggers: 1", "triggers: 2");
     place.write("blueprint.yaml", text);
     let staged = place.ends(0, &["stage"]);
-    assert!(staged.out.contains("a local/file update: changed\n"), "{}", staged.out);
     assert!(
-        staged.out.contains("c local/command replace: a field cannot be changed in place; not observed\n"),
+        staged.out.contains("a local/file update: changed\n"),
+        "{}",
+        staged.out
+    );
+    assert!(
+        staged.out.contains(
+            "c local/command replace: a field cannot be changed in place; not observed\n"
+        ),
         "{}",
         staged.out
     );
     let staged = place.ends(0, &["stage", "--no-refresh", "--out", "plan"]);
-    assert!(staged.out.contains("a local/file update: changed; not observed\n"), "{}", staged.out);
-    assert!(place.ends(0, &["stage", "--no-refresh", "--json"]).out.contains("\"not_observed\":true"));
+    assert!(
+        staged
+            .out
+            .contains("a local/file update: changed; not observed\n"),
+        "{}",
+        staged.out
+    );
+    assert!(
+        place
+            .ends(0, &["stage", "--no-refresh", "--json"])
+            .out
+            .contains("\"not_observed\":true")
+    );
     // A plan without refresh is based on the records.
     place.write("out/a.txt", "edited");
     place.ends(0, &["deploy", "plan"]);
@@ -307,32 +386,58 @@ fn problems_out_of_target_do_not_block_the_plan() {
         ),
     );
     place.write("c.txt", "the file of another program");
-    assert_eq!(place.ends(0, &["deploy", "--yes", "--target", "b"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place
+            .ends(0, &["deploy", "--yes", "--target", "b"])
+            .last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
     let refused = place.ends(1, &["stage"]);
     assert!(
         refused.err.contains("source-unreadable") && refused.err.contains("precondition-failed"),
         "{}",
         refused.err
     );
-    assert_eq!(place.ends(0, &["destroy", "--yes"]).last_line(), "0 created, 0 updated, 1 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "--yes"]).last_line(),
+        "0 created, 0 updated, 1 deleted"
+    );
 }
 
-/// A reconcile that reverts drift copies the current source, and reports that the source has changed.
+/// A reconcile that reverts drift copies the current source, and reports that the source has
+/// changed.
 #[test]
 fn reconcile_reports_a_changed_source() {
-    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
+    let place = Place::with(
+        "blueprint.yaml",
+        &format!("version: 2023-04-20\nresources:\n{SOURCE}"),
+    );
     place.write("src.txt", "1");
     place.ends(0, &["deploy", "--yes"]);
     place.write("src.txt", "2");
-    assert_eq!(place.ends(0, &["reconcile", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted", "no drift");
+    assert_eq!(
+        place.ends(0, &["reconcile", "--yes"]).last_line(),
+        "0 created, 0 updated, 0 deleted",
+        "no drift"
+    );
     place.write("a.txt", "by hand");
     let reconciled = place.ends(0, &["reconcile", "--yes"]);
-    assert!(reconciled.out.contains("the content of `src.txt` has changed"), "{}", reconciled.out);
+    assert!(
+        reconciled
+            .out
+            .contains("the content of `src.txt` has changed"),
+        "{}",
+        reconciled.out
+    );
     assert_eq!(place.read("a.txt"), "2");
     place.write("a.txt", "by hand");
     std::fs::remove_file(place.path().join("src.txt")).unwrap();
     let refused = place.ends(1, &["reconcile", "--yes"]);
-    assert!(refused.err.contains("error[source-unreadable]"), "{}", refused.err);
+    assert!(
+        refused.err.contains("error[source-unreadable]"),
+        "{}",
+        refused.err
+    );
 }
 
 /// A resource between the two is unchanged, and the source is created again before it is read.
@@ -341,45 +446,81 @@ fn reconcile_restores_a_source_before_it_is_read() {
     let resources = "  src: {type: local/command, spec: {create: 'echo one > src.txt', read: 'test -f src.txt || exit 3', delete: 'rm -f src.txt'}}
   d: {type: local/directory, dependsOn: src, spec: {path: out}}
   a: {type: local/file, spec: {path: '${d.spec.path}/a.txt', source: src.txt}}\n";
-    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{resources}"));
+    let place = Place::with(
+        "blueprint.yaml",
+        &format!("version: 2023-04-20\nresources:\n{resources}"),
+    );
     place.ends(0, &["deploy", "--yes"]);
     std::fs::remove_file(place.path().join("src.txt")).unwrap();
     place.write("out/a.txt", "by hand");
-    assert_eq!(place.ends(0, &["reconcile", "--yes"]).last_line(), "1 created, 1 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["reconcile", "--yes"]).last_line(),
+        "1 created, 1 updated, 0 deleted"
+    );
     assert_eq!(place.read("out/a.txt"), "one\n");
 }
 
 /// Plan format 1 does not record the contents of sources.
 #[test]
 fn a_plan_of_format_1_that_reads_files_is_refused() {
-    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
+    let place = Place::with(
+        "blueprint.yaml",
+        &format!("version: 2023-04-20\nresources:\n{SOURCE}"),
+    );
     place.write("src.txt", "1");
     place.ends(0, &["stage", "--out", "plan"]);
-    place.write("plan", place.read("plan").replacen("\"format\":2", "\"format\":1", 1));
+    place.write(
+        "plan",
+        place
+            .read("plan")
+            .replacen("\"format\":2", "\"format\":1", 1),
+    );
     let refused = place.ends(1, &["deploy", "plan"]);
-    assert!(refused.err.contains("error[plan-stale]: the plan has format 1"), "{}", refused.err);
+    assert!(
+        refused
+            .err
+            .contains("error[plan-stale]: the plan has format 1"),
+        "{}",
+        refused.err
+    );
     assert!(!place.has("a.txt"));
 }
 
-/// Answers the question of a deploy on a terminal after the time limit for an answer. Runs `meanwhile` before the
-/// answer. Returns `None` if there is no program that provides a terminal.
+/// Answers the question of a deploy on a terminal after the time limit for an answer. Runs
+/// `meanwhile` before the answer. Returns `None` if there is no program that provides a terminal.
 #[expect(clippy::print_stdout, reason = "the output names the skipped tests")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};
     let mut terminal = std::process::Command::new("script");
     let command = format!("{} deploy --color never", env!("CARGO_BIN_EXE_cyan"));
-    terminal.args(["-qec", &command, "/dev/null"]).current_dir(place.path()).env_clear();
-    terminal.env("HOME", place.path().join("home")).env("PATH", std::env::var("PATH").unwrap_or_default());
-    terminal.env("TERM", "dumb").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    terminal
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(place.path())
+        .env_clear();
+    terminal
+        .env("HOME", place.path().join("home"))
+        .env("PATH", std::env::var("PATH").unwrap_or_default());
+    terminal
+        .env("TERM", "dumb")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
     let Ok(mut running) = terminal.spawn() else {
         println!("skipped: there is no program `script` to make a terminal with");
         return None;
     };
-    let (mut input, mut output) = (running.stdin.take().unwrap(), running.stdout.take().unwrap());
+    let (mut input, mut output) = (
+        running.stdin.take().unwrap(),
+        running.stdout.take().unwrap(),
+    );
     let mut said = Vec::new();
     while !String::from_utf8_lossy(&said).contains("[y/N]") {
         let mut byte = [0];
-        assert_eq!(output.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&said));
+        assert_eq!(
+            output.read(&mut byte).unwrap(),
+            1,
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
         said.push(byte[0]);
     }
     meanwhile();
@@ -387,7 +528,11 @@ fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     input.write_all(b"y\n").unwrap();
     output.read_to_end(&mut said).unwrap();
     let code = running.wait().unwrap().code().unwrap_or(-1);
-    Some(Ran { code, out: String::from_utf8_lossy(&said).into_owned(), err: String::new() })
+    Some(Ran {
+        code,
+        out: String::from_utf8_lossy(&said).into_owned(),
+        err: String::new(),
+    })
 }
 
 #[test]
@@ -396,11 +541,19 @@ fn conditions_of_a_plan_are_checked_again_after_a_late_answer() {
     let place = Place::with("blueprint.yaml", &document);
     place.ends(0, &["deploy", "--yes"]);
     place.write("blueprint.yaml", document.replace("one", "two"));
-    let Some(refused) = answered_late(&place, || place.write("out/a.txt", "edited")) else { return };
+    let Some(refused) = answered_late(&place, || place.write("out/a.txt", "edited")) else {
+        return;
+    };
     assert_eq!(refused.code, 1, "{}", refused.out);
-    assert!(refused.out.contains("error[observation-changed]"), "{}", refused.out);
+    assert!(
+        refused.out.contains("error[observation-changed]"),
+        "{}",
+        refused.out
+    );
     assert_eq!(place.read("out/a.txt"), "edited");
-    let Some(done) = answered_late(&place, || ()) else { return };
+    let Some(done) = answered_late(&place, || ()) else {
+        return;
+    };
     assert_eq!(done.code, 0, "{}", done.out);
     assert_eq!(place.read("out/a.txt"), "two");
 }

@@ -1,5 +1,6 @@
-//! Checks that machine output of every command matches its schema in `docs/json`. `Place::run` checks the output of all
-//! tests. This file covers the remaining output, and checks that no command is left out.
+//! Checks that machine output of every command matches its schema in `docs/json`. `Place::run`
+//! checks the output of all tests. This file covers the remaining output, and checks that no
+//! command is left out.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,8 @@ impl Observed {
     #[track_caller]
     fn value(&mut self, place: &Place, code: i32, arguments: &[&str]) -> Value {
         let out = place.ends(code, &[arguments, &["--json"]].concat()).out;
-        let value: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}"));
+        let value: Value = serde_json::from_str(&out)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}"));
         if let Some(command) = value["command"].as_str() {
             self.commands.insert(command.to_owned());
         }
@@ -32,8 +34,15 @@ impl Observed {
     fn lines(&mut self, place: &Place, code: i32, arguments: &[&str]) -> Vec<Value> {
         let out = place.ends(code, &[arguments, &["--json"]].concat()).out;
         self.commands.insert(arguments[0].to_owned());
-        let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        self.events.extend(lines.iter().map(|line| line["event"].as_str().unwrap().to_owned()));
+        let lines: Vec<Value> = out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        self.events.extend(
+            lines
+                .iter()
+                .map(|line| line["event"].as_str().unwrap().to_owned()),
+        );
         lines
     }
 }
@@ -75,12 +84,34 @@ fn machine_output_of_every_command_fits_its_schema() {
     fail_and_stop_early(&mut seen);
 
     let help = place.ends(0, &["--help"]).out;
-    let listed = help.split_once("\nCommands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
-    let commands: BTreeSet<&str> = listed.map(|line| line.split_whitespace().next().unwrap()).collect();
-    let missing: Vec<&&str> =
-        commands.iter().filter(|name| **name != "help" && !seen.commands.contains(**name)).collect();
-    assert!(missing.is_empty(), "no output of these was looked at: {missing:?}");
-    for event in ["plan", "began", "started", "done", "failed", "recorded", "rolling-back", "finished", "diagnostic"] {
+    let listed = help
+        .split_once("\nCommands:\n")
+        .unwrap()
+        .1
+        .lines()
+        .take_while(|line| !line.is_empty());
+    let commands: BTreeSet<&str> = listed
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    let missing: Vec<&&str> = commands
+        .iter()
+        .filter(|name| **name != "help" && !seen.commands.contains(**name))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no output of these was looked at: {missing:?}"
+    );
+    for event in [
+        "plan",
+        "began",
+        "started",
+        "done",
+        "failed",
+        "recorded",
+        "rolling-back",
+        "finished",
+        "diagnostic",
+    ] {
         assert!(seen.events.contains(event), "{event}: {:?}", seen.events);
     }
 }
@@ -103,7 +134,12 @@ fn deploy_and_inspect(seen: &mut Observed, place: &Place) {
     seen.lines(place, 2, &["deploy"]);
     seen.lines(place, 0, &["deploy", "--yes"]);
     seen.lines(place, 0, &["deploy", "--yes", "--simulate"]);
-    for arguments in [&["show"][..], &["show", "a"], &["show", "core"], &["show", "missing"]] {
+    for arguments in [
+        &["show"][..],
+        &["show", "a"],
+        &["show", "core"],
+        &["show", "missing"],
+    ] {
         let code = i32::from(arguments.contains(&"missing"));
         seen.value(place, code, arguments);
     }
@@ -119,10 +155,21 @@ fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
     place.write("note.txt", "Mine.\n");
     seen.value(place, 0, &["drift"]);
     let staged = seen.value(place, 0, &["stage", "--var", "size=2", "--replace", "made"]);
-    let actions: BTreeSet<&str> =
-        staged["result"]["steps"].as_array().unwrap().iter().map(|step| step["action"].as_str().unwrap()).collect();
-    assert!(actions.is_superset(&["replace", "update"].into()), "{actions:?}");
-    seen.lines(place, 0, &["deploy", "--yes", "--var", "size=2", "--replace", "made"]);
+    let actions: BTreeSet<&str> = staged["result"]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["action"].as_str().unwrap())
+        .collect();
+    assert!(
+        actions.is_superset(&["replace", "update"].into()),
+        "{actions:?}"
+    );
+    seen.lines(
+        place,
+        0,
+        &["deploy", "--yes", "--var", "size=2", "--replace", "made"],
+    );
     seen.value(place, 0, &["history"]);
     place.write("note.txt", "Mine.\n");
     seen.lines(place, 0, &["drift", "--accept", "--yes"]);
@@ -138,15 +185,36 @@ fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
     seen.value(place, 0, &["state", "export", "kept.json"]);
     seen.value(place, 0, &["state", "export"]);
     seen.value(place, 0, &["state", "verify"]);
-    seen.lines(place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
+    seen.lines(
+        place,
+        0,
+        &["state", "import", "kept.json", "-i", "copy", "--yes"],
+    );
     seen.lines(place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
     // The file of `note` belongs to the first instance.
-    seen.lines(place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
-    let pruned = seen.lines(place, 0, &["state", "prune", "--keep", "1", "--yes", "-i", "copy"]);
-    assert!(pruned.last().unwrap()["result"]["operations"].is_array(), "{pruned:?}");
+    seen.lines(
+        place,
+        0,
+        &["state", "remove", "note", "-i", "copy", "--yes"],
+    );
+    let pruned = seen.lines(
+        place,
+        0,
+        &["state", "prune", "--keep", "1", "--yes", "-i", "copy"],
+    );
+    assert!(
+        pruned.last().unwrap()["result"]["operations"].is_array(),
+        "{pruned:?}"
+    );
     let rekeyed = seen.lines(place, 0, &["state", "rekey", "second.key"]);
-    assert!(rekeyed.last().unwrap()["result"]["sealed"].is_u64(), "{rekeyed:?}");
-    let _ = std::fs::rename(place.path().join("second.key"), place.path().join("home/.config/cyan/key"));
+    assert!(
+        rekeyed.last().unwrap()["result"]["sealed"].is_u64(),
+        "{rekeyed:?}"
+    );
+    let _ = std::fs::rename(
+        place.path().join("second.key"),
+        place.path().join("home/.config/cyan/key"),
+    );
     seen.lines(place, 0, &["destroy", "--yes", "-i", "shop"]);
     seen.value(place, 0, &["list", "--all"]);
 }
@@ -174,7 +242,11 @@ fn run_without_a_document(seen: &mut Observed, place: &Place) {
         "version: 2023-04-20\nresources:\n  f: {type: local/file, spec: {path: there.txt, content: \"There.\\n\"}}\n",
     );
     only.write("there.txt", "There.\n");
-    seen.lines(&only, 0, &["import", "local/file", "there.txt", "f", "--yes"]);
+    seen.lines(
+        &only,
+        0,
+        &["import", "local/file", "there.txt", "f", "--yes"],
+    );
 }
 
 /// Runs commands with mistakes in documents and in arguments.
@@ -203,7 +275,11 @@ fn fail_and_stop_early(seen: &mut Observed) {
         .map(|one| one["address"].as_str().unwrap())
         .collect();
     assert_eq!(left, ["b", "c"]);
-    seen.lines(&failing, 4, &["deploy", "--yes", "--on-failure", "rollback"]);
+    seen.lines(
+        &failing,
+        4,
+        &["deploy", "--yes", "--on-failure", "rollback"],
+    );
     let until = Place::with("blueprint.yaml", &TWO.replace("SECOND", "2"));
     seen.lines(&until, 0, &["deploy", "--yes", "--until", "a"]);
 }
@@ -213,7 +289,9 @@ fn the_json_page_links_every_schema_and_has_an_example_of_it() {
     let documented = std::fs::read_to_string(format!("{FOLDER}/../json.md")).unwrap();
     for entry in std::fs::read_dir(FOLDER).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let row = documented.lines().find(|line| line.contains(&format!("(json/{name})")));
+        let row = documented
+            .lines()
+            .find(|line| line.contains(&format!("(json/{name})")));
         let row = row.unwrap_or_else(|| panic!("docs/json.md does not link {name}"));
         let command = name.replace(".schema.json", "").replace('-', " ");
         let has_example = row.contains("/tests/samples/")
@@ -236,13 +314,19 @@ fn samples_fit_their_schemas() {
             continue;
         }
         // The samples have placeholders for times.
-        let text = std::fs::read_to_string(&path).unwrap().replace("\"[TIME]\"", "1");
+        let text = std::fs::read_to_string(&path)
+            .unwrap()
+            .replace("\"[TIME]\"", "1");
         let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
         for value in values.map(Result::unwrap) {
             if value.get("event").is_some() {
                 let mut line = value.clone();
                 line["time"] = json!("2026-01-01T00:00:00.000Z");
-                let end = if line["event"] == "summary" { String::new() } else { SUMMARY.to_owned() };
+                let end = if line["event"] == "summary" {
+                    String::new()
+                } else {
+                    SUMMARY.to_owned()
+                };
                 fits(&[], &format!("{line}\n{end}"));
             } else {
                 fits(&[], &value.to_string());

@@ -7,14 +7,31 @@ const SHOP: &str = "version: 2023-04-20\nresources:\n  a: { type: local/file, sp
 #[test]
 fn a_target_changes_with_what_it_depends_on() {
     let place = Place::with("blueprint.yaml", SHOP);
-    assert!(place.ends(1, &["stage", "--target", "nope"]).err.contains("error[unknown-address]"));
+    assert!(
+        place
+            .ends(1, &["stage", "--target", "nope"])
+            .err
+            .contains("error[unknown-address]")
+    );
     let deployed = place.ends(0, &["deploy", "-y", "--target", "b"]);
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
-    assert!(deployed.out.contains("out of target: 1"), "{}", deployed.out);
+    assert!(
+        deployed.out.contains("out of target: 1"),
+        "{}",
+        deployed.out
+    );
     assert!(!place.has("c.txt"));
     place.ends(0, &["deploy", "-y"]);
-    assert_eq!(place.ends(0, &["stage", "--renew", "c"]).last_line(), "0 to create, 1 to update, 0 to delete");
-    assert!(place.ends(0, &["stage", "--replace", "c"]).last_line().contains("1 to replace"));
+    assert_eq!(
+        place.ends(0, &["stage", "--renew", "c"]).last_line(),
+        "0 to create, 1 to update, 0 to delete"
+    );
+    assert!(
+        place
+            .ends(0, &["stage", "--replace", "c"])
+            .last_line()
+            .contains("1 to replace")
+    );
     place.ends(2, &["stage", "--target", "b["]);
 }
 
@@ -23,11 +40,22 @@ fn drift_is_refused_or_accepted() {
     let place = Place::with("blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     place.write("a.txt", "two");
-    assert!(place.ends(1, &["stage", "--drift", "refuse"]).err.contains("error[drift-refused]"));
-    assert_eq!(place.ends(0, &["stage", "--drift", "ignore"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert!(
+        place
+            .ends(1, &["stage", "--drift", "refuse"])
+            .err
+            .contains("error[drift-refused]")
+    );
+    assert_eq!(
+        place.ends(0, &["stage", "--drift", "ignore"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     place.ends(2, &["drift", "--accept"]);
     place.ends(0, &["drift", "--accept", "-y"]);
-    assert_eq!(place.ends(0, &["drift"]).last_line(), "0 drifted, 0 vanished");
+    assert_eq!(
+        place.ends(0, &["drift"]).last_line(),
+        "0 drifted, 0 vanished"
+    );
     assert!(place.ends(0, &["stage"]).out.contains("changed"));
 }
 
@@ -36,18 +64,39 @@ fn state_is_moved_removed_imported_and_exported() {
     let place = Place::with("blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     place.ends(2, &["state", "move", "a", "z"]);
-    assert!(place.ends(1, &["state", "move", "q", "z", "-y"]).err.contains("error[unknown-address]"));
-    assert!(place.ends(1, &["state", "move", "a", "b", "-y"]).err.contains("error[move-conflict]"));
+    assert!(
+        place
+            .ends(1, &["state", "move", "q", "z", "-y"])
+            .err
+            .contains("error[unknown-address]")
+    );
+    assert!(
+        place
+            .ends(1, &["state", "move", "a", "b", "-y"])
+            .err
+            .contains("error[move-conflict]")
+    );
     place.ends(0, &["state", "move", "a", "z", "-y"]);
     place.ends(0, &["state", "move", "z", "a", "-y"]);
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     place.ends(0, &["state", "export", "kept.json"]);
     place.ends(0, &["state", "remove", "c", "-y"]);
     assert!(place.has("c.txt"), "it stays in the world");
     let id = place.path().join("c.txt").display().to_string();
-    assert!(place.ends(1, &["import", "local/file", "/nowhere/x", "c", "-y"]).err.contains("error[import-failed]"));
+    assert!(
+        place
+            .ends(1, &["import", "local/file", "/nowhere/x", "c", "-y"])
+            .err
+            .contains("error[import-failed]")
+    );
     place.ends(0, &["import", "local/file", &id, "c", "-y"]);
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
     place.ends(1, &["state", "import", "kept.json", "-y"]);
     place.ends(0, &["state", "import", "kept.json", "-i", "other", "-y"]);
     place.ends(1, &["state", "import", "blueprint.yaml", "-y"]);
@@ -70,15 +119,41 @@ fn secrets_are_sealed_with_another_key() {
     place.ends(0, &["deploy", "--yes"]);
     let rekeyed = place.ends(0, &["state", "rekey", "second.key"]);
     assert!(
-        rekeyed.out.ends_with("sealed with the key in second.key now\n") && !rekeyed.out.starts_with("0 "),
+        rekeyed
+            .out
+            .ends_with("sealed with the key in second.key now\n")
+            && !rekeyed.out.starts_with("0 "),
         "{}",
         rekeyed.out
     );
-    assert!(rekeyed.err.contains("CYAN_KEY_FILE=second.key"), "{}", rekeyed.err);
-    assert!(place.ends(1, &["show"]).err.contains("cannot be opened with this key"));
-    assert!(place.ends(1, &["state", "rekey", "third.key"]).err.contains("cannot be opened with this key"));
-    let shown = ran(place.cyan(&["show"]).env("CYAN_KEY_FILE", "second.key").output().unwrap());
-    assert!(shown.out.contains("create ready"), "{}{}", shown.out, shown.err);
+    assert!(
+        rekeyed.err.contains("CYAN_KEY_FILE=second.key"),
+        "{}",
+        rekeyed.err
+    );
+    assert!(
+        place
+            .ends(1, &["show"])
+            .err
+            .contains("cannot be opened with this key")
+    );
+    assert!(
+        place
+            .ends(1, &["state", "rekey", "third.key"])
+            .err
+            .contains("cannot be opened with this key")
+    );
+    let shown = ran(place
+        .cyan(&["show"])
+        .env("CYAN_KEY_FILE", "second.key")
+        .output()
+        .unwrap());
+    assert!(
+        shown.out.contains("create ready"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
     place.write("bad.key", "no key");
     place.ends(1, &["state", "rekey", "bad.key"]);
     place.ends(2, &["state", "rekey"]);
@@ -109,8 +184,16 @@ fn only_a_declared_address_can_be_imported() {
     place.ends(0, &["import", "local/file", "2.txt", "pages[1]", "-y"]);
     let elsewhere = Place::new();
     elsewhere.write("mine.txt", "x");
-    let ran = elsewhere.ends(1, &["import", "local/file", "mine.txt", "page", "-y", "-i", "x"]);
-    assert!(ran.err.contains("there is no document that declares `page`"), "{}", ran.err);
+    let ran = elsewhere.ends(
+        1,
+        &["import", "local/file", "mine.txt", "page", "-y", "-i", "x"],
+    );
+    assert!(
+        ran.err
+            .contains("there is no document that declares `page`"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -133,8 +216,13 @@ resources:
     }
     for (file, address) in [("page.txt", "page"), ("2.txt", "pages[1]")] {
         let ran = place.ends(1, &["import", "local/file", file, address, "-y"]);
-        let says = format!("error[import-failed]: `{address}` cannot be imported: its condition is false");
-        assert!(ran.err.contains(&says) && ran.err.contains("condition: "), "{}", ran.err);
+        let says =
+            format!("error[import-failed]: `{address}` cannot be imported: its condition is false");
+        assert!(
+            ran.err.contains(&says) && ran.err.contains("condition: "),
+            "{}",
+            ran.err
+        );
     }
     assert!(!place.has(".cyan"), "nothing was recorded");
     place.ends(0, &["import", "local/file", "1.txt", "pages[0]", "-y"]);
@@ -161,7 +249,11 @@ fn one_file_cannot_be_imported_twice() {
     let whole = place.path().join("real/f").display().to_string();
     for id in ["real/f", "./real/f", "real/../real/f", "linked/f", &whole] {
         let ran = place.ends(1, &["import", "local/file", id, "b", "-y"]);
-        assert!(ran.err.contains("is managed already, as `a`"), "{id}: {}", ran.err);
+        assert!(
+            ran.err.contains("is managed already, as `a`"),
+            "{id}: {}",
+            ran.err
+        );
     }
     // An import by an annotation in the document is refused too.
     place.write(
@@ -172,7 +264,11 @@ fn one_file_cannot_be_imported_twice() {
         ),
     );
     let ran = place.ends(1, &["stage"]);
-    assert!(ran.err.contains("is managed already, as `a`"), "{}", ran.err);
+    assert!(
+        ran.err.contains("is managed already, as `a`"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -182,15 +278,39 @@ fn two_instances_cannot_manage_one_object() {
     place.ends(0, &["deploy", "-y", "one.blueprint.yaml"]);
     // Another document manages the same file.
     place.write("two.blueprint.yaml", text.replace("one", "two"));
-    for words in [&["stage", "two.blueprint.yaml"][..], &["deploy", "-y", "two.blueprint.yaml"]] {
+    for words in [
+        &["stage", "two.blueprint.yaml"][..],
+        &["deploy", "-y", "two.blueprint.yaml"],
+    ] {
         let ran = place.ends(1, words);
         assert!(ran.err.contains("error[claimed-twice]"), "{}", ran.err);
-        assert!(ran.err.contains("`a` of `two`") && ran.err.contains("`a` of `one`"), "{}", ran.err);
+        assert!(
+            ran.err.contains("`a` of `two`") && ran.err.contains("`a` of `one`"),
+            "{}",
+            ran.err
+        );
         assert!(ran.err.contains("--instance one"), "{}", ran.err);
     }
     assert_eq!(place.read("out/a.txt"), "one");
-    let ran = place.ends(1, &["import", "local/file", "out/../out/a.txt", "a", "-y", "-i", "two", "-C", "."]);
-    assert!(ran.err.contains("claimed-twice") || ran.err.contains("unknown-address"), "{}", ran.err);
+    let ran = place.ends(
+        1,
+        &[
+            "import",
+            "local/file",
+            "out/../out/a.txt",
+            "a",
+            "-y",
+            "-i",
+            "two",
+            "-C",
+            ".",
+        ],
+    );
+    assert!(
+        ran.err.contains("claimed-twice") || ran.err.contains("unknown-address"),
+        "{}",
+        ran.err
+    );
     // After one instance has removed the file from its state, the other one can manage it.
     place.ends(0, &["state", "remove", "a", "-y", "-i", "one"]);
     std::fs::remove_file(place.path().join("out/a.txt")).unwrap();
@@ -198,7 +318,8 @@ fn two_instances_cannot_manage_one_object() {
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
-/// A destroy of a state that was imported under another name must not delete resources of the first instance.
+/// A destroy of a state that was imported under another name must not delete resources of the first
+/// instance.
 #[test]
 fn a_copy_of_an_instance_deletes_nothing_of_it() {
     let place = Place::with("blueprint.yaml", SHOP);
@@ -206,10 +327,18 @@ fn a_copy_of_an_instance_deletes_nothing_of_it() {
     place.ends(0, &["state", "export", "kept.json", "-i", "one"]);
     place.ends(0, &["state", "import", "kept.json", "-y", "-i", "copy"]);
     let ran = place.ends(1, &["destroy", "-y", "-i", "copy"]);
-    assert_eq!(ran.err.matches("error[claimed-twice]").count(), 3, "{}", ran.err);
+    assert_eq!(
+        ran.err.matches("error[claimed-twice]").count(),
+        3,
+        "{}",
+        ran.err
+    );
     assert!(place.has("a.txt"));
     place.ends(0, &["state", "remove", "a", "b", "c", "-y", "-i", "one"]);
-    assert_eq!(place.ends(0, &["destroy", "-y", "-i", "copy"]).last_line(), "0 created, 0 updated, 3 deleted");
+    assert_eq!(
+        place.ends(0, &["destroy", "-y", "-i", "copy"]).last_line(),
+        "0 created, 0 updated, 3 deleted"
+    );
     assert!(!place.has("a.txt"));
 }
 
@@ -221,13 +350,26 @@ fn two_resources_cannot_manage_one_object() {
         )
     };
     let place = Place::with("blueprint.yaml", &two("a", "b").replace("y.txt", "./x.txt"));
-    assert!(place.ends(1, &["stage"]).err.contains("`a` and `b` would both manage"), "one path, written in two ways");
+    assert!(
+        place
+            .ends(1, &["stage"])
+            .err
+            .contains("`a` and `b` would both manage"),
+        "one path, written in two ways"
+    );
     place.write("blueprint.yaml", two("a", "b"));
     place.ends(0, &["deploy", "-y"]);
     // A renamed resource would be created at the path at which the old one is deleted.
     place.write("blueprint.yaml", two("a", "c"));
     let ran = place.ends(1, &["stage"]);
-    assert!(ran.err.contains("error[claimed-twice]") && ran.err.contains("cyan state move 'b' 'c'"), "{}", ran.err);
+    assert!(
+        ran.err.contains("error[claimed-twice]") && ran.err.contains("cyan state move 'b' 'c'"),
+        "{}",
+        ran.err
+    );
     place.ends(0, &["state", "move", "b", "c", "-y"]);
-    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
 }

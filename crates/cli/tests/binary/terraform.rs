@@ -17,25 +17,33 @@ exports:
   sha: {type: string, field: resources.note.spec.content_sha1}
 ";
 
-/// A folder with a document, and both providers as packages. Without the providers, `providers` prints a message and
-/// returns `None`.
+/// A folder with a document, and both providers as packages. Without the providers, `providers`
+/// prints a message and returns `None`.
 struct Providers {
     place: Place,
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn providers(document: &str) -> Option<Providers> {
-    let Some(folder) = std::env::var_os("CYAN_TEST_TERRAFORM").filter(|path| !path.is_empty()).map(PathBuf::from)
+    let Some(folder) = std::env::var_os("CYAN_TEST_TERRAFORM")
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
     else {
         let all = std::env::var_os("CYAN_TEST_ALL").is_some();
-        assert!(!all, "Terraform's providers should have been built: CYAN_TEST_TERRAFORM is not set");
+        assert!(
+            !all,
+            "Terraform's providers should have been built: CYAN_TEST_TERRAFORM is not set"
+        );
         eprintln!("skipped: Terraform's providers are needed; `cargo xtask test` builds them");
         return None;
     };
     let place = Place::with("shop.blueprint.yaml", document);
     let package = |name: &str| {
         let program = folder.join(format!("terraform-provider-{name}"));
-        format!("[plugins.tf-{name}]\nkind = \"terraform\"\npath = '{}'\n", program.display())
+        format!(
+            "[plugins.tf-{name}]\nkind = \"terraform\"\npath = '{}'\n",
+            program.display()
+        )
     };
     place.write("cyan.toml", ["time", "local"].map(package).concat());
     Some(Providers { place })
@@ -44,14 +52,24 @@ fn providers(document: &str) -> Option<Providers> {
 impl Providers {
     fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = self.place.cyan(arguments);
-        ran(command.env("CYAN_KEY", format!("{}=", "A".repeat(43))).output().unwrap())
+        ran(command
+            .env("CYAN_KEY", format!("{}=", "A".repeat(43)))
+            .output()
+            .unwrap())
     }
 
     /// Runs a command that must succeed. Returns its output.
     #[track_caller]
     fn out(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
-        assert_eq!(ran.code, 0, "cyan {}\n{}{}", arguments.join(" "), ran.out, ran.err);
+        assert_eq!(
+            ran.code,
+            0,
+            "cyan {}\n{}{}",
+            arguments.join(" "),
+            ran.out,
+            ran.err
+        );
         ran.out
     }
 
@@ -59,7 +77,12 @@ impl Providers {
     #[track_caller]
     fn ends(&self, arguments: &[&str], last_line: &str) -> String {
         let out = self.out(arguments);
-        assert_eq!(out.lines().last(), Some(last_line), "cyan {}\n{out}", arguments.join(" "));
+        assert_eq!(
+            out.lines().last(),
+            Some(last_line),
+            "cyan {}\n{out}",
+            arguments.join(" ")
+        );
         out
     }
 
@@ -74,16 +97,31 @@ impl Providers {
 fn sha1(text: &str) -> String {
     use std::io::Write as _;
     use std::process::{Command, Stdio};
-    let mut child = Command::new("sha1sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let mut child = Command::new("sha1sum")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()[..40].to_owned()
 }
 
 #[test]
 fn resources_of_terraform_providers_live_from_plan_to_destroy() {
-    let Some(providers) = providers(DOCUMENT) else { return };
+    let Some(providers) = providers(DOCUMENT) else {
+        return;
+    };
     let place = &providers.place;
-    assert!(providers.out(&["types", "tf-time"]).contains("tf-time/rotating"));
+    assert!(
+        providers
+            .out(&["types", "tf-time"])
+            .contains("tf-time/rotating")
+    );
     let staged = providers.ends(&["stage"], "3 to create, 0 to update, 0 to delete");
     assert!(staged.contains("content: (known on deploy)"), "{staged}");
     providers.ends(&["deploy", "-y"], "3 created, 0 updated, 0 deleted");
@@ -94,11 +132,18 @@ fn resources_of_terraform_providers_live_from_plan_to_destroy() {
 
     // A changed file has another id, so its provider reports the resource as gone.
     place.write("note.txt", "of another program");
-    assert!(providers.out(&["drift"]).contains("note tf-local/file vanished"));
+    assert!(
+        providers
+            .out(&["drift"])
+            .contains("note tf-local/file vanished")
+    );
     providers.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("note.txt"), note);
 
-    place.write("shop.blueprint.yaml", DOCUMENT.replace("offset_days: 1", "offset_days: 2"));
+    place.write(
+        "shop.blueprint.yaml",
+        DOCUMENT.replace("offset_days: 1", "offset_days: 2"),
+    );
     let staged = providers.ends(&["stage"], "0 to create, 1 to update, 0 to delete");
     let planned = "rfc3339: \"2024-02-29T00:00:00Z\" -> \"2024-03-01T00:00:00Z\"";
     assert!(staged.contains(planned), "{staged}");
@@ -106,11 +151,22 @@ fn resources_of_terraform_providers_live_from_plan_to_destroy() {
 
     // The ids of the provider have a resolution of one second.
     std::thread::sleep(Duration::from_millis(1100));
-    let changed = DOCUMENT.replace("offset_days: 1", "offset_days: 2").replace("round: one", "round: two");
+    let changed = DOCUMENT
+        .replace("offset_days: 1", "offset_days: 2")
+        .replace("round: one", "round: two");
     place.write("shop.blueprint.yaml", changed);
-    let staged = providers.ends(&["stage"], "0 to create, 0 to update, 0 to delete, 2 to replace");
-    assert!(staged.contains("triggers.round: \"one\" -> \"two\" (forces replacement)"), "{staged}");
-    providers.ends(&["deploy", "-y"], "0 created, 0 updated, 0 deleted, 2 replaced");
+    let staged = providers.ends(
+        &["stage"],
+        "0 to create, 0 to update, 0 to delete, 2 to replace",
+    );
+    assert!(
+        staged.contains("triggers.round: \"one\" -> \"two\" (forces replacement)"),
+        "{staged}"
+    );
+    providers.ends(
+        &["deploy", "-y"],
+        "0 created, 0 updated, 0 deleted, 2 replaced",
+    );
     assert_ne!(place.read("note.txt"), note);
     providers.ends(&["stage"], "0 to create, 0 to update, 0 to delete");
 
@@ -126,8 +182,16 @@ version: 2023-04-20
 resources:
   founded: {type: tf-time/static, spec: {rfc3339: \"2020-02-12T06:36:13Z\", triggers: {}}}
 ";
-    let Some(providers) = providers(document) else { return };
-    providers.out(&["import", "-y", "tf-time/static", "2020-02-12T06:36:13Z", "founded"]);
+    let Some(providers) = providers(document) else {
+        return;
+    };
+    providers.out(&[
+        "import",
+        "-y",
+        "tf-time/static",
+        "2020-02-12T06:36:13Z",
+        "founded",
+    ]);
     providers.ends(&["stage"], "0 to create, 0 to update, 0 to delete");
     let wrong = providers.run(&["import", "-y", "tf-time/static", "yesterday", "founded"]);
     assert_ne!(wrong.code, 0, "{}", wrong.out);
@@ -143,24 +207,42 @@ resources:
   b: {type: tf-local/file, spec: {filename: x, content: a, source: b}}
   c: {type: tf-time/offset, spec: {}}
 ";
-    let Some(providers) = providers(document) else { return };
+    let Some(providers) = providers(document) else {
+        return;
+    };
     for command in [["validate"].as_slice(), &["stage"], &["deploy", "-y"]] {
         let ran = providers.run(command);
         assert_eq!(ran.code, 1, "{}", ran.err);
-        let places: Vec<&str> = ran.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
-        // Two places for the fields of `b` that exclude each other, and none for its missing fields.
-        let expected = [":3:45", ":4:57", ":4:68", ":5:35"].map(|place| format!("shop.blueprint.yaml{place}"));
+        let places: Vec<&str> = ran
+            .err
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("--> "))
+            .collect();
+        // Two places for the fields of `b` that exclude each other, and none for its missing
+        // fields.
+        let expected =
+            [":3:45", ":4:57", ":4:68", ":5:35"].map(|place| format!("shop.blueprint.yaml{place}"));
         assert_eq!(places, expected, "{}", ran.err);
-        assert!(ran.err.contains("Invalid RFC3339 String Value"), "{}", ran.err);
+        assert!(
+            ran.err.contains("Invalid RFC3339 String Value"),
+            "{}",
+            ran.err
+        );
     }
 }
 
 #[test]
 fn change_without_a_key_for_private_data_is_refused_before_it_begins() {
-    let Some(providers) = providers(DOCUMENT) else { return };
+    let Some(providers) = providers(DOCUMENT) else {
+        return;
+    };
     let refused = ran(providers.place.cyan(&["deploy", "-y"]).output().unwrap());
     assert_eq!(refused.code, 1, "{}", refused.out);
-    assert!(refused.err.contains("error[secrets-need-key]"), "{}", refused.err);
+    assert!(
+        refused.err.contains("error[secrets-need-key]"),
+        "{}",
+        refused.err
+    );
     assert!(!providers.place.has("note.txt"));
     providers.ends(&["stage"], "3 to create, 0 to update, 0 to delete");
 }

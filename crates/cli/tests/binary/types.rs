@@ -1,4 +1,5 @@
-//! Checks that the examples of types, as shown by `cyan types` and in the reference, are documents that run.
+//! Checks that the examples of types, as shown by `cyan types` and in the reference, are documents
+//! that run.
 
 use serde_json::Value;
 
@@ -16,14 +17,19 @@ fn the_example_of_every_type_is_a_document_that_runs() {
         .iter()
         .filter_map(|one| one["name"].as_str())
         // Types of clouds are too many, and have other examples.
-        .filter(|name| !name.starts_with("aws/") && (!name.contains("::") || name.starts_with("OS::Heat::")))
+        .filter(|name| {
+            !name.starts_with("aws/") && (!name.contains("::") || name.starts_with("OS::Heat::"))
+        })
         .collect();
     assert!(names.len() > 20, "{names:?}");
     let mut wrong = Vec::new();
     for name in names {
-        let one: Value = serde_json::from_str(&place.ends(0, &["types", name, "--json"]).out).unwrap();
+        let one: Value =
+            serde_json::from_str(&place.ends(0, &["types", name, "--json"]).out).unwrap();
         for kind in ["resource", "datasource"] {
-            let example = one["result"][kind]["example"].as_str().filter(|example| !example.is_empty());
+            let example = one["result"][kind]["example"]
+                .as_str()
+                .filter(|example| !example.is_empty());
             let Some(example) = example else { continue };
             let file = format!("{}-{kind}.yaml", name.replace(['/', ':'], "-"));
             place.write(&file, format!("{}\n", example.trim_end()));
@@ -35,8 +41,12 @@ fn the_example_of_every_type_is_a_document_that_runs() {
             say("validate", place.run(&["validate", &file]));
             say("fmt", place.run(&["fmt", "--check", &file]));
             let state = format!("sqlite:{file}.db");
-            let mut deploy = place.cyan(&["deploy", "--simulate", "--yes", "--state", &state, &file]);
-            say("deploy", ran(deploy.env("CYAN_KEY_FILE", &key).output().unwrap()));
+            let mut deploy =
+                place.cyan(&["deploy", "--simulate", "--yes", "--state", &state, &file]);
+            say(
+                "deploy",
+                ran(deploy.env("CYAN_KEY_FILE", &key).output().unwrap()),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -46,17 +56,36 @@ fn the_example_of_every_type_is_a_document_that_runs() {
 fn names_with_colons_are_listed_by_namespace() {
     let place = Place::new();
     let nova = place.ends(0, &["types", "OS::Nova"]).out;
-    assert!(nova.starts_with("OS::Nova ") && nova.contains("  OS::Nova::Server "), "{nova}");
+    assert!(
+        nova.starts_with("OS::Nova ") && nova.contains("  OS::Nova::Server "),
+        "{nova}"
+    );
     assert!(!nova.contains("OS::Neutron::"), "{nova}");
     let neutron = place.ends(0, &["types", "OS::Neutron"]).out;
-    assert!(neutron.contains("OS::Neutron::LBaaS::Pool") && neutron.contains("OS::Neutron::Net "), "{neutron}");
+    assert!(
+        neutron.contains("OS::Neutron::LBaaS::Pool") && neutron.contains("OS::Neutron::Net "),
+        "{neutron}"
+    );
     let all = place.ends(0, &["types", "OS"]).out;
-    assert!(all.contains("OS::Heat::Value ") && all.contains("OS::Zun::Container"), "{all}");
+    assert!(
+        all.contains("OS::Heat::Value ") && all.contains("OS::Zun::Container"),
+        "{all}"
+    );
     let server = place.ends(0, &["types", "OS::Nova::Server"]).out;
-    assert!(server.contains("  flavor string, required\n") && server.contains("  first_address "), "{server}");
-    let one: Value = serde_json::from_str(&place.ends(0, &["types", "OS::Heat::Delay", "--json"]).out).unwrap();
-    assert_eq!(one["result"]["resource"]["fields"]["min_wait"]["type"], "float");
-    for (wrong, near) in [("OS::Nova::Servr", "OS::Nova::Server"), ("OS::Nvoa", "OS::Nova")] {
+    assert!(
+        server.contains("  flavor string, required\n") && server.contains("  first_address "),
+        "{server}"
+    );
+    let one: Value =
+        serde_json::from_str(&place.ends(0, &["types", "OS::Heat::Delay", "--json"]).out).unwrap();
+    assert_eq!(
+        one["result"]["resource"]["fields"]["min_wait"]["type"],
+        "float"
+    );
+    for (wrong, near) in [
+        ("OS::Nova::Servr", "OS::Nova::Server"),
+        ("OS::Nvoa", "OS::Nova"),
+    ] {
         let said = place.ends(2, &["types", wrong]).err;
         assert!(said.contains(&format!("did you mean `{near}`?")), "{said}");
     }
@@ -72,21 +101,40 @@ fn types_without_a_provider_are_simulated_but_not_deployed() {
          name: {type: \"OS::Heat::Value\", spec: {value: \"${resources.front.spec.name}\"}}\n",
     );
     place.ends(0, &["validate", "net.blueprint.yaml"]);
-    let refused = place.ends(1, &["deploy", "--yes", "net.blueprint.yaml"]).err;
+    let refused = place
+        .ends(1, &["deploy", "--yes", "net.blueprint.yaml"])
+        .err;
     for what in ["OS::Neutron", "OS::Nova", "OS::Heat::SwiftSignalHandle"] {
-        assert!(refused.contains(&format!("there is no provider for `{what}` here yet")), "{refused}");
+        assert!(
+            refused.contains(&format!("there is no provider for `{what}` here yet")),
+            "{refused}"
+        );
     }
-    let done = place.ends(0, &["deploy", "--simulate", "--yes", "net.blueprint.yaml"]).out;
-    assert!(done.ends_with("4 created, 0 updated, 0 deleted\n"), "{done}");
-    let again = place.ends(0, &["stage", "--simulate", "net.blueprint.yaml"]).out;
-    assert!(again.ends_with("0 to create, 0 to update, 0 to delete\n"), "{again}");
+    let done = place
+        .ends(0, &["deploy", "--simulate", "--yes", "net.blueprint.yaml"])
+        .out;
+    assert!(
+        done.ends_with("4 created, 0 updated, 0 deleted\n"),
+        "{done}"
+    );
+    let again = place
+        .ends(0, &["stage", "--simulate", "net.blueprint.yaml"])
+        .out;
+    assert!(
+        again.ends_with("0 to create, 0 to update, 0 to delete\n"),
+        "{again}"
+    );
 }
 
 #[test]
 fn settings_and_limits_name_namespaces_with_colons() {
-    let text = "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";
+    let text =
+        "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";
     let place = Place::with("a.blueprint.yaml", text);
-    place.write("cyan.toml", "[limits.\"OS::Heat\"]\nmax-parallel = 2\n\n[limits.\"OS::Nova\"]\nmax-parallel = 3\n");
+    place.write(
+        "cyan.toml",
+        "[limits.\"OS::Heat\"]\nmax-parallel = 2\n\n[limits.\"OS::Nova\"]\nmax-parallel = 3\n",
+    );
     place.ends(0, &["deploy", "--yes", "a.blueprint.yaml"]);
     place.write("cyan.toml", "[limits.\"OS::Haet\"]\nmax-parallel = 2\n");
     let said = place.ends(1, &["deploy", "--yes", "a.blueprint.yaml"]).err;
@@ -113,13 +161,54 @@ outputs:
     let deploy = ["deploy", "--simulate", "--yes", "-i", "net", "net.yaml"];
     let ran = place.ends(0, &deploy);
     let (done, told) = (ran.out, ran.err);
-    let at = |line: &str| told.find(line).unwrap_or_else(|| panic!("{line} in {told}"));
-    assert!(at("late: created") < at("port: creating"), "a port waits for the subnets of its network");
-    assert!(done.contains("+ name: \"front\"") && done.contains("+ networks: (known on deploy)"), "{done}");
-    let changed = place.ends(0, &["stage", "--simulate", "-i", "net", "--var", "data=two", "net.yaml"]).out;
-    assert!(changed.ends_with("1 to replace\n"), "user data replaces where the policy says so: {changed}");
+    let at = |line: &str| {
+        told.find(line)
+            .unwrap_or_else(|| panic!("{line} in {told}"))
+    };
+    assert!(
+        at("late: created") < at("port: creating"),
+        "a port waits for the subnets of its network"
+    );
+    assert!(
+        done.contains("+ name: \"front\"") && done.contains("+ networks: (known on deploy)"),
+        "{done}"
+    );
+    let changed = place
+        .ends(
+            0,
+            &[
+                "stage",
+                "--simulate",
+                "-i",
+                "net",
+                "--var",
+                "data=two",
+                "net.yaml",
+            ],
+        )
+        .out;
+    assert!(
+        changed.ends_with("1 to replace\n"),
+        "user data replaces where the policy says so: {changed}"
+    );
     let kept = text.replace("user_data:", "user_data_update_policy: IGNORE, user_data:");
     place.write("net.yaml", kept);
-    let changed = place.ends(0, &["stage", "--simulate", "-i", "net", "--var", "data=two", "net.yaml"]).out;
-    assert!(changed.ends_with("0 to create, 1 to update, 0 to delete\n"), "{changed}");
+    let changed = place
+        .ends(
+            0,
+            &[
+                "stage",
+                "--simulate",
+                "-i",
+                "net",
+                "--var",
+                "data=two",
+                "net.yaml",
+            ],
+        )
+        .out;
+    assert!(
+        changed.ends_with("0 to create, 1 to update, 0 to delete\n"),
+        "{changed}"
+    );
 }

@@ -1,5 +1,5 @@
-//! Tests that flip one bit of the state of a deployed instance. A command must refuse the state, or have the same
-//! effect as without the flip.
+//! Tests that flip one bit of the state of a deployed instance. A command must refuse the state, or
+//! have the same effect as without the flip.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,12 @@ impl Flipped {
         let place = Place::with("shop.blueprint.yaml", DOCUMENT);
         place.write("files/bystander.txt", "not managed");
         place.write("log", "");
-        let mut flipped = Flipped { place, with_key, state: Vec::new(), world: World::new() };
+        let mut flipped = Flipped {
+            place,
+            with_key,
+            state: Vec::new(),
+            world: World::new(),
+        };
         let deployed = flipped.run(&["deploy", "--yes"]);
         assert_eq!(deployed.code, 0, "{}{}", deployed.out, deployed.err);
         assert!(!flipped.place.has(".cyan/state.db-wal"));
@@ -64,7 +69,12 @@ impl Flipped {
             command.env("CYAN_KEY", KEY);
         }
         let ended = ran(command.output().unwrap());
-        assert!(ended.code != 70 && !ended.err.contains("has a bug"), "{arguments:?}: {}{}", ended.out, ended.err);
+        assert!(
+            ended.code != 70 && !ended.err.contains("has a bug"),
+            "{arguments:?}: {}{}",
+            ended.out,
+            ended.err
+        );
         ended
     }
 
@@ -73,7 +83,10 @@ impl Flipped {
         let files = self.place.path().join("files");
         for entry in std::fs::read_dir(Path::new(&files)).into_iter().flatten() {
             let path = entry.unwrap().path();
-            world.insert(path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+            world.insert(
+                path.display().to_string(),
+                std::fs::read_to_string(&path).unwrap(),
+            );
         }
         world
     }
@@ -94,7 +107,8 @@ impl Flipped {
         self.place.write(".cyan/state.db", state);
     }
 
-    /// Returns the output and the effect of each command on the restored state; `None` for a command that is refused.
+    /// Returns the output and the effect of each command on the restored state; `None` for a
+    /// command that is refused.
     fn effects(&self, bit: Option<usize>) -> Vec<Option<(String, World)>> {
         let commands: [&[&str]; 3] = [&["show", "--json"], &["stage"], &["destroy", "--yes"]];
         let effect = |words: &&[&str]| {
@@ -106,7 +120,11 @@ impl Flipped {
             }
             // A refused command may have run the `read` of resources.
             let (now, before) = (unread(world), unread(self.world.clone()));
-            assert_eq!(now, before, "bit {bit:?}: {words:?} was refused and has done something: {}", ended.err);
+            assert_eq!(
+                now, before,
+                "bit {bit:?}: {words:?} was refused and has done something: {}",
+                ended.err
+            );
             None
         };
         commands.iter().map(effect).collect()
@@ -115,14 +133,19 @@ impl Flipped {
 
 /// Removes the traces of reads from the world.
 fn unread(mut world: World) -> World {
-    world.values_mut().for_each(|text| *text = text.replace("read\n", ""));
+    world
+        .values_mut()
+        .for_each(|text| *text = text.replace("read\n", ""));
     world
 }
 
 fn flip(seed: u64, flips: u64, with_key: bool) {
     let flipped = Flipped::new(with_key);
     let expected_effects = flipped.effects(None);
-    assert!(expected_effects.iter().all(Option::is_some), "{expected_effects:?}");
+    assert!(
+        expected_effects.iter().all(Option::is_some),
+        "{expected_effects:?}"
+    );
     let mut draw = Rng(seed);
     let mut refused = 0;
     for _ in 0..flips {
@@ -142,7 +165,10 @@ fn flip(seed: u64, flips: u64, with_key: bool) {
 
 #[test]
 fn a_flipped_bit_of_the_state_is_refused_or_changes_nothing() {
-    let (seed, flips) = (number("CYAN_CRASH_SEED", SEED), number("CYAN_STATE_FLIPS", FLIPS));
+    let (seed, flips) = (
+        number("CYAN_CRASH_SEED", SEED),
+        number("CYAN_STATE_FLIPS", FLIPS),
+    );
     println!("{flips} bits drawn from CYAN_CRASH_SEED={seed}");
     std::thread::scope(|scope| {
         let other = scope.spawn(move || flip(seed ^ 3, flips / 2, true));
@@ -157,7 +183,11 @@ fn verify_names_what_is_damaged() {
     for with_key in [true, false] {
         let flipped = Flipped::new(with_key);
         let whole = flipped.run(&["state", "verify"]);
-        let how = if with_key { "authenticated with the key at hand" } else { "written without a key" };
+        let how = if with_key {
+            "authenticated with the key at hand"
+        } else {
+            "written without a key"
+        };
         assert!(
             whole.code == 0 && whole.out.starts_with("shop: ") && whole.out.contains(how),
             "{}{}",
@@ -171,19 +201,36 @@ fn verify_names_what_is_damaged() {
             before.windows(9).any(|part| part == b"\"record\":")
         };
         let mut places = (0..flipped.state.len() - needle.len()).rev();
-        let at = places.find(|at| flipped.state[*at..].starts_with(needle) && is_recorded(*at)).unwrap();
+        let at = places
+            .find(|at| flipped.state[*at..].starts_with(needle) && is_recorded(*at))
+            .unwrap();
         flipped.restore_with_flipped_bit(Some(at * 8 + 1));
         let found = flipped.run(&["state", "verify"]);
         assert_eq!(found.code, 1, "{}{}", found.out, found.err);
         assert!(found.out.contains("shop: damaged: entry "), "{}", found.out);
-        assert!(found.err.contains("state.db` is damaged in "), "{}", found.err);
-        assert!(found.err.contains("help: put a copy of the file back"), "{}", found.err);
-        let json: serde_json::Value = serde_json::from_str(&flipped.run(&["state", "verify", "--json"]).out).unwrap();
+        assert!(
+            found.err.contains("state.db` is damaged in "),
+            "{}",
+            found.err
+        );
+        assert!(
+            found.err.contains("help: put a copy of the file back"),
+            "{}",
+            found.err
+        );
+        let json: serde_json::Value =
+            serde_json::from_str(&flipped.run(&["state", "verify", "--json"]).out).unwrap();
         assert_eq!(json["result"]["damaged"][0]["instance"], "shop", "{json}");
         // The command is not run, and the help says what to do.
         let refused = flipped.run(&["destroy", "--yes"]);
         assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
-        assert!(refused.err.contains("help: see what is damaged with `cyan state verify`"), "{}", refused.err);
+        assert!(
+            refused
+                .err
+                .contains("help: see what is damaged with `cyan state verify`"),
+            "{}",
+            refused.err
+        );
         assert_eq!(flipped.world_now(), flipped.world);
     }
 }
@@ -194,13 +241,30 @@ fn state_with_a_key_is_not_changed_without_it() {
     let mut flipped = Flipped::new(true);
     flipped.with_key = false;
     let listed = flipped.run(&["list"]);
-    assert!(listed.code == 0 && listed.out.contains("deploy ready"), "{}{}", listed.out, listed.err);
-    assert!(listed.err.contains("Not verified") && listed.err.contains("`shop`"), "{}", listed.err);
-    for words in [&["stage"][..], &["deploy", "--yes"], &["destroy", "--yes"], &["drift"], &["state", "verify"]] {
+    assert!(
+        listed.code == 0 && listed.out.contains("deploy ready"),
+        "{}{}",
+        listed.out,
+        listed.err
+    );
+    assert!(
+        listed.err.contains("Not verified") && listed.err.contains("`shop`"),
+        "{}",
+        listed.err
+    );
+    for words in [
+        &["stage"][..],
+        &["deploy", "--yes"],
+        &["destroy", "--yes"],
+        &["drift"],
+        &["state", "verify"],
+    ] {
         let refused = flipped.run(words);
         assert_eq!(refused.code, 1, "{words:?}: {}{}", refused.out, refused.err);
         assert!(
-            refused.err.contains("help: give the key that the state was written with"),
+            refused
+                .err
+                .contains("help: give the key that the state was written with"),
             "{words:?}: {}",
             refused.err
         );

@@ -16,10 +16,15 @@ const CUTS: u32 = 20;
 
 fn document(resources: usize) -> String {
     let resource = |at: usize| {
-        let uses = at.checked_sub(4).map_or("1".to_owned(), |used| format!("'${{r{used}.spec.id}}'"));
+        let uses = at
+            .checked_sub(4)
+            .map_or("1".to_owned(), |used| format!("'${{r{used}.spec.id}}'"));
         format!("  r{at}: {{type: test/data, spec: {{input: {uses}, delayMs: 10}}}}\n")
     };
-    format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
+    format!(
+        "version: 2023-04-20\nresources:\n{}",
+        (0..resources).map(resource).collect::<String>()
+    )
 }
 
 /// Returns the ids of the resources in the simulated cloud, each with its place.
@@ -30,7 +35,9 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
     }
     for line in place.read(".cyan/state.world").lines() {
         // A killed process may have written half of its last line.
-        let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
+        let Ok(line) = serde_json::from_str::<Json>(line) else {
+            continue;
+        };
         if let Some(object) = line["created"].get(0) {
             let text = |name: &str| object[name].as_str().unwrap().to_owned();
             there.insert(text("id"), text("place"));
@@ -42,7 +49,8 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
     there
 }
 
-/// Even then, a provider that honours tokens creates nothing twice: a repeated plan gives a call the same token.
+/// Even then, a provider that honours tokens creates nothing twice: a repeated plan gives a call
+/// the same token.
 #[test]
 fn truncated_journal_after_a_kill_creates_nothing_twice() {
     println!("moments and lengths drawn from {SEED}");
@@ -52,12 +60,17 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         runs += 1;
         assert!(runs < 4 * CUTS, "of {runs} runs {cut} left a journal");
         let place = Place::with("shop.blueprint.yaml", &document(1));
-        // The tokens of all calls derive from the first commit. This run writes that commit to the file.
+        // The tokens of all calls derive from the first commit. This run writes that commit to the
+        // file.
         place.ends(0, &["deploy", "--yes"]);
         place.write("shop.blueprint.yaml", document(RESOURCES));
         // With more calls at once, all intents would be committed before the first resource exists.
         let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "2"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let enough = 1 + draw.next() as usize % (RESOURCES - 2);
         let begun = Instant::now();
         while cloud(&place).len() < enough {
@@ -67,8 +80,12 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         child.kill().unwrap();
         child.wait().unwrap();
         let journal = place.path().join(".cyan/state.db-wal");
-        let Ok(bytes) = std::fs::read(&journal) else { continue };
-        let length = draw.within(Duration::from_nanos(bytes.len() as u64)).as_nanos() as usize;
+        let Ok(bytes) = std::fs::read(&journal) else {
+            continue;
+        };
+        let length = draw
+            .within(Duration::from_nanos(bytes.len() as u64))
+            .as_nanos() as usize;
         std::fs::write(&journal, &bytes[..length]).unwrap();
         cut += 1;
         let listed = place.run(&["list", "--json"]);
@@ -76,7 +93,13 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         let made = cloud(&place).len();
         place.run(&["unlock", "--yes"]);
         let went_on = place.ends(0, &["deploy", "--yes"]);
-        let created: usize = went_on.last_line().split(' ').next().unwrap().parse().unwrap();
+        let created: usize = went_on
+            .last_line()
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         behind += usize::from(created + made > RESOURCES);
         let there = cloud(&place);
         let mut places: Vec<&String> = there.values().collect();
@@ -88,10 +111,16 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
             "cut to {length} of {}: {there:?}",
             bytes.len()
         );
-        assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+        assert_eq!(
+            place.ends(0, &["stage"]).last_line(),
+            "0 to create, 0 to update, 0 to delete"
+        );
         place.ends(0, &["destroy", "--yes"]);
         assert!(cloud(&place).is_empty(), "{:?}", cloud(&place));
     }
     println!("{cut} journals were cut; {behind} times the state knew less than the world");
-    assert!(behind > 1, "{behind} times the state knew less than the world");
+    assert!(
+        behind > 1,
+        "{behind} times the state knew less than the world"
+    );
 }

@@ -44,7 +44,14 @@ impl RunDurations {
             shop.next_round();
             began.elapsed()
         };
-        RunDurations([ExpectedEnd::Deploy, ExpectedEnd::Deploy, ExpectedEnd::Destroy].map(&mut timed))
+        RunDurations(
+            [
+                ExpectedEnd::Deploy,
+                ExpectedEnd::Deploy,
+                ExpectedEnd::Destroy,
+            ]
+            .map(&mut timed),
+        )
     }
 
     pub(crate) fn of(&mut self, aim: ExpectedEnd, is_new: bool) -> &mut Duration {
@@ -56,7 +63,8 @@ impl RunDurations {
         }
     }
 
-    /// Adapts a duration to the speed of the machine. About one run in six should end before its kill.
+    /// Adapts a duration to the speed of the machine. About one run in six should end before its
+    /// kill.
     pub(crate) fn learn(&mut self, aim: ExpectedEnd, is_new: bool, was_there: bool) {
         let length = self.of(aim, is_new);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
@@ -64,20 +72,30 @@ impl RunDurations {
 }
 
 pub(crate) fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap())
+    std::env::var(name)
+        .ok()
+        .map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Runs deploys, updates and destroys, and kills each at a random moment. Sometimes kills the next run too.
+/// Runs deploys, updates and destroys, and kills each at a random moment. Sometimes kills the next
+/// run too.
 fn kill_runs_at_random_moments(seed: u64, kills: u32, mut lengths: RunDurations) {
     let mut draw = Rng(seed);
     let mut shop = Shop::new();
     let (mut killed, mut runs) = (0, 0);
     let mut is_new = true;
     while killed < kills {
-        let aim = if !is_new && draw.one_in(4) { ExpectedEnd::Destroy } else { ExpectedEnd::Deploy };
+        let aim = if !is_new && draw.one_in(4) {
+            ExpectedEnd::Destroy
+        } else {
+            ExpectedEnd::Deploy
+        };
         loop {
             runs += 1;
-            assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
+            assert!(
+                runs < 3 * kills + 20,
+                "{killed} of {runs} runs were still there when they were to be killed"
+            );
             let delay = draw.within(*lengths.of(aim, is_new));
             let was_there = shop.while_another_process_reads(|| shop.begin(aim).kill_after(delay));
             killed += u32::from(was_there);
@@ -93,11 +111,15 @@ fn kill_runs_at_random_moments(seed: u64, kills: u32, mut lengths: RunDurations)
     }
     shop.run_to_completion(ExpectedEnd::Deploy);
     shop.run_to_completion(ExpectedEnd::Destroy);
-    println!("{killed} of {runs} runs were killed; {} times what a command had printed was lost", shop.lost);
+    println!(
+        "{killed} of {runs} runs were killed; {} times what a command had printed was lost",
+        shop.lost
+    );
 }
 
-/// After a kill at any moment: the state opens; the next run finishes, or names exactly the outcomes that only a person
-/// can determine; the plan after it is empty; no resource is created twice or forgotten; a destroy leaves nothing.
+/// After a kill at any moment: the state opens; the next run finishes, or names exactly the
+/// outcomes that only a person can determine; the plan after it is empty; no resource is created
+/// twice or forgotten; a destroy leaves nothing.
 #[test]
 fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
     let seed = number("CYAN_CRASH_SEED", SEED);
@@ -105,7 +127,8 @@ fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
     println!("{kills} kills at moments drawn from CYAN_CRASH_SEED={seed}");
     let lengths = RunDurations::measured();
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| kill_runs_at_random_moments(seed ^ 1, kills / 2, lengths.clone()));
+        let other =
+            scope.spawn(|| kill_runs_at_random_moments(seed ^ 1, kills / 2, lengths.clone()));
         kill_runs_at_random_moments(seed, kills - kills / 2, lengths.clone());
         other.join().unwrap();
     });

@@ -1,8 +1,13 @@
-//! The guarantees under failures of the machine, tested with the real binary: kills, a full disk, concurrent runs.
+//! The guarantees under failures of the machine, tested with the real binary: kills, a full disk,
+//! concurrent runs.
 //!
 //! `cargo xtask crashes` runs the kill tests for as long as requested.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what fails here fails a test; what is skipped is said")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "what fails here fails a test; what is skipped is said"
+)]
 #![cfg(unix)]
 
 mod disk;

@@ -26,11 +26,17 @@ struct Hosted {
     may_be_in_doubt: fn(&str) -> bool,
 }
 
-/// Returns the program that an environment variable names. If it is not set, prints a message and returns `None`.
+/// Returns the program that an environment variable names. If it is not set, prints a message and
+/// returns `None`.
 fn counterpart(variable: &str) -> Option<PathBuf> {
-    let found = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let found = std::env::var_os(variable)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
     if found.is_none() {
-        assert!(std::env::var_os("CYAN_TEST_ALL").is_none(), "{variable} is not set");
+        assert!(
+            std::env::var_os("CYAN_TEST_ALL").is_none(),
+            "{variable} is not set"
+        );
         println!("skipped: {variable} is not set; `cargo xtask test` sets it");
     }
     found
@@ -44,7 +50,10 @@ fn pulumi() -> Option<Hosted> {
                 "  i{at}: {{ type: shop/index:Item, spec: {{ name: i{at}, label: r{round}, waitBefore: 0.01 }} }}\n"
             )
         };
-        format!("version: 2023-04-20\nresources:\n{}", (0..MANY).map(item).collect::<String>())
+        format!(
+            "version: 2023-04-20\nresources:\n{}",
+            (0..MANY).map(item).collect::<String>()
+        )
     };
     let place = Place::with("shop.blueprint.yaml", &document(0));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pulumi_host/tests/peer/shop.py");
@@ -60,26 +69,47 @@ fn pulumi() -> Option<Hosted> {
         ),
     );
     let check = |place: &Place, round: u64| {
-        let files = std::fs::read_dir(place.path().join("items")).unwrap().map(|file| file.unwrap().path());
-        let items: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
-        assert_eq!(items.len(), MANY, "an item is lost or doubled in round {round}");
+        let files = std::fs::read_dir(place.path().join("items"))
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let items: Vec<PathBuf> = files
+            .filter(|path| path.extension().is_some_and(|it| it == "json"))
+            .collect();
+        assert_eq!(
+            items.len(),
+            MANY,
+            "an item is lost or doubled in round {round}"
+        );
         for item in items {
             let text = std::fs::read_to_string(&item).unwrap();
-            assert!(text.contains(&format!("\"r{round}\"")), "{}: {text}", item.display());
+            assert!(
+                text.contains(&format!("\"r{round}\"")),
+                "{}: {text}",
+                item.display()
+            );
         }
     };
-    Some(Hosted { place, document, check, may_be_in_doubt: |_| false })
+    Some(Hosted {
+        place,
+        document,
+        check,
+        may_be_in_doubt: |_| false,
+    })
 }
 
 fn terraform() -> Option<Hosted> {
     let folder = counterpart("CYAN_TEST_TERRAFORM")?;
     let document = |round: u64| {
         let item = |at: usize| {
-            let spec = format!("{{ base_rfc3339: \"2024-01-0{}T00:00:00Z\", offset_days: {round} }}", at + 1);
+            let spec = format!(
+                "{{ base_rfc3339: \"2024-01-0{}T00:00:00Z\", offset_days: {round} }}",
+                at + 1
+            );
             format!("  i{at}: {{ type: tf-time/offset, spec: {spec} }}\n")
         };
         let note = |at: usize| {
-            let spec = format!("{{ filename: n{at}.txt, content: \"r{round} ${{i{at}.spec.rfc3339}}\" }}");
+            let spec =
+                format!("{{ filename: n{at}.txt, content: \"r{round} ${{i{at}.spec.rfc3339}}\" }}");
             format!("  n{at}: {{ type: tf-local/file, spec: {spec} }}\n")
         };
         let both = (0..MANY).map(|at| item(at) + &note(at)).collect::<String>();
@@ -88,23 +118,49 @@ fn terraform() -> Option<Hosted> {
     let place = Place::with("shop.blueprint.yaml", &document(0));
     let package = |name: &str| {
         let program = folder.join(format!("terraform-provider-{name}"));
-        format!("[plugins.tf-{name}]\nkind = \"terraform\"\npath = '{}'\n", program.display())
+        format!(
+            "[plugins.tf-{name}]\nkind = \"terraform\"\npath = '{}'\n",
+            program.display()
+        )
     };
     place.write("cyan.toml", ["time", "local"].map(package).concat());
     let check = |place: &Place, round: u64| {
         for at in 0..MANY {
             let text = std::fs::read_to_string(place.path().join(format!("n{at}.txt"))).unwrap();
-            assert!(text.starts_with(&format!("r{round} 2024-")), "note {at} in round {round}: {text}");
+            assert!(
+                text.starts_with(&format!("r{round} 2024-")),
+                "note {at} in round {round}: {text}"
+            );
         }
-        let shown = ran(place.cyan(&["show", "--json"]).env("CYAN_KEY", key()).output().unwrap());
+        let shown = ran(place
+            .cyan(&["show", "--json"])
+            .env("CYAN_KEY", key())
+            .output()
+            .unwrap());
         let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
         let resources = shown["result"]["resources"].as_array().unwrap();
-        assert_eq!(resources.len(), 2 * MANY, "a resource is lost or doubled in round {round}");
-        let days = resources.iter().filter(|it| it["type"] == "tf-time/offset").map(|it| &it["spec"]["offset_days"]);
-        assert_eq!(days.filter(|days| **days == round).count(), MANY, "round {round}: {shown}");
+        assert_eq!(
+            resources.len(),
+            2 * MANY,
+            "a resource is lost or doubled in round {round}"
+        );
+        let days = resources
+            .iter()
+            .filter(|it| it["type"] == "tf-time/offset")
+            .map(|it| &it["spec"]["offset_days"]);
+        assert_eq!(
+            days.filter(|days| **days == round).count(),
+            MANY,
+            "round {round}: {shown}"
+        );
     };
     // A changed file is replaced, and the id of the new one is known only after its create.
-    Some(Hosted { place, document, check, may_be_in_doubt: |address| address.starts_with('n') })
+    Some(Hosted {
+        place,
+        document,
+        check,
+        may_be_in_doubt: |address| address.starts_with('n'),
+    })
 }
 
 fn key() -> String {
@@ -113,18 +169,30 @@ fn key() -> String {
 
 /// Returns the child processes of a process.
 fn children(parent: u32) -> Vec<u32> {
-    let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))
+        .unwrap_or_default();
     let direct = listed.split_whitespace().filter_map(|pid| pid.parse().ok());
-    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let of_threads = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let of_threads =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     let of_threads: String = of_threads.map(|text| text + " ").collect();
-    direct.chain(of_threads.split_whitespace().filter_map(|pid| pid.parse().ok())).collect()
+    direct
+        .chain(
+            of_threads
+                .split_whitespace()
+                .filter_map(|pid| pid.parse().ok()),
+        )
+        .collect()
 }
 
 /// Returns the addresses of creates with an unknown outcome, from the messages.
 fn in_doubt(err: &str) -> Vec<&str> {
-    let lines =
-        err.lines().filter_map(|line| line.strip_prefix("error[needs-attention]: the outcome of the create of `"));
+    let lines = err.lines().filter_map(|line| {
+        line.strip_prefix("error[needs-attention]: the outcome of the create of `")
+    });
     lines.filter_map(|rest| rest.split('`').next()).collect()
 }
 
@@ -138,11 +206,15 @@ fn kill(pid: u32) {
 impl Hosted {
     fn deploy(&self) -> std::process::Command {
         let mut command = self.place.cyan(&["deploy", "--yes"]);
-        command.env("CYAN_KEY", key()).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+        command
+            .env("CYAN_KEY", key())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::null());
         command
     }
 
-    /// Kills the binary or its plugin at random moments of updates. After each kill a second deploy ends the round.
+    /// Kills the binary or its plugin at random moments of updates. After each kill a second deploy
+    /// ends the round.
     fn kills(&self, kills_plugin: bool) {
         assert_eq!(ran(self.deploy().output().unwrap()).code, 0);
         let mut draw = Rng(number("CYAN_CRASH_SEED", SEED));
@@ -150,9 +222,15 @@ impl Hosted {
         for round in 1..=number("CYAN_PLUGIN_KILLS", KILLS).min(300) {
             // Rounds are days of a month, so that dates are valid.
             let round = round % 28 + 1;
-            self.place.write("shop.blueprint.yaml", (self.document)(round));
+            self.place
+                .write("shop.blueprint.yaml", (self.document)(round));
             let began = Instant::now();
-            let mut running = self.deploy().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let mut running = self
+                .deploy()
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
             std::thread::sleep(draw.within(length));
             if kills_plugin {
                 children(running.id()).into_iter().for_each(kill);
@@ -161,22 +239,49 @@ impl Hosted {
             }
             let ended = running.wait().unwrap();
             let was_there = ended.signal().is_none() && ended.code() == Some(0);
-            length = if was_there { began.elapsed().min(length.mul_f64(1.02)) } else { length };
+            length = if was_there {
+                began.elapsed().min(length.mul_f64(1.02))
+            } else {
+                length
+            };
             let mut again = ran(self.deploy().output().unwrap());
             let unsure = in_doubt(&again.err);
-            assert!(unsure.iter().all(|address| (self.may_be_in_doubt)(address)), "round {round}: {}", again.err);
+            assert!(
+                unsure.iter().all(|address| (self.may_be_in_doubt)(address)),
+                "round {round}: {}",
+                again.err
+            );
             if !unsure.is_empty() {
                 // One command decides all outcomes: it is refused while another one is unknown.
                 let decisions = unsure.iter().flat_map(|address| ["--retry", address]);
                 let words: Vec<&str> = ["reconcile", "-y"].into_iter().chain(decisions).collect();
-                let settled = ran(self.place.cyan(&words).env("CYAN_KEY", key()).output().unwrap());
-                assert_eq!(settled.code, 0, "round {round}: {}{}", settled.out, settled.err);
+                let settled = ran(self
+                    .place
+                    .cyan(&words)
+                    .env("CYAN_KEY", key())
+                    .output()
+                    .unwrap());
+                assert_eq!(
+                    settled.code, 0,
+                    "round {round}: {}{}",
+                    settled.out, settled.err
+                );
                 again = ran(self.deploy().output().unwrap());
             }
             assert_eq!(again.code, 0, "round {round}: {}{}", again.out, again.err);
             (self.check)(&self.place, round);
-            let staged = ran(self.place.cyan(&["stage"]).env("CYAN_KEY", key()).output().unwrap());
-            assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete", "round {round}: {}", staged.out);
+            let staged = ran(self
+                .place
+                .cyan(&["stage"])
+                .env("CYAN_KEY", key())
+                .output()
+                .unwrap());
+            assert_eq!(
+                staged.last_line(),
+                "0 to create, 0 to update, 0 to delete",
+                "round {round}: {}",
+                staged.out
+            );
         }
     }
 }

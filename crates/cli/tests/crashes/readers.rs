@@ -1,8 +1,9 @@
-//! Tests in which another program opens, reads and closes the state continuously, while runs are killed. No record may
-//! be lost.
+//! Tests in which another program opens, reads and closes the state continuously, while runs are
+//! killed. No record may be lost.
 //!
-//! SQLite deletes the log when the last connection of all processes closes. If a run had lost its locks on the file,
-//! the reader would delete the log, and with it all commits that are not yet in the file.
+//! SQLite deletes the log when the last connection of all processes closes. If a run had lost its
+//! locks on the file, the reader would delete the log, and with it all commits that are not yet in
+//! the file.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -38,7 +39,8 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 struct Reader {
     child: Child,
     noted: PathBuf,
-    /// The folder of `noted`. It is outside the project, because the tests check the files that remain in the project.
+    /// The folder of `noted`. It is outside the project, because the tests check the files that
+    /// remain in the project.
     _folder: tempfile::TempDir,
 }
 
@@ -55,9 +57,16 @@ impl Reader {
         let folder = tempfile::tempdir().unwrap();
         let noted = folder.path().join("noted");
         let mut command = Command::new("python3");
-        command.args(["-c", READ]).arg(place.path().join(".cyan/state.db")).arg(&noted);
+        command
+            .args(["-c", READ])
+            .arg(place.path().join(".cyan/state.db"))
+            .arg(&noted);
         match command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn() {
-            Ok(child) => Some(Reader { child, noted, _folder: folder }),
+            Ok(child) => Some(Reader {
+                child,
+                noted,
+                _folder: folder,
+            }),
             Err(_) => {
                 println!("skipped: there is no `python3` to read the state with");
                 None
@@ -67,33 +76,51 @@ impl Reader {
 
     /// Returns the highest revision that was ever read.
     fn highest(&mut self) -> u64 {
-        assert!(self.child.try_wait().unwrap().is_none(), "the reader has ended");
+        assert!(
+            self.child.try_wait().unwrap().is_none(),
+            "the reader has ended"
+        );
         std::fs::read_to_string(&self.noted).map_or(0, |text| text.parse().unwrap())
     }
 }
 
 fn revision(place: &Place) -> u64 {
     let listed = place.ends(0, &["list", "--all", "--json"]);
-    let listed: serde_json::Value = serde_json::from_str(listed.out.lines().last().unwrap()).unwrap();
-    listed["result"]["instances"][0]["revision"].as_u64().unwrap_or(0)
+    let listed: serde_json::Value =
+        serde_json::from_str(listed.out.lines().last().unwrap()).unwrap();
+    listed["result"]["instances"][0]["revision"]
+        .as_u64()
+        .unwrap_or(0)
 }
 
 fn live(seed: u64, kills: u32, mut lengths: RunDurations) {
     let mut draw = Rng(seed);
     let mut shop = Shop::new();
-    let Some(mut reader) = Reader::of(&shop.place) else { return };
+    let Some(mut reader) = Reader::of(&shop.place) else {
+        return;
+    };
     let (mut killed, mut runs) = (0, 0);
     while killed < kills {
-        let aim = if draw.one_in(4) { ExpectedEnd::Destroy } else { ExpectedEnd::Deploy };
+        let aim = if draw.one_in(4) {
+            ExpectedEnd::Destroy
+        } else {
+            ExpectedEnd::Deploy
+        };
         for _ in 0..3 {
             runs += 1;
-            assert!(runs < 4 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
+            assert!(
+                runs < 4 * kills + 20,
+                "{killed} of {runs} runs were still there when they were to be killed"
+            );
             let delay = draw.within(*lengths.of(aim, false));
             let was_there = shop.begin(aim).kill_after(delay);
             killed += u32::from(was_there);
             lengths.learn(aim, false, was_there);
             let (seen, kept) = (reader.highest(), revision(&shop.place));
-            assert!(kept >= seen, "revision {seen} was there before the kill, and now {kept} is");
+            assert!(
+                kept >= seen,
+                "revision {seen} was there before the kill, and now {kept} is"
+            );
             shop.reopen();
         }
         shop.run_to_completion(aim);

@@ -1,7 +1,8 @@
-//! A folder with a document of commands, files, folders and links, and checks of the effects of its runs.
+//! A folder with a document of commands, files, folders and links, and checks of the effects of its
+//! runs.
 //!
-//! Every command adds a line to a log when it begins and another one when it is done. So the log shows the calls, their
-//! number and their order, independent of the state.
+//! Every command adds a line to a log when it begins and another one when it is done. So the log
+//! shows the calls, their number and their order, independent of the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 use crate::place::{Place, Ran, ran};
 
-/// The script that all commands share: log the begin, work a little, make the object (a file), log the end.
+/// The script that all commands share: log the begin, work a little, make the object (a file), log
+/// the end.
 const ACT: &str = r#"
 echo "begin $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 case $CYAN_ACTION in
@@ -28,18 +30,25 @@ echo "$CYAN_TOKEN"
 const BLIND: [&str; 2] = ["invoice", "stamp"];
 
 /// Resources, each with its dependency.
-const USES: [(&str, &str); 4] = [("rack", "invoice"), ("stamp", "rack"), ("till", "invoice"), ("sign", "stamp")];
+const USES: [(&str, &str); 4] = [
+    ("rack", "invoice"),
+    ("stamp", "rack"),
+    ("till", "invoice"),
+    ("sign", "stamp"),
+];
 
 /// The number of folders with files in them. They depend on nothing.
 const SHEDS: usize = 4;
 
-/// Returns the document. From round to round, `invoice` is updated in place, `stamp`, `till` and `price` are replaced,
-/// `rack` is unchanged, and `hall` moves. `tag` shows the output of `price`. The sheds and the tools in them have no
-/// order.
+/// Returns the document. From round to round, `invoice` is updated in place, `stamp`, `till` and
+/// `price` are replaced, `rack` is unchanged, and `hall` moves. `tag` shows the output of `price`.
+/// The sheds and the tools in them have no order.
 fn document() -> String {
     let resource = |name: &str, more: &str| {
         let uses = USES.iter().find(|(user, _)| *user == name);
-        let after = uses.map(|(_, used)| format!(", dependsOn: {used}")).unwrap_or_default();
+        let after = uses
+            .map(|(_, used)| format!(", dependsOn: {used}"))
+            .unwrap_or_default();
         let look = format!("read: 'test -e there/{name} || exit 3', ");
         let look = if BLIND.contains(&name) { "" } else { &look };
         format!(
@@ -108,8 +117,8 @@ pub(crate) struct RunningProcess {
 }
 
 impl RunningProcess {
-    /// Kills the run after a delay, and waits until all programs that it started have ended. Returns whether the run
-    /// was still in progress.
+    /// Kills the run after a delay, and waits until all programs that it started have ended.
+    /// Returns whether the run was still in progress.
     pub(crate) fn kill_after(mut self, delay: Duration) -> bool {
         std::thread::sleep(delay);
         let was_there = self.child.try_wait().unwrap().is_none();
@@ -138,7 +147,12 @@ impl Shop {
         place.write("there/.keep", "");
         place.write("log", "");
         let before = all_in(place.path());
-        Shop { place, round: 1, before, lost: 0 }
+        Shop {
+            place,
+            round: 1,
+            before,
+            lost: 0,
+        }
     }
 
     /// Begins another round.
@@ -167,8 +181,15 @@ impl Shop {
             .arg(cyan.get_program())
             .args(self.arguments(aim));
         command.current_dir(self.place.path()).env_clear();
-        command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        command.envs(
+            cyan.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let pipe = child.stdout.take().unwrap();
         RunningProcess { child, pipe }
     }
@@ -193,7 +214,12 @@ impl Shop {
     fn run(&self, words: &[String]) -> Ran {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let ended = ran(self.place.cyan(&words).output().unwrap());
-        assert!(ended.code != 70 && !ended.err.contains("has a bug"), "{words:?}: {}{}", ended.out, ended.err);
+        assert!(
+            ended.code != 70 && !ended.err.contains("has a bug"),
+            "{words:?}: {}{}",
+            ended.out,
+            ended.err
+        );
         ended
     }
 
@@ -203,7 +229,8 @@ impl Shop {
         let ended = self.place.run(&["unlock", "--yes"]);
         let nothing = ended.code == 1 && ended.err.contains("there is no instance");
         assert!(ended.code == 0 || nothing, "{}{}", ended.out, ended.err);
-        let free = ended.err.starts_with("No process holds") || ended.err.contains("held by tester@");
+        let free =
+            ended.err.starts_with("No process holds") || ended.err.contains("held by tester@");
         assert!(free || nothing, "{}", ended.err);
     }
 
@@ -211,34 +238,62 @@ impl Shop {
     pub(crate) fn run_to_completion(&mut self, aim: ExpectedEnd) {
         let words = self.arguments(aim);
         let mut ended = self.run(&words);
-        if ended.code == 1 && ended.err.contains("error[needs-attention]: the outcome of the ") {
-            assert!(ended.err.contains("error[needs-attention]"), "{}{}", ended.out, ended.err);
+        if ended.code == 1
+            && ended
+                .err
+                .contains("error[needs-attention]: the outcome of the ")
+        {
+            assert!(
+                ended.err.contains("error[needs-attention]"),
+                "{}{}",
+                ended.out,
+                ended.err
+            );
             let mut said = vec!["reconcile".to_owned(), "--yes".to_owned()];
             for (address, op) in self.uncertain_calls(&ended.err) {
                 said.extend(self.decision(&address, &op));
             }
             let reconciled = self.run(&said);
-            assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
+            assert_eq!(
+                reconciled.code, 0,
+                "{said:?}\n{}{}{}",
+                ended.err, reconciled.out, reconciled.err
+            );
             ended = self.run(&words);
         }
-        if ended.code == 1 && ended.err.contains("error[needs-attention]: `stdout` of `price` is not known") {
+        if ended.code == 1
+            && ended
+                .err
+                .contains("error[needs-attention]: `stdout` of `price` is not known")
+        {
             self.lost += 1;
             ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
         }
         // An instance without any commit cannot be destroyed.
-        let nothing = aim == ExpectedEnd::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
-        assert!(ended.code == 0 || nothing, "{aim:?}: {}{}\n{}", ended.out, ended.err, self.place.read("log"));
+        let nothing = aim == ExpectedEnd::Destroy
+            && ended.code == 1
+            && ended.err.contains("there is no instance");
+        assert!(
+            ended.code == 0 || nothing,
+            "{aim:?}: {}{}\n{}",
+            ended.out,
+            ended.err,
+            self.place.read("log")
+        );
         self.check_world(aim);
     }
 
     /// Returns the calls whose outcome the diagnostics ask for: address and operation.
     fn uncertain_calls(&self, said: &str) -> BTreeSet<(String, String)> {
         let lost = "error[needs-attention]: `stdout` of `price` is not known";
-        let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
+        let errors = said
+            .lines()
+            .filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
             .map(|line| {
                 let outcome = line.strip_prefix("error[needs-attention]: the outcome of the ");
-                let Some(rest) = outcome.and_then(|rest| rest.strip_suffix("` is not known")) else {
+                let Some(rest) = outcome.and_then(|rest| rest.strip_suffix("` is not known"))
+                else {
                     panic!("{line}\n{said}")
                 };
                 let (op, rest) = rest.split_once(" of `").unwrap();
@@ -246,7 +301,10 @@ impl Shop {
             })
             .collect();
         for (address, op) in &unclear {
-            assert!(BLIND.contains(&&**address), "the {op} of {address} could have been looked at: {said}");
+            assert!(
+                BLIND.contains(&&**address),
+                "the {op} of {address} could have been looked at: {said}"
+            );
         }
         unclear
     }
@@ -266,15 +324,17 @@ impl Shop {
         }
     }
 
-    /// Returns the existing objects according to the log. Fails if an object was created or deleted twice, was changed
-    /// twice without a decision in between, or was changed in the wrong order.
+    /// Returns the existing objects according to the log. Fails if an object was created or deleted
+    /// twice, was changed twice without a decision in between, or was changed in the wrong order.
     fn objects(&self) -> BTreeMap<String, ObjectState> {
         let log = self.place.read("log");
         let mut objects: BTreeMap<String, ObjectState> = BTreeMap::new();
         let mut calls: BTreeSet<(&str, &str)> = BTreeSet::new();
         for line in log.lines() {
             let words: Vec<&str> = line.split(' ').collect();
-            let [when, action, address, token, round] = words.as_slice() else { panic!("{line}") };
+            let [when, action, address, token, round] = words.as_slice() else {
+                panic!("{line}")
+            };
             let there = |name: &str| objects.get(name).is_some_and(|object| object.exists);
             if *when == "begin" {
                 let uses = |name: &&(&str, &str)| name.0 == *address;
@@ -291,12 +351,18 @@ impl Shop {
                 }
                 continue;
             }
-            assert!(calls.insert((token, action)), "{line}: this very call was made twice\n{log}");
+            assert!(
+                calls.insert((token, action)),
+                "{line}: this very call was made twice\n{log}"
+            );
             let object = objects.entry((*address).to_owned()).or_default();
             match *action {
                 "create" => {
                     assert!(!object.exists, "{line}: made twice\n{log}");
-                    *object = ObjectState { exists: true, round: (*round).to_owned() };
+                    *object = ObjectState {
+                        exists: true,
+                        round: (*round).to_owned(),
+                    };
                 }
                 "update" => {
                     assert!(object.exists, "{line}: not there\n{log}");
@@ -316,32 +382,74 @@ impl Shop {
     /// Checks that the world has reached the aim, and that a plan is empty.
     fn check_world(&self, aim: ExpectedEnd) {
         let objects = self.objects();
-        let there: Vec<&str> = objects.iter().filter(|(_, object)| object.exists).map(|(name, _)| &**name).collect();
+        let there: Vec<&str> = objects
+            .iter()
+            .filter(|(_, object)| object.exists)
+            .map(|(name, _)| &**name)
+            .collect();
         match aim {
             ExpectedEnd::Deploy => {
-                assert_eq!(there, ["invoice", "price", "rack", "stamp", "till"], "{}", self.place.read("log"));
+                assert_eq!(
+                    there,
+                    ["invoice", "price", "rack", "stamp", "till"],
+                    "{}",
+                    self.place.read("log")
+                );
                 assert_eq!(objects["invoice"].round, self.round.to_string());
                 assert_eq!(self.place.read("sign.txt"), format!("round {}", self.round));
                 let printed = self.place.read("log");
-                let last = printed.lines().rfind(|line| line.starts_with("end create price "));
+                let last = printed
+                    .lines()
+                    .rfind(|line| line.starts_with("end create price "));
                 let token = last.and_then(|line| line.split(' ').nth(3)).unwrap();
-                assert_eq!(self.place.read("tag.txt"), token, "what the last create of `price` has printed");
+                assert_eq!(
+                    self.place.read("tag.txt"),
+                    token,
+                    "what the last create of `price` has printed"
+                );
                 for at in 0..SHEDS {
-                    assert_eq!(self.place.read(&format!("yard/{at}/deep/tool")), format!("round {}", self.round));
+                    assert_eq!(
+                        self.place.read(&format!("yard/{at}/deep/tool")),
+                        format!("round {}", self.round)
+                    );
                 }
                 let halls = all_in(&self.place.path().join("halls"));
                 let hall = format!("halls/{}", self.round);
-                assert_eq!(Vec::from_iter(halls), [self.round.to_string(), format!("{}/seat", self.round)]);
-                assert_eq!(std::fs::read_link(self.place.path().join("way")).unwrap().to_str(), Some(hall.as_str()));
-                let temporary = all_in(self.place.path()).into_iter().find(|name| name.contains(".cyan-"));
+                assert_eq!(
+                    Vec::from_iter(halls),
+                    [self.round.to_string(), format!("{}/seat", self.round)]
+                );
+                assert_eq!(
+                    std::fs::read_link(self.place.path().join("way"))
+                        .unwrap()
+                        .to_str(),
+                    Some(hall.as_str())
+                );
+                let temporary = all_in(self.place.path())
+                    .into_iter()
+                    .find(|name| name.contains(".cyan-"));
                 assert_eq!(temporary, None, "it was left by a killed run");
                 let round = format!("round={}", self.round);
-                let staged = self.place.ends(0, &["stage", "--exit-code", "--var", &round]);
-                assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete", "{}", staged.out);
+                let staged = self
+                    .place
+                    .ends(0, &["stage", "--exit-code", "--var", &round]);
+                assert_eq!(
+                    staged.last_line(),
+                    "0 to create, 0 to update, 0 to delete",
+                    "{}",
+                    staged.out
+                );
             }
             ExpectedEnd::Destroy => {
-                assert!(there.is_empty(), "{there:?} left\n{}", self.place.read("log"));
-                let left: Vec<String> = all_in(self.place.path()).difference(&self.before).cloned().collect();
+                assert!(
+                    there.is_empty(),
+                    "{there:?} left\n{}",
+                    self.place.read("log")
+                );
+                let left: Vec<String> = all_in(self.place.path())
+                    .difference(&self.before)
+                    .cloned()
+                    .collect();
                 assert!(left.is_empty(), "{left:?} left");
                 assert_eq!(self.place.ends(0, &["list"]).out, "");
             }
@@ -356,7 +464,12 @@ fn all_in(folder: &Path) -> BTreeSet<String> {
     while let Some(next) = open.pop() {
         for entry in std::fs::read_dir(&next).unwrap().map(Result::unwrap) {
             let path = entry.path();
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             if [".cyan", "home", "there", "log"].contains(&name.as_str()) {
                 continue;
             }

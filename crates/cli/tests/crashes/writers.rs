@@ -1,5 +1,5 @@
-//! Tests of the single writer: commands that are refused, commands that do not wait, and a writer whose lease was
-//! ended.
+//! Tests of the single writer: commands that are refused, commands that do not wait, and a writer
+//! whose lease was ended.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -21,7 +21,10 @@ struct OtherHost;
 
 impl Host for OtherHost {
     fn boot(&self) -> Name {
-        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().into()
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+            .unwrap()
+            .trim()
+            .into()
     }
 
     fn elapsed(&self) -> Duration {
@@ -30,7 +33,13 @@ impl Host for OtherHost {
     }
 
     fn wall(&self) -> i64 {
-        i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
+        i64::try_from(
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap()
+                .as_secs(),
+        )
+        .unwrap()
     }
 
     fn process(&self) -> Option<Process> {
@@ -43,10 +52,16 @@ impl Host for OtherHost {
 }
 
 /// Uses the state from another host.
-fn with_store_of_other_host<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
+fn with_store_of_other_host<T>(
+    place: &Place,
+    does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T,
+) -> T {
     let path = place.path().join(".cyan/state.db");
-    let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).with_host(Arc::new(OtherHost));
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let store =
+        SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).with_host(Arc::new(OtherHost));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
 }
 
@@ -66,16 +81,40 @@ fn lease_of_an_instance_without_entries_can_be_released() {
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
     take_over(&place, "ann@host (process 7)", MINUTE);
     let refused = place.ends(5, &["deploy", "--yes", "-i", "shop"]);
-    assert!(refused.err.contains("held by ann@host (process 7)"), "{}", refused.err);
-    assert!(refused.err.contains("cyan unlock -i shop"), "{}", refused.err);
+    assert!(
+        refused.err.contains("held by ann@host (process 7)"),
+        "{}",
+        refused.err
+    );
+    assert!(
+        refused.err.contains("cyan unlock -i shop"),
+        "{}",
+        refused.err
+    );
     place.ends(2, &["unlock", "-i", "shop"]);
     place.ends(1, &["unlock", "--yes", "-i", "other"]);
-    assert!(place.ends(0, &["unlock", "--yes", "-i", "shop"]).err.contains("ann@host (process 7)"));
-    assert_eq!(place.ends(0, &["deploy", "--yes", "-i", "shop"]).last_line(), "1 created, 0 updated, 0 deleted");
-    assert!(place.ends(0, &["unlock", "-i", "shop"]).err.contains("No process holds `shop`"));
+    assert!(
+        place
+            .ends(0, &["unlock", "--yes", "-i", "shop"])
+            .err
+            .contains("ann@host (process 7)")
+    );
+    assert_eq!(
+        place
+            .ends(0, &["deploy", "--yes", "-i", "shop"])
+            .last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
+    assert!(
+        place
+            .ends(0, &["unlock", "-i", "shop"])
+            .err
+            .contains("No process holds `shop`")
+    );
 }
 
-/// A document in which the create of `first` waits for the file `go`. `first` can be read; `second` depends on it.
+/// A document in which the create of `first` waits for the file `go`. `first` can be read; `second`
+/// depends on it.
 const SLOW: &str = "version: 2023-04-20
 resources:
   first:
@@ -100,36 +139,70 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 /// Starts a deploy, and waits until its first call is in flight.
 fn start_deploy(place: &Place) -> std::process::Child {
     let mut command = place.cyan(&["deploy", "--yes"]);
-    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
     wait_for("the first call", || place.has("began"));
     child
 }
 
-/// The writer has a call in flight that does not end during the test. A command that waited for the writer would hang.
+/// The writer has a call in flight that does not end during the test. A command that waited for the
+/// writer would hang.
 #[test]
 fn readers_do_not_wait_for_the_writer() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = start_deploy(&place);
     assert!(place.ends(0, &["list"]).out.contains("deploy running"));
-    for words in [&["show"][..], &["exports"], &["history"], &["validate"], &["state", "export"]] {
+    for words in [
+        &["show"][..],
+        &["exports"],
+        &["history"],
+        &["validate"],
+        &["state", "export"],
+    ] {
         let read = place.run(words);
         assert!(read.code <= 1, "{words:?}: {}{}", read.out, read.err);
     }
-    // A call in flight cannot be distinguished from one that was cut off. A plan would be wrong, so `stage` is refused.
-    assert!(place.ends(5, &["stage"]).err.contains("error[instance-busy]"));
-    for words in [&["deploy", "--yes"][..], &["destroy", "--yes"], &["reconcile", "--yes"], &["state", "rekey", "key"]]
-    {
+    // A call in flight cannot be distinguished from one that was cut off. A plan would be wrong, so
+    // `stage` is refused.
+    assert!(
+        place
+            .ends(5, &["stage"])
+            .err
+            .contains("error[instance-busy]")
+    );
+    for words in [
+        &["deploy", "--yes"][..],
+        &["destroy", "--yes"],
+        &["reconcile", "--yes"],
+        &["state", "rekey", "key"],
+    ] {
         let refused = place.ends(5, words);
-        assert!(refused.err.contains("tester@") && refused.err.contains("began"), "{words:?}: {}", refused.err);
-        assert!(refused.err.contains("cyan unlock"), "{words:?}: {}", refused.err);
+        assert!(
+            refused.err.contains("tester@") && refused.err.contains("began"),
+            "{words:?}: {}",
+            refused.err
+        );
+        assert!(
+            refused.err.contains("cyan unlock"),
+            "{words:?}: {}",
+            refused.err
+        );
     }
     place.write("go", "");
     let ended = ran(writer.wait_with_output().unwrap());
-    assert_eq!((ended.code, ended.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}{}", ended.out, ended.err);
+    assert_eq!(
+        (ended.code, ended.last_line()),
+        (0, "2 created, 0 updated, 0 deleted"),
+        "{}{}",
+        ended.out,
+        ended.err
+    );
 }
 
-/// Lets a writer without its lease end, and checks that it fails with `lease-lost` and starts no further step.
+/// Lets a writer without its lease end, and checks that it fails with `lease-lost` and starts no
+/// further step.
 #[track_caller]
 fn fails_with_lost_lease(place: &Place, writer: std::process::Child) -> Ran {
     place.write("go", "");
@@ -147,11 +220,24 @@ fn writer_reports_a_released_lease_and_records_nothing_more() {
     place.ends(0, &["unlock", "--yes"]);
     let before = place.ends(0, &["list", "--json"]).out;
     let ended = fails_with_lost_lease(&place, writer);
-    assert!(ended.err.contains("no operation holds it now"), "{}", ended.err);
-    assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
+    assert!(
+        ended.err.contains("no operation holds it now"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(
+        place.ends(0, &["list", "--json"]).out,
+        before,
+        "nothing was recorded"
+    );
     // The next run reads the outcome of the first call and does not repeat the call.
     let next = place.ends(0, &["deploy", "--yes"]);
-    assert!(next.err.contains("the create of `first` was cut off; its outcome has been read back"), "{}", next.err);
+    assert!(
+        next.err
+            .contains("the create of `first` was cut off; its outcome has been read back"),
+        "{}",
+        next.err
+    );
     assert_eq!(next.last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
     place.ends(0, &["destroy", "--yes"]);
@@ -165,18 +251,26 @@ fn lease_of_an_unresponsive_writer_is_taken_over() {
     // Another process takes over the lease, as it could after a minute.
     take_over(&place, "bob@host (process 7)", MINUTE);
     let ended = fails_with_lost_lease(&place, writer);
-    assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
+    assert!(
+        ended.err.contains("held by bob@host (process 7)"),
+        "{}",
+        ended.err
+    );
     // The writer has not released the lease of the other process at its end.
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
     // An expired lease blocks no writer.
     take_over(&place, "bob@host (process 7)", Duration::ZERO);
-    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "--yes"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// Several processes run the same command concurrently, in several rounds. All but the first are refused or find a
-/// stale plan, and every resource is created once. (`mkdir` fails if the folder exists.)
+/// Several processes run the same command concurrently, in several rounds. All but the first are
+/// refused or find a stale plan, and every resource is created once. (`mkdir` fails if the folder
+/// exists.)
 #[test]
 fn one_of_many_concurrent_runs_succeeds() {
     let text = "version: 2023-04-20
@@ -190,32 +284,60 @@ resources:
     let (mut done, mut refused) = (0, 0);
     for round in 0..6 {
         let round = format!("round={}", round % 3);
-        let words: &[&str] =
-            if round == "round=2" { &["destroy", "--yes"] } else { &["deploy", "--yes", "--var", &round] };
+        let words: &[&str] = if round == "round=2" {
+            &["destroy", "--yes"]
+        } else {
+            &["deploy", "--yes", "--var", &round]
+        };
         let begin = || {
             let mut command = place.cyan(words);
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+            command
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
         };
         let children: Vec<std::process::Child> = (0..4).map(|_| begin()).collect();
         for child in children {
             let ended = ran(child.wait_with_output().unwrap());
             match ended.code {
                 0 => done += 1,
-                1 => assert!(ended.err.contains("error[plan-stale]"), "{words:?}: {}{}", ended.out, ended.err),
-                5 => assert!(ended.err.contains("error[instance-busy]"), "{words:?}: {}{}", ended.out, ended.err),
+                1 => assert!(
+                    ended.err.contains("error[plan-stale]"),
+                    "{words:?}: {}{}",
+                    ended.out,
+                    ended.err
+                ),
+                5 => assert!(
+                    ended.err.contains("error[instance-busy]"),
+                    "{words:?}: {}{}",
+                    ended.out,
+                    ended.err
+                ),
                 _ => panic!("{words:?}: {}{}", ended.out, ended.err),
             }
             refused += u32::from(ended.code != 0);
         }
         let is_there = round != "round=2";
-        assert_eq!((place.has("first"), place.has("second")), (is_there, is_there), "{words:?}");
+        assert_eq!(
+            (place.has("first"), place.has("second")),
+            (is_there, is_there),
+            "{words:?}"
+        );
     }
     println!("{done} were done, {refused} refused");
-    assert!(done >= 6, "in each round at least one comes through: {done}");
+    assert!(
+        done >= 6,
+        "in each round at least one comes through: {done}"
+    );
 }
 
 fn signal(child: &std::process::Child, name: &str) {
-    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status().unwrap();
+    let sent = Command::new("kill")
+        .arg(format!("-{name}"))
+        .arg(child.id().to_string())
+        .status()
+        .unwrap();
     assert!(sent.success(), "{name}");
 }
 
@@ -232,14 +354,24 @@ fn many(round: &str) -> String {
     format!("version: 2023-04-20\nresources:\n{resources}")
 }
 
-/// A stopped process makes no call after it continues if its lease was ended and taken by another process.
+/// A stopped process makes no call after it continues if its lease was ended and taken by another
+/// process.
 #[test]
 fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
     let place = Place::with("shop.blueprint.yaml", &many("one"));
     let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4"]);
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let lines =
-        |of: &str| if place.has("log") { place.read("log").lines().filter(|line| *line == of).count() } else { 0 };
+    let child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = |of: &str| {
+        if place.has("log") {
+            place.read("log").lines().filter(|line| *line == of).count()
+        } else {
+            0
+        }
+    };
     wait_for("some calls", || lines("one") > 8);
     loop {
         signal(&child, "STOP");
@@ -248,14 +380,24 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
         // Wait for the child processes of the stopped process.
         std::thread::sleep(Duration::from_millis(1500));
         let unlocked = place.run(&["unlock", "--yes"]);
-        if [&busy, &unlocked].into_iter().any(|ran| ran.err.contains("which is stopped")) {
-            // The process was stopped inside a commit, so its lease cannot be ended. Let it continue for a moment.
+        if [&busy, &unlocked]
+            .into_iter()
+            .any(|ran| ran.err.contains("which is stopped"))
+        {
+            // The process was stopped inside a commit, so its lease cannot be ended. Let it
+            // continue for a moment.
             assert!(lines("one") < 50, "it was always stopped inside a commit");
             signal(&child, "CONT");
             std::thread::sleep(Duration::from_millis(15));
             continue;
         }
-        assert_eq!((busy.code, unlocked.code), (5, 0), "{}{}", busy.err, unlocked.err);
+        assert_eq!(
+            (busy.code, unlocked.code),
+            (5, 0),
+            "{}{}",
+            busy.err,
+            unlocked.err
+        );
         break;
     }
     let unclear = place.run(&["destroy", "--yes", "--force"]);
@@ -266,7 +408,10 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert!(ended.err.contains("error[lease-lost]"), "{}", ended.err);
     assert_eq!(lines("one"), before, "it went on calling");
-    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "60 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "--yes"]).last_line(),
+        "60 created, 0 updated, 0 deleted"
+    );
 }
 
 /// The lease of a killed process is not valid: the next run does not wait until it expires.
@@ -278,7 +423,10 @@ fn lease_of_a_killed_writer_is_taken_over_at_once() {
     writer.wait().unwrap();
     place.write("go", "");
     wait_for("the command that it had begun", || place.has("first"));
-    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(
+        place.ends(0, &["deploy", "--yes"]).last_line(),
+        "1 created, 0 updated, 0 deleted"
+    );
     assert_eq!(place.read("log"), "made\n");
 }
 
@@ -289,7 +437,11 @@ fn a_process_that_is_stopped_inside_a_commit_is_named() {
     place.ends(0, &["deploy", "--yes"]);
     let script = "import sqlite3, time\nat = sqlite3.connect('.cyan/state.db', isolation_level=None)\n\
                   at.execute('BEGIN IMMEDIATE')\nopen('held', 'w').close()\ntime.sleep(600)";
-    let Ok(mut child) = Command::new("python3").args(["-c", script]).current_dir(place.path()).spawn() else {
+    let Ok(mut child) = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(place.path())
+        .spawn()
+    else {
         println!("skipped: there is no `python3` to hold the file with");
         return;
     };
@@ -303,5 +455,9 @@ fn a_process_that_is_stopped_inside_a_commit_is_named() {
     if cfg!(target_os = "linux") {
         assert!(refused.err.contains(&named), "{}", refused.err);
     }
-    assert!(!refused.err.contains("permissions") && refused.err.contains("kill -CONT"), "{}", refused.err);
+    assert!(
+        !refused.err.contains("permissions") && refused.err.contains("kill -CONT"),
+        "{}",
+        refused.err
+    );
 }

@@ -1,5 +1,5 @@
-//! Tests one document with a secret in every part that a document can have, through its whole life cycle: plan, save,
-//! deploy, fail, kill, drift, change, export, move, roll back, destroy.
+//! Tests one document with a secret in every part that a document can have, through its whole life
+//! cycle: plan, save, deploy, fail, kill, drift, change, export, move, roll back, destroy.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -137,12 +137,18 @@ impl Search {
     #[track_caller]
     fn ends(&mut self, code: i32, arguments: &[&str]) -> Ran {
         let mut command = self.place.cyan(arguments);
-        command.env("TMPDIR", self.place.path().join("tmp")).env("ACCOUNT", marker("account"));
+        command
+            .env("TMPDIR", self.place.path().join("tmp"))
+            .env("ACCOUNT", marker("account"));
         let ran = ran(command.output().unwrap());
         let line = arguments.join(" ");
         assert_eq!(ran.code, code, "cyan {line}\n{}{}", ran.out, ran.err);
-        self.hunt.search(&format!("the output of `cyan {line}`"), ran.out.as_bytes());
-        self.hunt.search(&format!("what `cyan {line}` says beside its output"), ran.err.as_bytes());
+        self.hunt
+            .search(&format!("the output of `cyan {line}`"), ran.out.as_bytes());
+        self.hunt.search(
+            &format!("what `cyan {line}` says beside its output"),
+            ran.err.as_bytes(),
+        );
         self.files();
         ran
     }
@@ -166,7 +172,12 @@ impl Search {
 fn with_inputs(arguments: &[&str]) -> Vec<String> {
     let token = format!("token={}", marker("token"));
     let inputs = ["--vars", "inputs.yaml", "--var", &token];
-    arguments.iter().copied().chain(inputs).map(str::to_owned).collect()
+    arguments
+        .iter()
+        .copied()
+        .chain(inputs)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn search() -> Search {
@@ -188,7 +199,11 @@ fn search() -> Search {
     for name in ["password", "token", "account"] {
         hunt.plant(name, &marker(name));
     }
-    Search { place, hunt, clear_text_files: vec!["inputs.yaml", "open/", "home/"] }
+    Search {
+        place,
+        hunt,
+        clear_text_files: vec!["inputs.yaml", "open/", "home/"],
+    }
 }
 
 #[test]
@@ -201,11 +216,19 @@ fn no_secret_of_a_document_appears_in_clear_text() {
     drift_and_change(&mut search);
     copy_rekey_and_destroy(&mut search);
     let names = search.files();
-    assert!(names.iter().any(|name| name.ends_with("state.db")), "{names:?}");
-    assert!(search.hunt.searched() > 200, "{} were looked at", search.hunt.searched());
+    assert!(
+        names.iter().any(|name| name.ends_with("state.db")),
+        "{names:?}"
+    );
+    assert!(
+        search.hunt.searched() > 200,
+        "{} were looked at",
+        search.hunt.searched()
+    );
 }
 
-/// Validates the document, draws its graph, stages it and evaluates expressions, before the first deploy.
+/// Validates the document, draws its graph, stages it and evaluates expressions, before the first
+/// deploy.
 fn check_and_plan(search: &mut Search) {
     search.ends(0, &["validate"]);
     search.ends(0, &["validate", "--json"]);
@@ -221,16 +244,23 @@ fn check_and_plan(search: &mut Search) {
     search.ends_with_inputs(0, &["eval", "variables.password"]);
     search.ends_with_inputs(
         0,
-        &["eval", "object(a = to_upper(variables.token), b = sha256(variables.account))", "--json"],
+        &[
+            "eval",
+            "object(a = to_upper(variables.token), b = sha256(variables.account))",
+            "--json",
+        ],
     );
     search.ends_with_inputs(1, &["eval", "jsondecode(variables.token)"]);
     search.ends_with_inputs(1, &["eval", "fromjson(\"{}\", variables.token)", "--json"]);
 }
 
-/// Kills a deploy while a command runs. At that time the log beside the database contains all records.
+/// Kills a deploy while a command runs. At that time the log beside the database contains all
+/// records.
 fn kill_a_deploy(search: &mut Search) {
     let words = with_inputs(&["deploy", "-y", "--json", "--var", "slow=true"]);
-    let mut child = search.place.cyan(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut child = search
+        .place
+        .cyan(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = child
         .env("TMPDIR", search.place.path().join("tmp"))
         .stdout(Stdio::piped())
@@ -239,17 +269,27 @@ fn kill_a_deploy(search: &mut Search) {
         .unwrap();
     let begun = Instant::now();
     while !search.place.has("open/waiting") && begun.elapsed() < Duration::from_secs(60) {
-        assert!(child.try_wait().unwrap().is_none(), "it has ended by itself");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it has ended by itself"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     let names = search.files();
-    assert!(names.iter().any(|name| name.ends_with("state.db-wal")), "no log beside the database: {names:?}");
+    assert!(
+        names.iter().any(|name| name.ends_with("state.db-wal")),
+        "no log beside the database: {names:?}"
+    );
     let log = std::fs::metadata(search.place.path().join(".cyan/state.db-wal")).unwrap();
     assert!(log.len() > 10_000, "the log is nearly empty: {}", log.len());
     child.kill().unwrap();
     let said = ran(child.wait_with_output().unwrap());
-    search.hunt.search("the events of a run that was killed", said.out.as_bytes());
-    search.hunt.search("the words of a run that was killed", said.err.as_bytes());
+    search
+        .hunt
+        .search("the events of a run that was killed", said.out.as_bytes());
+    search
+        .hunt
+        .search("the words of a run that was killed", said.err.as_bytes());
     search.files();
     search.ends(0, &["unlock", "-y"]);
     search.ends(0, &["list"]);
@@ -259,7 +299,17 @@ fn kill_a_deploy(search: &mut Search) {
 
 /// Deploys with a command that prints a secret and fails, then deploys without it.
 fn fail_and_deploy(search: &mut Search) {
-    let failed = search.ends_with_inputs(4, &["deploy", "-y", "--on-failure", "keep-going", "--var", "fails=true"]);
+    let failed = search.ends_with_inputs(
+        4,
+        &[
+            "deploy",
+            "-y",
+            "--on-failure",
+            "keep-going",
+            "--var",
+            "fails=true",
+        ],
+    );
     assert!(failed.err.contains("cannot use (secret)"), "{}", failed.err);
     let failed = search.ends_with_inputs(4, &["deploy", "-y", "--json", "--var", "fails=true"]);
     assert!(failed.out.contains("cannot use (secret)"), "{}", failed.out);
@@ -267,8 +317,8 @@ fn fail_and_deploy(search: &mut Search) {
     search.ends_with_inputs(0, &["deploy", "-y"]);
 }
 
-/// Adds the generated secrets, which are known after the deploy, to the search, and runs the commands that print the
-/// state.
+/// Adds the generated secrets, which are known after the deploy, to the search, and runs the
+/// commands that print the state.
 fn reveal_and_show(search: &mut Search) {
     for name in ["generated", "key", "page"] {
         let mut command = search.place.cyan(&["exports", name, "--reveal"]);
@@ -306,7 +356,19 @@ fn drift_and_change(search: &mut Search) {
     search.ends_with_inputs(0, &["stage", "--drift", "accept", "--json"]);
     search.hunt.plant("another", &marker("another"));
     let another = format!("token={}", marker("another"));
-    search.ends(0, &["stage", "--vars", "inputs.yaml", "--var", &another, "--out", "second.plan", "--json"]);
+    search.ends(
+        0,
+        &[
+            "stage",
+            "--vars",
+            "inputs.yaml",
+            "--var",
+            &another,
+            "--out",
+            "second.plan",
+            "--json",
+        ],
+    );
     search.ends(0, &["deploy", "second.plan", "--json"]);
     search.ends(0, &["deploy", "-y", "--keep-vars"]);
     search.ends(0, &["state", "move", "-y", "content", "moved"]);
@@ -314,7 +376,8 @@ fn drift_and_change(search: &mut Search) {
     search.ends(0, &["rollback", "-y", "--json"]);
 }
 
-/// Imports the exported state under another name, replaces the key, and destroys the first instance.
+/// Imports the exported state under another name, replaces the key, and destroys the first
+/// instance.
 fn copy_rekey_and_destroy(search: &mut Search) {
     search.ends(0, &["state", "import", "-y", "state.json", "-i", "copy"]);
     // Only one of the two instances may manage the files.
@@ -332,13 +395,20 @@ fn copy_rekey_and_destroy(search: &mut Search) {
     search.hunt.search("the end", destroyed.out.as_bytes());
 }
 
-/// The search finds values that are not marked as secret. This shows that it would find a secret in clear text.
+/// The search finds values that are not marked as secret. This shows that it would find a secret in
+/// clear text.
 #[test]
 fn search_finds_values_that_are_not_secret() {
     let search = search();
-    let text = search.place.read("blueprint.yaml").replace(", secret: true", "");
+    let text = search
+        .place
+        .read("blueprint.yaml")
+        .replace(", secret: true", "");
     search.place.write("blueprint.yaml", text);
-    let child = search.place.read("child.yaml").replace(", secret: true", "");
+    let child = search
+        .place
+        .read("child.yaml")
+        .replace(", secret: true", "");
     search.place.write("child.yaml", child);
     let token = format!("token={}", marker("token"));
     let inputs = ["--vars", "inputs.yaml", "--var", &token];
@@ -346,11 +416,18 @@ fn search_finds_values_that_are_not_secret() {
         let words: Vec<&str> = words.iter().copied().chain(inputs).collect();
         search.place.run(&words)
     };
-    for words in [vec!["stage"], vec!["stage", "--json"], vec!["deploy", "-y", "--json"]] {
+    for words in [
+        vec!["stage"],
+        vec!["stage", "--json"],
+        vec!["deploy", "-y", "--json"],
+    ] {
         assert!(search.hunt.finds(with(&words).out.as_bytes()), "{words:?}");
     }
     for words in [vec!["show"], vec!["exports"], vec!["state", "export"]] {
-        assert!(search.hunt.finds(search.place.run(&words).out.as_bytes()), "{words:?}");
+        assert!(
+            search.hunt.finds(search.place.run(&words).out.as_bytes()),
+            "{words:?}"
+        );
     }
     let database = std::fs::read(search.place.path().join(".cyan/state.db")).unwrap();
     assert!(search.hunt.finds(&database));

@@ -1,5 +1,5 @@
-//! Rehearses every example from the first deploy to the destroy: with its own secrets, and with each of its other
-//! inputs made secret.
+//! Rehearses every example from the first deploy to the destroy: with its own secrets, and with
+//! each of its other inputs made secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,11 @@ use crate::place::{Place, ran};
 fn documents() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut found = Vec::new();
-    for example in std::fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+    for example in std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+    {
         let mut folders = vec![example.path()];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap().flatten() {
@@ -43,19 +47,32 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the inputs that are texts: the name, the document in which this input is secret, and whether it was already
-/// secret.
+/// Returns the inputs that are texts: the name, the document in which this input is secret, and
+/// whether it was already secret.
 fn inputs(text: &str) -> Vec<(String, String, bool)> {
-    let Some(begin) = text.find("variables") else { return Vec::new() };
-    let end = ["\nvalues:", "\nresources:", "\ninclude:", "\ndatasources:", "\n  \"values\"", "\n  \"resources\""]
-        .iter()
-        .filter_map(|section| text[begin..].find(section))
-        .min()
-        .map_or(text.len(), |at| begin + at);
+    let Some(begin) = text.find("variables") else {
+        return Vec::new();
+    };
+    let end = [
+        "\nvalues:",
+        "\nresources:",
+        "\ninclude:",
+        "\ndatasources:",
+        "\n  \"values\"",
+        "\n  \"resources\"",
+    ]
+    .iter()
+    .filter_map(|section| text[begin..].find(section))
+    .min()
+    .map_or(text.len(), |at| begin + at);
     let mut found = Vec::new();
     for (kind, mark, own) in [
         ("type: string", "secret: true", "secret: true"),
-        ("\"type\": \"string\"", "\"secret\": true", "\"secret\": true"),
+        (
+            "\"type\": \"string\"",
+            "\"secret\": true",
+            "\"secret\": true",
+        ),
     ] {
         for (at, _) in text[begin..end].match_indices(kind) {
             let at = begin + at;
@@ -63,19 +80,35 @@ fn inputs(text: &str) -> Vec<(String, String, bool)> {
             let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
             let before = &text[line..at];
             let (name, separator) = if before.trim().is_empty() {
-                let head = text[..line].trim_end().rsplit('\n').next().unwrap_or_default();
+                let head = text[..line]
+                    .trim_end()
+                    .rsplit('\n')
+                    .next()
+                    .unwrap_or_default();
                 (head, format!("\n{before}"))
             } else {
                 (before, ", ".to_owned())
             };
-            let name = name.split(':').next().unwrap_or_default().trim().trim_matches('"').to_owned();
+            let name = name
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .trim_matches('"')
+                .to_owned();
             let block = &text[at..(at + 200).min(end)];
-            let is_secret =
-                block.split("\n  ").take(5).take_while(|line| line.starts_with("  ") || line.starts_with(kind));
+            let is_secret = block
+                .split("\n  ")
+                .take(5)
+                .take_while(|line| line.starts_with("  ") || line.starts_with(kind));
             if is_secret.into_iter().any(|line| line.contains(own)) {
                 found.push((name, text.to_owned(), true));
             } else {
-                found.push((name, format!("{}{separator}{mark}{}", &text[..after], &text[after..]), false));
+                found.push((
+                    name,
+                    format!("{}{separator}{mark}{}", &text[..after], &text[after..]),
+                    false,
+                ));
             }
         }
     }
@@ -110,11 +143,17 @@ impl Rehearsal {
     #[track_caller]
     fn run(&mut self, words: &[&str], with: &[String]) -> (i32, String) {
         let mut command = self.place.cyan(words);
-        command.current_dir(&self.folder).arg("--simulate").args(with);
+        command
+            .current_dir(&self.folder)
+            .arg("--simulate")
+            .args(with);
         if words[0] != "list" && !words.contains(&"export") {
             command.arg(&self.document);
         }
-        let said = ran(command.env("TMPDIR", self.place.path().join("tmp")).output().unwrap());
+        let said = ran(command
+            .env("TMPDIR", self.place.path().join("tmp"))
+            .output()
+            .unwrap());
         let line = format!("`cyan {}` of {}", words.join(" "), self.document);
         self.hunt.search(&line, said.out.as_bytes());
         self.hunt.search(&line, said.err.as_bytes());
@@ -125,18 +164,32 @@ impl Rehearsal {
 
     /// Returns the values of computed sensitive fields in the simulated cloud.
     fn made_up(&self, sensitive: &mut BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
-        let world = std::fs::read_to_string(self.folder.join(".cyan/state.simulated.world")).unwrap_or_default();
+        let world = std::fs::read_to_string(self.folder.join(".cyan/state.simulated.world"))
+            .unwrap_or_default();
         let mut found = Vec::new();
         for line in world.lines() {
-            let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
+            let Ok(line) = serde_json::from_str::<Json>(line) else {
+                continue;
+            };
             let object = &line["created"][0];
-            let (Some(ty), Some(fields)) = (object["type"].as_str(), object["fields"].as_object()) else { continue };
+            let (Some(ty), Some(fields)) = (object["type"].as_str(), object["fields"].as_object())
+            else {
+                continue;
+            };
             let names = sensitive.entry(ty.to_owned()).or_insert_with(|| {
                 let said = self.place.run(&["types", ty, "--json"]);
                 let said: Json = serde_json::from_str(&said.out).unwrap_or_default();
-                let fields = said["result"]["resource"]["fields"].as_object().cloned().unwrap_or_default();
-                let is_made_up = |field: &Json| field["sensitive"] == true && field["computed"] == true;
-                fields.into_iter().filter(|(_, field)| is_made_up(field)).map(|(name, _)| name).collect()
+                let fields = said["result"]["resource"]["fields"]
+                    .as_object()
+                    .cloned()
+                    .unwrap_or_default();
+                let is_made_up =
+                    |field: &Json| field["sensitive"] == true && field["computed"] == true;
+                fields
+                    .into_iter()
+                    .filter(|(_, field)| is_made_up(field))
+                    .map(|(name, _)| name)
+                    .collect()
             });
             for name in names.iter() {
                 let value = fields.get(name).and_then(Json::as_str).unwrap_or_default();
@@ -170,7 +223,11 @@ fn no_secret_of_an_example_appears_in_clear_text() {
         };
         run(&mut rehearsal, &["validate"], &[]);
         run(&mut rehearsal, &["stage"], &given);
-        run(&mut rehearsal, &["stage", "--json", "--out", "plan"], &given);
+        run(
+            &mut rehearsal,
+            &["stage", "--json", "--out", "plan"],
+            &given,
+        );
         run(&mut rehearsal, &["deploy", "-y", "--json"], &given);
         for (name, secret) in rehearsal.made_up(&mut sensitive) {
             assert!(secret.len() > 8, "{name}: {secret}");
@@ -200,7 +257,11 @@ fn no_secret_of_an_example_appears_in_clear_text() {
             vec!["destroy", "-y", "--json"],
         ] {
             let mut command = rehearsal.place.cyan(&words);
-            let said = ran(command.current_dir(&rehearsal.folder).args(which).output().unwrap());
+            let said = ran(command
+                .current_dir(&rehearsal.folder)
+                .args(which)
+                .output()
+                .unwrap());
             let line = format!("`cyan {}` of {document}", words.join(" "));
             assert_eq!(said.code, 0, "{line}: {}{}", said.out, said.err);
             rehearsal.hunt.search(&line, said.out.as_bytes());
@@ -208,7 +269,10 @@ fn no_secret_of_an_example_appears_in_clear_text() {
             rehearsal.hunt.search_files(&folder, &but);
         }
     }
-    assert!(planted >= 1 && made_up >= 4, "{planted} were planted, {made_up} made up");
+    assert!(
+        planted >= 1 && made_up >= 4,
+        "{planted} were planted, {made_up} made up"
+    );
 }
 
 #[test]
@@ -217,15 +281,23 @@ fn no_secret_input_of_an_example_appears_in_clear_text() {
     for (folder, document) in documents() {
         let text = std::fs::read_to_string(folder.join(&document)).unwrap();
         let all = inputs(&text);
-        let own: Vec<&String> = all.iter().filter(|(.., secret)| *secret).map(|(name, ..)| name).collect();
+        let own: Vec<&String> = all
+            .iter()
+            .filter(|(.., secret)| *secret)
+            .map(|(name, ..)| name)
+            .collect();
         for (name, text, _) in all.iter().filter(|(.., secret)| !*secret) {
             let mut rehearsal = Rehearsal::new(&folder, &document, Some(text));
-            // One secret that may be refused because of its characters, and one that is valid as a name.
+            // One secret that may be refused because of its characters, and one that is valid as a
+            // name.
             let plain = format!("mk{}", &marker(name)[2..16]);
             for secret in [marker(name), plain] {
                 rehearsal.hunt.plant(name, &secret);
                 let mut given = vec!["--var".to_owned(), format!("{name}={secret}")];
-                given.extend(own.iter().flat_map(|own| ["--var".to_owned(), format!("{own}=hush-hush-hush")]));
+                given.extend(
+                    own.iter()
+                        .flat_map(|own| ["--var".to_owned(), format!("{own}=hush-hush-hush")]),
+                );
                 let (code, _) = rehearsal.run(&["deploy", "-y", "--json"], &given);
                 match code {
                     0 => {
@@ -238,5 +310,8 @@ fn no_secret_input_of_an_example_appears_in_clear_text() {
             }
         }
     }
-    assert!(deployed >= 10 && refused >= 5, "{deployed} were deployed, {refused} refused");
+    assert!(
+        deployed >= 10 && refused >= 5,
+        "{deployed} were deployed, {refused} refused"
+    );
 }

@@ -10,9 +10,14 @@ use sha2::Digest as _;
 /// The number of consecutive characters of a secret that count as a find.
 const PIECE: usize = 10;
 
-/// Returns the secret for a place: deterministic, unique, and with characters that other encodings escape.
+/// Returns the secret for a place: deterministic, unique, and with characters that other encodings
+/// escape.
 pub(crate) fn marker(place: &str) -> String {
-    let digest: String = sha2::Sha256::digest(place).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = sha2::Sha256::digest(place)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("Mk{digest}/\"q\"+ü z{}", &digest[..6])
 }
 
@@ -27,7 +32,11 @@ pub(crate) struct SecretSearch {
 impl SecretSearch {
     /// Adds a secret. Each line of a longer secret is searched for separately.
     pub(crate) fn plant(&mut self, place: &str, secret: &str) {
-        for line in secret.lines().map(str::trim).filter(|line| line.len() > PIECE && !line.starts_with("-----")) {
+        for line in secret
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.len() > PIECE && !line.starts_with("-----"))
+        {
             for form in forms(line) {
                 let form = form.to_ascii_lowercase();
                 for piece in form.windows(PIECE.min(form.len())).step_by(3) {
@@ -43,28 +52,46 @@ impl SecretSearch {
         self.looked_at += 1;
         let lower = bytes.to_ascii_lowercase();
         for (at, window) in lower.windows(PIECE).enumerate() {
-            let Some(secret_name) = self.pieces.get(window) else { continue };
+            let Some(secret_name) = self.pieces.get(window) else {
+                continue;
+            };
             let around = &bytes[at.saturating_sub(200)..(at + 100).min(bytes.len())];
-            panic!("the secret of `{secret_name}` lies open in {place}:\n..{}..", String::from_utf8_lossy(around));
+            panic!(
+                "the secret of `{secret_name}` lies open in {place}:\n..{}..",
+                String::from_utf8_lossy(around)
+            );
         }
     }
 
     /// Whether bytes contain any secret.
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
-        bytes.to_ascii_lowercase().windows(PIECE).any(|window| self.pieces.contains_key(window))
+        bytes
+            .to_ascii_lowercase()
+            .windows(PIECE)
+            .any(|window| self.pieces.contains_key(window))
     }
 
-    /// Searches every file below a folder except the given ones. Returns the names of the searched files.
+    /// Searches every file below a folder except the given ones. Returns the names of the searched
+    /// files.
     #[track_caller]
     pub(crate) fn search_files(&mut self, folder: &Path, but: &[&str]) -> Vec<String> {
         let mut names = Vec::new();
         for path in files(folder) {
-            let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-            if but.iter().any(|but| name == *but || but.ends_with('/') && name.starts_with(but)) {
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            if but
+                .iter()
+                .any(|but| name == *but || but.ends_with('/') && name.starts_with(but))
+            {
                 continue;
             }
             // A running process may remove files during the search.
-            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let Ok(bytes) = std::fs::read(&path) else {
+                continue;
+            };
             self.search(&format!("the file {name}"), &bytes);
             self.search("the name of a file", name.as_bytes());
             names.push(name);
@@ -83,7 +110,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
         for entry in entries.flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
@@ -109,7 +138,12 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     let json = serde_json::to_string(secret).unwrap();
     let twice = serde_json::to_string(&json).unwrap();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut forms = vec![secret.to_owned(), percent, json.trim_matches('"').to_owned(), hex];
+    let mut forms = vec![
+        secret.to_owned(),
+        percent,
+        json.trim_matches('"').to_owned(),
+        hex,
+    ];
     forms.push(twice.trim_matches(['"', '\\']).to_owned());
     for before in 0..3_usize {
         let mut whole = vec![b' '; before];

@@ -1,5 +1,5 @@
-//! Tests a secret in each possible position: every field of the types of built-in providers, in simulation. Also tests
-//! real providers, with a server that echoes each request.
+//! Tests a secret in each possible position: every field of the types of built-in providers, in
+//! simulation. Also tests real providers, with a server that echoes each request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -10,7 +10,9 @@ use crate::hunt::{SecretSearch, marker};
 use crate::place::{Place, ran};
 
 /// The namespaces whose types are tested.
-const NAMESPACES: [&str; 7] = ["local/", "random/", "tls/", "http/", "std/", "time/", "test/"];
+const NAMESPACES: [&str; 7] = [
+    "local/", "random/", "tls/", "http/", "std/", "time/", "test/",
+];
 
 /// Returns a unique number for a position.
 fn number(at: usize) -> String {
@@ -27,7 +29,13 @@ enum Route {
     Default,
 }
 
-const ROUTES: [Route; 5] = [Route::Argument, Route::Environment, Route::File, Route::Configuration, Route::Default];
+const ROUTES: [Route; 5] = [
+    Route::Argument,
+    Route::Environment,
+    Route::File,
+    Route::Configuration,
+    Route::Default,
+];
 
 /// A document with the secrets among its inputs.
 #[derive(Default)]
@@ -45,36 +53,59 @@ impl Draft {
     /// Declares a secret input and sets it in one of the ways. Returns the expression for it.
     fn secret(&mut self, at: usize, is_number: bool) -> String {
         let name = format!("s{at}");
-        let value = if is_number { number(at) } else { marker(&format!("position {at}")) };
-        let written = if is_number { value.clone() } else { serde_json::to_string(&value).unwrap() };
+        let value = if is_number {
+            number(at)
+        } else {
+            marker(&format!("position {at}"))
+        };
+        let written = if is_number {
+            value.clone()
+        } else {
+            serde_json::to_string(&value).unwrap()
+        };
         let ty = if is_number { "integer" } else { "string" };
         let mut default = String::new();
         match ROUTES[at % ROUTES.len()] {
-            Route::Argument => self.arguments.extend(["--var".to_owned(), format!("{name}={value}")]),
-            Route::Environment => self.environment.push((format!("CYAN_VAR_{name}"), value.clone())),
+            Route::Argument => self
+                .arguments
+                .extend(["--var".to_owned(), format!("{name}={value}")]),
+            Route::Environment => self
+                .environment
+                .push((format!("CYAN_VAR_{name}"), value.clone())),
             Route::File => self.file.push_str(&format!("{name}: {written}\n")),
             Route::Configuration => self.configured.push_str(&format!("{name}: {written}\n")),
             Route::Default => default = format!(", default: {written}"),
         }
-        self.variables.push_str(&format!("  {name}: {{type: {ty}, secret: true{default}}}\n"));
+        self.variables.push_str(&format!(
+            "  {name}: {{type: {ty}, secret: true{default}}}\n"
+        ));
         self.planted.push((name.clone(), value));
         format!("variables.{name}")
     }
 
     fn write(&self, place: &Place) {
-        let text = format!("version: 2023-04-20\nvariables:\n{}resources:\n{}", self.variables, self.resources);
+        let text = format!(
+            "version: 2023-04-20\nvariables:\n{}resources:\n{}",
+            self.variables, self.resources
+        );
         place.write("blueprint.yaml", text);
         place.write(
             "inputs/given.yaml",
-            format!("{{}}\n{}", self.file).trim_start_matches(if self.file.is_empty() { "" } else { "{}\n" }),
-        );
-        place.write(
-            "inputs/configured.yaml",
-            format!("{{}}\n{}", self.configured).trim_start_matches(if self.configured.is_empty() {
+            format!("{{}}\n{}", self.file).trim_start_matches(if self.file.is_empty() {
                 ""
             } else {
                 "{}\n"
             }),
+        );
+        place.write(
+            "inputs/configured.yaml",
+            format!("{{}}\n{}", self.configured).trim_start_matches(
+                if self.configured.is_empty() {
+                    ""
+                } else {
+                    "{}\n"
+                },
+            ),
         );
         place.write("cyan.toml", "vars = [\"inputs/configured.yaml\"]\n");
     }
@@ -82,7 +113,10 @@ impl Draft {
 
 /// Returns a valid value for a required field.
 fn sample(name: &str, field: &Json) -> String {
-    if let Some(first) = field["allowed"].as_array().and_then(|allowed| allowed.first()) {
+    if let Some(first) = field["allowed"]
+        .as_array()
+        .and_then(|allowed| allowed.first())
+    {
         return first.to_string();
     }
     let ty = field["type"].as_str().unwrap_or_default();
@@ -120,16 +154,28 @@ fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) ->
     let ty = field["type"].as_str().unwrap_or_default();
     match ty {
         "string" if field["allowed"].as_array().is_none_or(Vec::is_empty) => {
-            vec![format!("'${{{}}}'", secret(false)), format!("'a-${{{}}}-b'", secret(false))]
+            vec![
+                format!("'${{{}}}'", secret(false)),
+                format!("'a-${{{}}}-b'", secret(false)),
+            ]
         }
         "integer" => vec![format!("'${{{}}}'", secret(true))],
         "any" => vec![
             format!("'${{{}}}'", secret(false)),
-            format!("{{a: [1, '${{{}}}', {{b: '${{{}}}'}}]}}", secret(true), secret(false)),
-            format!("'${{jsondecode(join(list(\"{{\\\"\", substr({}, 0, 19), \"\\\": 1}}\"), \"\"))}}'", secret(false)),
+            format!(
+                "{{a: [1, '${{{}}}', {{b: '${{{}}}'}}]}}",
+                secret(true),
+                secret(false)
+            ),
+            format!(
+                "'${{jsondecode(join(list(\"{{\\\"\", substr({}, 0, 19), \"\\\": 1}}\"), \"\"))}}'",
+                secret(false)
+            ),
         ],
         _ if ty.starts_with("array of string") => vec![format!("[x, '${{{}}}']", secret(false))],
-        _ if ty.starts_with("map of string") || ty == "map" => vec![format!("{{k: '${{{}}}'}}", secret(false))],
+        _ if ty.starts_with("map of string") || ty == "map" => {
+            vec![format!("{{k: '${{{}}}'}}", secret(false))]
+        }
         "object" if depth < 2 => {
             let mut all = Vec::new();
             for (name, inner) in field["fields"].as_object().into_iter().flatten() {
@@ -143,8 +189,8 @@ fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) ->
     }
 }
 
-/// Deploys, shows, plans a change and destroys in simulation. Searches all output and files. Returns whether the deploy
-/// succeeded.
+/// Deploys, shows, plans a change and destroys in simulation. Searches all output and files.
+/// Returns whether the deploy succeeded.
 fn rehearse(draft: &Draft, what: &str) -> bool {
     if draft.planted.is_empty() {
         return true;
@@ -161,7 +207,10 @@ fn rehearse(draft: &Draft, what: &str) -> bool {
         let mut command = place.cyan(words);
         command.args(["--simulate"]).env("TMPDIR", place.path());
         if given {
-            command.args(["--vars", "inputs/given.yaml"]).args(&draft.arguments).envs(draft.environment.clone());
+            command
+                .args(["--vars", "inputs/given.yaml"])
+                .args(&draft.arguments)
+                .envs(draft.environment.clone());
         }
         let said = ran(command.output().unwrap());
         let line = format!("`cyan {}` of {what}", words.join(" "));
@@ -172,10 +221,18 @@ fn rehearse(draft: &Draft, what: &str) -> bool {
     };
     let deployed = run(&["deploy", "-y", "--json"], true) == 0;
     if deployed {
-        assert_eq!(run(&["stage", "--json", "--out", "kept.plan"], true), 0, "{what}");
-        for words in
-            [vec!["show"], vec!["show", "--json"], vec!["list", "--json"], vec!["state", "export"], vec!["drift"]]
-        {
+        assert_eq!(
+            run(&["stage", "--json", "--out", "kept.plan"], true),
+            0,
+            "{what}"
+        );
+        for words in [
+            vec!["show"],
+            vec!["show", "--json"],
+            vec!["list", "--json"],
+            vec!["state", "export"],
+            vec!["drift"],
+        ] {
             assert_eq!(run(&words, false), 0, "{words:?} of {what}");
         }
         assert_eq!(run(&["deploy", "-y"], true), 0, "{what}");
@@ -194,22 +251,36 @@ fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
         .iter()
         .filter(|ty| ty["kind"] == "resource")
         .filter_map(|ty| ty["name"].as_str().map(str::to_owned))
-        .filter(|name| NAMESPACES.iter().any(|namespace| name.starts_with(namespace)))
+        .filter(|name| {
+            NAMESPACES
+                .iter()
+                .any(|namespace| name.starts_with(namespace))
+        })
         .collect();
     assert!(types.len() > 15, "{types:?}");
     let (mut next, mut deployed, mut refused) = (0, 0, Vec::new());
     for ty in &types {
         let said: Json = serde_json::from_str(&place.run(&["types", ty, "--json"]).out).unwrap();
         let resource = &said["result"]["resource"];
-        let settable = resource["fields"].as_object().unwrap().iter().filter(|(_, field)| field["settable"] != false);
+        let settable = resource["fields"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(_, field)| field["settable"] != false);
         let mut draft = |fields: &[(&String, &Json)]| {
             let (mut draft, mut specs) = (Draft::default(), Vec::new());
             for (name, field) in fields {
                 let values = positions(&mut draft, &mut next, field, 0);
-                specs.extend(values.into_iter().map(|value| object(resource, Some((name.as_str(), value)))));
+                specs.extend(
+                    values
+                        .into_iter()
+                        .map(|value| object(resource, Some((name.as_str(), value)))),
+                );
             }
             for (at, spec) in specs.iter().enumerate() {
-                draft.resources.push_str(&format!("  r{at}: {{type: {ty}, spec: {spec}}}\n"));
+                draft
+                    .resources
+                    .push_str(&format!("  r{at}: {{type: {ty}, spec: {spec}}}\n"));
             }
             draft
         };
@@ -222,8 +293,8 @@ fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
             deployed += all.planted.len();
             continue;
         }
-        // The deploy of all fields was refused: try each field separately, so that a refused one does not hide the
-        // others.
+        // The deploy of all fields was refused: try each field separately, so that a refused one
+        // does not hide the others.
         for field in fields {
             let one = draft(&[field]);
             match rehearse(&one, &format!("{ty} {}", field.0)) {
@@ -233,11 +304,14 @@ fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
         }
     }
     eprintln!("{deployed} positions; refused: {refused:?}");
-    assert!(deployed >= 100, "{deployed} were deployed; refused: {refused:?}");
+    assert!(
+        deployed >= 100,
+        "{deployed} were deployed; refused: {refused:?}"
+    );
 }
 
-/// Starts a server that answers with the received request, as JSON with keys, texts and numbers from it. Returns its
-/// port.
+/// Starts a server that answers with the received request, as JSON with keys, texts and numbers
+/// from it. Returns its port.
 fn echo() -> u16 {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
@@ -247,7 +321,9 @@ fn echo() -> u16 {
             let mut request = Vec::new();
             let mut part = [0; 4096];
             // Bodies are short, so one read and a short wait receive the whole body.
-            stream.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+            stream
+                .set_read_timeout(Some(std::time::Duration::from_millis(200)))
+                .unwrap();
             while let Ok(read) = stream.read(&mut part) {
                 request.extend_from_slice(&part[..read]);
                 if read == 0 || request.ends_with(b"\r\n\r\n") && request.starts_with(b"GET") {
@@ -256,15 +332,28 @@ fn echo() -> u16 {
             }
             let request = String::from_utf8_lossy(&request).into_owned();
             let line = request.lines().next().unwrap_or_default().to_owned();
-            // The answer contains only parts of the request, so that no part of it equals the text in the document.
-            let token = line.split("token=").nth(1).and_then(|rest| rest.split(['&', ' ']).next()).unwrap_or_default();
-            let header = request.lines().find_map(|line| line.strip_prefix("x-part: ")).unwrap_or_default();
+            // The answer contains only parts of the request, so that no part of it equals the text
+            // in the document.
+            let token = line
+                .split("token=")
+                .nth(1)
+                .and_then(|rest| rest.split(['&', ' ']).next())
+                .unwrap_or_default();
+            let header = request
+                .lines()
+                .find_map(|line| line.strip_prefix("x-part: "))
+                .unwrap_or_default();
             let header = header.split('.').nth(1).unwrap_or_default();
             let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
-            let inner = body.split('<').nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_default();
+            let inner = body
+                .split('<')
+                .nth(1)
+                .and_then(|rest| rest.split('>').next())
+                .unwrap_or_default();
             let number = inner.parse::<u64>().unwrap_or_default();
             let answer =
-                serde_json::json!({"seen": [token, header], token: 1, "n": number, "inner": inner}).to_string();
+                serde_json::json!({"seen": [token, header], token: 1, "n": number, "inner": inner})
+                    .to_string();
             let _ = write!(
                 stream,
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-echo: {token}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
@@ -344,15 +433,27 @@ fn word(place: &str) -> String {
 
 #[test]
 fn outputs_of_real_providers_show_no_secret() {
-    let place = Place::with("blueprint.yaml", &DOCUMENT.replace("PORT", &echo().to_string()));
+    let place = Place::with(
+        "blueprint.yaml",
+        &DOCUMENT.replace("PORT", &echo().to_string()),
+    );
     place.write("open/x", "");
     place.run(&["key", "new"]);
     let mut hunt = SecretSearch::default();
     let mut given = String::new();
-    for name in ["plain", "path", "prefix", "token", "header", "printed", "key", "folder", "target", "unit"] {
+    for name in [
+        "plain", "path", "prefix", "token", "header", "printed", "key", "folder", "target", "unit",
+    ] {
         // A token in a URL and a name in a certificate accept only letters and digits.
-        let secret = if matches!(name, "plain" | "printed" | "target") { marker(name) } else { word(name) };
-        given.push_str(&format!("{name}: {}\n", serde_json::to_string(&secret).unwrap()));
+        let secret = if matches!(name, "plain" | "printed" | "target") {
+            marker(name)
+        } else {
+            word(name)
+        };
+        given.push_str(&format!(
+            "{name}: {}\n",
+            serde_json::to_string(&secret).unwrap()
+        ));
         hunt.plant(name, &secret);
     }
     for (at, name) in ["number", "body"].into_iter().enumerate() {
@@ -362,8 +463,19 @@ fn outputs_of_real_providers_show_no_secret() {
     place.write("inputs/all.yaml", given);
     let but = ["inputs/", "open/", "home/"];
     let mut run = |code: i32, words: &[&str]| {
-        let said = ran(place.cyan(words).env("TMPDIR", place.path()).output().unwrap());
-        assert_eq!(said.code, code, "cyan {}: {}{}", words.join(" "), said.out, said.err);
+        let said = ran(place
+            .cyan(words)
+            .env("TMPDIR", place.path())
+            .output()
+            .unwrap());
+        assert_eq!(
+            said.code,
+            code,
+            "cyan {}: {}{}",
+            words.join(" "),
+            said.out,
+            said.err
+        );
         let line = format!("`cyan {}`", words.join(" "));
         hunt.search(&line, said.out.as_bytes());
         hunt.search(&line, said.err.as_bytes());
@@ -371,9 +483,23 @@ fn outputs_of_real_providers_show_no_secret() {
         said
     };
     run(0, &["stage", "--vars", "inputs/all.yaml"]);
-    run(0, &["stage", "--vars", "inputs/all.yaml", "--json", "--out", "kept.plan"]);
+    run(
+        0,
+        &[
+            "stage",
+            "--vars",
+            "inputs/all.yaml",
+            "--json",
+            "--out",
+            "kept.plan",
+        ],
+    );
     let deployed = run(0, &["deploy", "-y", "--vars", "inputs/all.yaml", "--json"]);
-    assert!(deployed.out.contains("(secret)"), "what was printed is masked: {}", deployed.out);
+    assert!(
+        deployed.out.contains("(secret)"),
+        "what was printed is masked: {}",
+        deployed.out
+    );
     run(0, &["stage", "--vars", "inputs/all.yaml", "--json"]);
     for words in [
         vec!["show"],
@@ -395,13 +521,25 @@ fn outputs_of_real_providers_show_no_secret() {
     // The public part of a secret key is not secret.
     let show: Json = serde_json::from_str(&place.run(&["show", "--json"]).out).unwrap();
     let computed = |address: &str, field: &str| {
-        let found = show["result"]["resources"].as_array().unwrap().iter().find(|one| one["address"] == address);
-        found.unwrap()["computed"][field].as_str().unwrap_or_default().to_owned()
+        let found = show["result"]["resources"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["address"] == address);
+        found.unwrap()["computed"][field]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     };
-    for (address, field) in
-        [("private", "publicKeyPem"), ("private", "fingerprintSha256"), ("request", "certificateRequestPem")]
-    {
-        assert!(computed(address, field).len() > 30, "{address} {field}: {show}");
+    for (address, field) in [
+        ("private", "publicKeyPem"),
+        ("private", "fingerprintSha256"),
+        ("request", "certificateRequestPem"),
+    ] {
+        assert!(
+            computed(address, field).len() > 30,
+            "{address} {field}: {show}"
+        );
     }
     place.ends(0, &["exports", "public"]);
     let destroyed = place.ends(0, &["destroy", "-y", "--json"]);
@@ -435,7 +573,11 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
         format!("a: {secret}\na: {secret}\n"),
         format!("a: {{b: {secret}]\n"),
     ];
-    let jsons = [format!("{{\"a\": {secret}}}"), format!("{{\"a\": \"{secret}"), format!("{{\"a\": [\"{secret}\"}}")];
+    let jsons = [
+        format!("{{\"a\": {secret}}}"),
+        format!("{{\"a\": \"{secret}"),
+        format!("{{\"a\": [\"{secret}\"}}"),
+    ];
     let yaml = texts.iter().map(|text| ("given.yaml", text));
     for (name, text) in yaml.chain(jsons.iter().map(|text| ("given.json", text))) {
         place.write(name, text);
@@ -446,8 +588,17 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
         ] {
             let said = place.run(&words);
             assert_ne!(said.code, 70);
-            hunt_in(&mut hunt, &format!("{words:?} with {text:?}"), &said.out, &said.err);
-            assert!(said.code == 0 || !words.contains(&"-v") || said.err.contains("error"), "{}", said.err);
+            hunt_in(
+                &mut hunt,
+                &format!("{words:?} with {text:?}"),
+                &said.out,
+                &said.err,
+            );
+            assert!(
+                said.code == 0 || !words.contains(&"-v") || said.err.contains("error"),
+                "{}",
+                said.err
+            );
         }
     }
     // Repeat the test with parameters in Heat's environments.
@@ -457,14 +608,24 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
          resources:\n  v: {type: OS::Heat::Value, properties: {value: {get_param: a}}}\n",
     );
     let below = |text: &str| format!("parameters:\n  {}\n", text.trim_end().replace('\n', "\n  "));
-    let yaml = texts.iter().flat_map(|text| [("env.yaml", text.clone()), ("env.yaml", below(text))]);
+    let yaml = texts
+        .iter()
+        .flat_map(|text| [("env.yaml", text.clone()), ("env.yaml", below(text))]);
     for (name, text) in yaml.chain(jsons.iter().map(|text| ("env.json", text.clone()))) {
         place.write(name, &text);
         for command in ["validate", "stage"] {
-            for words in [vec![command, "heat.yaml", "-e", name], vec![command, "heat.yaml", "-e", name, "--json"]] {
+            for words in [
+                vec![command, "heat.yaml", "-e", name],
+                vec![command, "heat.yaml", "-e", name, "--json"],
+            ] {
                 let said = place.run(&words);
                 assert_ne!(said.code, 70);
-                hunt_in(&mut hunt, &format!("{words:?} with {text:?}"), &said.out, &said.err);
+                hunt_in(
+                    &mut hunt,
+                    &format!("{words:?} with {text:?}"),
+                    &said.out,
+                    &said.err,
+                );
             }
         }
     }
@@ -476,8 +637,17 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
     ] {
         place.write("cyan.toml", &setting);
         let said = place.run(&["validate"]);
-        hunt_in(&mut hunt, &format!("cyan.toml with {setting:?}"), &said.out, &said.err);
-        assert!(said.code != 0 && said.err.contains("line "), "{setting}: {}", said.err);
+        hunt_in(
+            &mut hunt,
+            &format!("cyan.toml with {setting:?}"),
+            &said.out,
+            &said.err,
+        );
+        assert!(
+            said.code != 0 && said.err.contains("line "),
+            "{setting}: {}",
+            said.err
+        );
     }
 }
 
@@ -526,22 +696,40 @@ exports:
 ",
     );
     place.write("shop.json", CATALOGUE);
-    place
-        .write("inputs/given.yaml", format!("name: {}\ndata: {}\nboards: {}\n", word("rack"), word("data"), number(5)));
+    place.write(
+        "inputs/given.yaml",
+        format!(
+            "name: {}\ndata: {}\nboards: {}\n",
+            word("rack"),
+            word("data"),
+            number(5)
+        ),
+    );
     place.run(&["key", "new"]);
     let mut hunt = SecretSearch::default();
-    for (name, secret) in [("name", word("rack")), ("data", word("data")), ("boards", number(5))] {
+    for (name, secret) in [
+        ("name", word("rack")),
+        ("data", word("data")),
+        ("boards", number(5)),
+    ] {
         hunt.plant(name, &secret);
     }
     let mut run = |words: &[&str], last: &str| {
         let given = ["--simulate", "--catalog", "shop.json"];
-        let inputs: &[&str] =
-            if matches!(words[0], "stage" | "deploy") { &["--vars", "inputs/given.yaml"] } else { &[] };
+        let inputs: &[&str] = if matches!(words[0], "stage" | "deploy") {
+            &["--vars", "inputs/given.yaml"]
+        } else {
+            &[]
+        };
         let words = [words, &given, inputs].concat();
         let said = place.ends(0, &words);
         hunt_in(&mut hunt, &format!("{words:?}"), &said.out, &said.err);
         hunt.search_files(place.path(), &["inputs/", "home/"]);
-        assert!(last.is_empty() || said.last_line() == last, "{words:?}: {}", said.out);
+        assert!(
+            last.is_empty() || said.last_line() == last,
+            "{words:?}: {}",
+            said.out
+        );
     };
     run(&["deploy", "-y"], "2 created, 0 updated, 0 deleted");
     // The commands run in new processes, which know only the files.
@@ -555,6 +743,9 @@ exports:
     run(&["deploy", "-y", "--var", "note=two", "--json"], "");
     run(&["deploy", "-y", "--var", "note=two"], "");
     run(&["drift"], "0 drifted, 0 vanished");
-    run(&["stage", "--var", "note=two"], "0 to create, 0 to update, 0 to delete");
+    run(
+        &["stage", "--var", "note=two"],
+        "0 to create, 0 to update, 0 to delete",
+    );
     run(&["destroy", "-y"], "0 created, 0 updated, 2 deleted");
 }

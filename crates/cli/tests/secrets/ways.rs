@@ -1,6 +1,7 @@
-//! Tests each way in which a value becomes secret or passes a secret on: functions, shapes of values, parts of a
-//! document, children, data sources, Heat's parameters and functions. Each position has its own secret. The tests use
-//! the real providers, and inspect their child processes while these run.
+//! Tests each way in which a value becomes secret or passes a secret on: functions, shapes of
+//! values, parts of a document, children, data sources, Heat's parameters and functions. Each
+//! position has its own secret. The tests use the real providers, and inspect their child processes
+//! while these run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -329,7 +330,10 @@ struct Watch {
 impl Watch {
     /// Watches all processes that this test starts.
     fn start() -> Watch {
-        let (over, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(HashMap::new())));
+        let (over, seen) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(Mutex::new(HashMap::new())),
+        );
         let watch = (over.clone(), seen.clone());
         let thread = std::thread::spawn(move || {
             while !watch.0.load(Ordering::Relaxed) {
@@ -337,7 +341,11 @@ impl Watch {
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        Watch { over, seen, thread: Some(thread) }
+        Watch {
+            over,
+            seen,
+            thread: Some(thread),
+        }
     }
 
     /// Ends the watch. Returns the observed strings by process.
@@ -348,20 +356,31 @@ impl Watch {
     }
 }
 
-/// Records the arguments and environments of the child processes of every `cyan` that this process started.
+/// Records the arguments and environments of the child processes of every `cyan` that this process
+/// started.
 fn record_child_processes(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     let mut parents: HashMap<u32, u32> = HashMap::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+        let Some(id) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
             continue;
         };
-        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
+            continue;
+        };
+        let parent = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
         parents.extend(parent.map(|parent| (id, parent)));
     }
     let own = std::process::id();
     for (id, parent) in &parents {
-        // The arguments of the binary itself come from the test; only its child processes are watched.
+        // The arguments of the binary itself come from the test; only its child processes are
+        // watched.
         let mut above = std::iter::successors(Some(*parent), |id| parents.get(id).copied());
         if *parent == own || !above.any(|id| id == own) {
             continue;
@@ -394,16 +413,28 @@ impl Search {
     #[track_caller]
     fn ends(&mut self, code: i32, words: &[&str], given: bool) -> Ran {
         let mut command = self.place.cyan(words);
-        command.env("TMPDIR", self.place.path()).env("DEPLOY_TOKEN", marker("the environment"));
+        command
+            .env("TMPDIR", self.place.path())
+            .env("DEPLOY_TOKEN", marker("the environment"));
         if given {
             command.args(&self.arguments).envs(self.variables.clone());
         }
         let said = ran(command.output().unwrap());
-        assert_eq!(said.code, code, "cyan {}\n{}{}", words.join(" "), said.out, said.err);
+        assert_eq!(
+            said.code,
+            code,
+            "cyan {}\n{}{}",
+            words.join(" "),
+            said.out,
+            said.err
+        );
         let line = format!("`cyan {}`", words.join(" "));
         self.hunt.search(&line, said.out.as_bytes());
         self.hunt.search(&line, said.err.as_bytes());
-        self.hunt.search_files(self.place.path(), &["inputs/", "open/", "home/", "env.yaml"]);
+        self.hunt.search_files(
+            self.place.path(),
+            &["inputs/", "open/", "home/", "env.yaml"],
+        );
         said
     }
 
@@ -413,7 +444,11 @@ impl Search {
         self.ends(0, &["validate", file], true);
         self.ends(0, &["graph", file, "--format", "dot"], false);
         self.ends(0, &["stage", file, "-i", "it"], true);
-        self.ends(0, &["stage", file, "-i", "it", "--json", "--out", "kept.plan"], true);
+        self.ends(
+            0,
+            &["stage", file, "-i", "it", "--json", "--out", "kept.plan"],
+            true,
+        );
         self.ends(0, &["deploy", file, "-i", "it", "--yes", "--json"], true);
         self.ends(0, &["stage", file, "-i", "it"], true);
         for words in [
@@ -441,25 +476,40 @@ fn secret(at: usize) -> String {
 #[test]
 fn secret_passed_through_any_function_or_place_appears_nowhere_in_clear_text() {
     let mut hunt = SecretSearch::default();
-    let (mut variables, mut values, mut resources, mut exports, mut given) =
-        (String::new(), String::new(), String::new(), String::new(), String::new());
+    let (mut variables, mut values, mut resources, mut exports, mut given) = (
+        String::new(),
+        String::new(),
+        String::new(),
+        String::new(),
+        String::new(),
+    );
     let (mut at, mut in_environments) = (0, Vec::new());
     let mut next = |hunt: &mut SecretSearch| {
         at += 1;
         variables.push_str(&format!("  s{at}: {{type: string, secret: true}}\n"));
-        given.push_str(&format!("s{at}: {}\n", serde_json::to_string(&secret(at)).unwrap()));
+        given.push_str(&format!(
+            "s{at}: {}\n",
+            serde_json::to_string(&secret(at)).unwrap()
+        ));
         hunt.plant(&format!("position {at}"), &secret(at));
         (at, format!("variables.s{at}"))
     };
     for call in CALLS {
         let (at, name) = next(&mut hunt);
         let call = call.replace('S', &name);
-        resources.push_str(&format!("  r{at}: {{type: std/value, spec: {{input: {{v: '${{{call}}}'}}}}}}\n"));
-        exports.push_str(&format!("  r{at}: {{type: object, field: resources.r{at}.spec.output}}\n"));
+        resources.push_str(&format!(
+            "  r{at}: {{type: std/value, spec: {{input: {{v: '${{{call}}}'}}}}}}\n"
+        ));
+        exports.push_str(&format!(
+            "  r{at}: {{type: object, field: resources.r{at}.spec.output}}\n"
+        ));
     }
     for entry in PLACES {
         let (at, name) = next(&mut hunt);
-        resources.push_str(&format!("  r{at}: {}\n", entry.replace("N,", &format!("{at},")).replace('S', &name)));
+        resources.push_str(&format!(
+            "  r{at}: {}\n",
+            entry.replace("N,", &format!("{at},")).replace('S', &name)
+        ));
     }
     for entry in GIVEN {
         let (at, name) = next(&mut hunt);
@@ -471,9 +521,15 @@ fn secret_passed_through_any_function_or_place_appears_nowhere_in_clear_text() {
     let (value, text, export, note, filter, stdin) = (own(), own(), own(), own(), own(), own());
     let (handed, child, key) = (own(), own(), own());
     values.push_str(&format!("  v1: {{type: string, value: '${{{value}}}'}}\n"));
-    values.push_str(&format!("  v2: {{type: object, value: {{a: ['x ${{{text}}}']}}}}\n"));
-    exports.push_str("  v1: {type: string, field: values.v1}\n  v2: {type: object, field: values.v2}\n");
-    exports.push_str(&format!("  variable: {{type: string, description: an input, field: {export}}}\n"));
+    values.push_str(&format!(
+        "  v2: {{type: object, value: {{a: ['x ${{{text}}}']}}}}\n"
+    ));
+    exports.push_str(
+        "  v1: {type: string, field: values.v1}\n  v2: {type: object, field: values.v2}\n",
+    );
+    exports.push_str(&format!(
+        "  variable: {{type: string, description: an input, field: {export}}}\n"
+    ));
     let document = format!(
         "version: 2023-04-20
 variables:
@@ -500,9 +556,13 @@ exports:
     place.write("child.yaml", CHILD);
     place.write("open/x", "");
     let positions = at + 1;
-    // The inputs come from a file, the environment and the arguments. No child process of a command sees them.
-    let (mut arguments, mut environment, mut file) =
-        (vec!["--vars".into(), "inputs/given.yaml".into()], Vec::new(), String::new());
+    // The inputs come from a file, the environment and the arguments. No child process of a command
+    // sees them.
+    let (mut arguments, mut environment, mut file) = (
+        vec!["--vars".into(), "inputs/given.yaml".into()],
+        Vec::new(),
+        String::new(),
+    );
     for (at, line) in given.lines().enumerate() {
         let (name, _) = line.split_once(": ").unwrap();
         match at % 4 {
@@ -512,7 +572,12 @@ exports:
         }
     }
     place.write("inputs/given.yaml", file);
-    let mut search = Search { place, hunt, arguments, variables: environment };
+    let mut search = Search {
+        place,
+        hunt,
+        arguments,
+        variables: environment,
+    };
     let watch = Watch::start();
     search.run_life_cycle("blueprint.yaml");
     let children = watch.end();
@@ -520,18 +585,35 @@ exports:
         let all = || children.values().flatten();
         all().any(|bytes| String::from_utf8_lossy(bytes).contains(secret.as_str()))
     };
-    assert_eq!(in_environments.iter().filter(found).count(), GIVEN.len(), "the look at children finds what is there");
+    assert_eq!(
+        in_environments.iter().filter(found).count(),
+        GIVEN.len(),
+        "the look at children finds what is there"
+    );
     // The command of the data source runs for each plan.
     assert!(children.len() > 10, "{} children were seen", children.len());
     for bytes in children.values().flatten() {
         let text = String::from_utf8_lossy(bytes);
-        assert!(!text.contains("CYAN_VAR_") && !text.contains("CYAN_KEY"), "{text}");
+        assert!(
+            !text.contains("CYAN_VAR_") && !text.contains("CYAN_KEY"),
+            "{text}"
+        );
         // The document passes a secret to one command in its environment, which is allowed.
-        let asked: Vec<&String> = in_environments.iter().filter(|secret| text.contains(secret.as_str())).collect();
-        assert!(asked.len() <= 1, "the secrets of several commands in one: {text}");
-        let rest = asked.iter().fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "."));
+        let asked: Vec<&String> = in_environments
+            .iter()
+            .filter(|secret| text.contains(secret.as_str()))
+            .collect();
+        assert!(
+            asked.len() <= 1,
+            "the secrets of several commands in one: {text}"
+        );
+        let rest = asked.iter().fold(text.to_string(), |text, secret| {
+            text.replace(secret.as_str(), ".")
+        });
         let rest = rest.replace(&format!("DEPLOY_TOKEN={}", marker("the environment")), ".");
-        search.hunt.search("the arguments and environment of a child", rest.as_bytes());
+        search
+            .hunt
+            .search("the arguments and environment of a child", rest.as_bytes());
     }
     eprintln!("{positions} positions, {} children", children.len());
     assert!(positions >= 120, "{positions}");
@@ -551,7 +633,12 @@ fn place_that_would_show_a_secret_refuses_it_without_showing_it() {
         );
         place.run(&["key", "new"]);
         let given = format!("s={}", secret(at));
-        let mut search = Search { place, hunt, arguments: vec!["--var".into(), given], variables: Vec::new() };
+        let mut search = Search {
+            place,
+            hunt,
+            arguments: vec!["--var".into(), given],
+            variables: Vec::new(),
+        };
         for command in ["validate", "stage"] {
             let said = search.ends(1, &[command], true);
             assert!(said.err.contains("secret-exposed"), "{}", said.err);
@@ -566,23 +653,37 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
     let text = "{type: string, secret: true}";
     let call = |call: &str| {
         let call = call.replace('S', "variables.s");
-        format!("{head}{text}\nresources:\n  r: {{type: std/value, spec: {{input: '${{{call}}}'}}}}\n")
+        format!(
+            "{head}{text}\nresources:\n  r: {{type: std/value, spec: {{input: '${{{call}}}'}}}}\n"
+        )
     };
-    let entry = |entry: &str| format!("{head}{text}\nresources:\n  r: {}\n", entry.replace('S', "variables.s"));
+    let entry = |entry: &str| {
+        format!(
+            "{head}{text}\nresources:\n  r: {}\n",
+            entry.replace('S', "variables.s")
+        )
+    };
     let source = |(exported, source): &(&str, &str)| {
         let source = source.replace('S', "variables.s");
         format!(
             "{head}{text}\ndatasources:\n  d: {source}\nresources:\n  r: {{type: std/value, spec: {{input: '${{datasources.d.{exported}}}'}}}}\n"
         )
     };
-    let misfit = |input: &str| format!("{head}{input}\nresources:\n  r: {{type: std/value, spec: {{input: 1}}}}\n");
+    let misfit = |input: &str| {
+        format!("{head}{input}\nresources:\n  r: {{type: std/value, spec: {{input: 1}}}}\n")
+    };
     let heat = |parameter: &str| {
         format!(
             "heat_template_version: 2021-04-16\nparameters:\n  s: {parameter}\nresources: {{r: {{type: OS::Heat::None}}}}\n"
         )
     };
-    let documents = FAILING_CALLS.into_iter().map(call).chain(FAILING_RESOURCES.into_iter().map(entry));
-    let documents = documents.chain(FETCHES.iter().map(source)).chain(MISFITS.into_iter().map(misfit));
+    let documents = FAILING_CALLS
+        .into_iter()
+        .map(call)
+        .chain(FAILING_RESOURCES.into_iter().map(entry));
+    let documents = documents
+        .chain(FETCHES.iter().map(source))
+        .chain(MISFITS.into_iter().map(misfit));
     let documents = documents.chain(HEAT_MISFITS.into_iter().map(heat));
     let (mut failed, mut worked, mut leaks) = (0, Vec::new(), Vec::new());
     for (at, document) in documents.enumerate() {
@@ -591,7 +692,10 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
         let place = Place::with("stack.yaml", &document);
         place.write("open/taken", "");
         place.run(&["key", "new"]);
-        place.write("inputs/given.yaml", format!("s: {}\n", serde_json::to_string(&secret(at)).unwrap()));
+        place.write(
+            "inputs/given.yaml",
+            format!("s: {}\n", serde_json::to_string(&secret(at)).unwrap()),
+        );
         let given = format!("s={}", secret(at));
         let ways = [["--vars", "inputs/given.yaml"], ["--var", &given]];
         let mut has_failed = false;
@@ -606,7 +710,9 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
             (&["history", "--json"], 2),
         ] {
             let mut command = place.cyan(words);
-            command.args(ways.get(way).into_iter().flatten()).env("TMPDIR", place.path());
+            command
+                .args(ways.get(way).into_iter().flatten())
+                .env("TMPDIR", place.path());
             let said = ran(command.output().unwrap());
             assert_ne!(said.code, 70, "{document}{}", said.err);
             has_failed |= said.code != 0 && way != 2;
@@ -622,7 +728,12 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
             false => worked.push(document),
         }
     }
-    assert!(leaks.is_empty(), "{} leaks\n{}", leaks.len(), leaks.join("\n\n"));
+    assert!(
+        leaks.is_empty(),
+        "{} leaks\n{}",
+        leaks.len(),
+        leaks.join("\n\n")
+    );
     eprintln!("{failed} failures; these do not fail: {worked:#?}");
     assert!(failed >= 60, "{failed}: {worked:#?}");
 }
@@ -630,7 +741,8 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
 #[test]
 fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
     let mut hunt = SecretSearch::default();
-    let (mut parameters, mut resources, mut outputs) = (String::new(), String::new(), String::new());
+    let (mut parameters, mut resources, mut outputs) =
+        (String::new(), String::new(), String::new());
     let (mut given, mut defaults, mut encrypted, mut arguments) =
         (String::new(), String::new(), Vec::new(), Vec::new());
     for (at, uses) in HEAT.iter().enumerate() {
@@ -671,8 +783,12 @@ fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
                 "  group{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: 2, resource_def: {{type: OS::Heat::Value, properties: {{value: {{get_param: {name}}}}}}}}}}}\n"
             ));
         }
-        resources.push_str(&format!("  r{at}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n"));
-        outputs.push_str(&format!("  r{at}: {{value: {{get_attr: [r{at}, value]}}}}\n"));
+        resources.push_str(&format!(
+            "  r{at}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n"
+        ));
+        outputs.push_str(&format!(
+            "  r{at}: {{value: {{get_attr: [r{at}, value]}}}}\n"
+        ));
         outputs.push_str(&format!("  o{at}: {{value: {value}}}\n"));
     }
     // Hidden parameters of the other types.
@@ -685,9 +801,13 @@ fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
         let value = value.replace("SECRET", &secret);
         hunt.plant(name, if ty == "number" { &value } else { &secret });
         parameters.push_str(&format!("  {name}: {{type: {ty}, hidden: true}}\n"));
-        given.push_str(&format!("  {name}: {}\n", serde_json::to_string(&value).unwrap()));
-        resources
-            .push_str(&format!("  r{name}: {{type: OS::Heat::Value, properties: {{value: {{get_param: {name}}}}}}}\n"));
+        given.push_str(&format!(
+            "  {name}: {}\n",
+            serde_json::to_string(&value).unwrap()
+        ));
+        resources.push_str(&format!(
+            "  r{name}: {{type: OS::Heat::Value, properties: {{value: {{get_param: {name}}}}}}}\n"
+        ));
         outputs.push_str(&format!("  o{name}: {{value: {{get_param: {name}}}}}\n"));
     }
     let template = format!(
@@ -703,5 +823,11 @@ fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
         ),
     );
     arguments.extend(["-e".to_owned(), "env.yaml".to_owned()]);
-    Search { place, hunt, arguments, variables: Vec::new() }.run_life_cycle("stack.yaml");
+    Search {
+        place,
+        hunt,
+        arguments,
+        variables: Vec::new(),
+    }
+    .run_life_cycle("stack.yaml");
 }

@@ -5,8 +5,8 @@
 pub enum CheckedBy {
     /// Types are inferred from the text alone and compared with the declared ones.
     Type,
-    /// Expressions are evaluated with the values that are known before a deployment, and the dialect's rules check the
-    /// results.
+    /// Expressions are evaluated with the values that are known before a deployment, and the
+    /// dialect's rules check the results.
     Value,
 }
 
@@ -32,6 +32,12 @@ impl Checks {
     pub const BY_VALUE: Checks = Checks::all(CheckedBy::Value);
 
     const fn all(by: CheckedBy) -> Checks {
-        Checks { inputs: by, locals: by, resources: by, children: by, exports: by }
+        Checks {
+            inputs: by,
+            locals: by,
+            resources: by,
+            children: by,
+            exports: by,
+        }
     }
 }

@@ -7,14 +7,16 @@ use crate::{EvaluateFn, Expanded, ExpansionContext};
 
 /// The rules for expanding groups and settling documents.
 pub trait ExpansionRules: Send + Sync {
-    /// Expands a group of members to a document, in one of its places. Never fails: mistakes are part of the result.
+    /// Expands a group of members to a document, in one of its places. Never fails: mistakes are
+    /// part of the result.
     fn expand(&self, _expansion: &Expansion, _place: &ExpansionContext<'_>) -> Expanded {
         Expanded::default()
     }
 
-    /// Settles an [unsettled](Blueprint::unsettled) document in one of its places. `value` evaluates an expression:
-    /// parts that are not known before the deployment are unknown, and an error is `None` if it is reported elsewhere.
-    /// `complete`: values that are unknown now will not become known in time.
+    /// Settles an [unsettled](Blueprint::unsettled) document in one of its places. `value`
+    /// evaluates an expression: parts that are not known before the deployment are unknown, and an
+    /// error is `None` if it is reported elsewhere. `complete`: values that are unknown now will
+    /// not become known in time.
     fn resolve_computed_parts(
         &self,
         blueprint: &Blueprint,

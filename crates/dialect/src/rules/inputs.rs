@@ -1,4 +1,5 @@
-//! Values of inputs: for a root from given values, for a child from the values that the including document passes.
+//! Values of inputs: for a root from given values, for a child from the values that the including
+//! document passes.
 
 use blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Span};
@@ -12,11 +13,12 @@ pub enum GivenValue<'a> {
     Text(&'a str),
 }
 
-/// A function that returns the native value of an input for a given one. `None` if it is in error, which was reported.
+/// A function that returns the native value of an input for a given one. `None` if it is in error,
+/// which was reported.
 pub type NativeInput<'a> = &'a dyn Fn(Option<GivenValue<'_>>, &mut Diagnostics) -> Option<Value>;
 
-/// A function that returns the native value of a child's input for a passed one. `None` if it is in error, which was
-/// reported.
+/// A function that returns the native value of a child's input for a passed one. `None` if it is in
+/// error, which was reported.
 pub type NativePassedInput<'a> = &'a dyn Fn(Option<&Value>, &mut Diagnostics) -> Option<Value>;
 
 /// The rules for the values of inputs.
@@ -33,8 +35,8 @@ pub trait InputRules: Send + Sync {
         native(given, found)
     }
 
-    /// The value of an input of a child, from the value that its parent passes at `place`. `None` if it is in error,
-    /// which was reported.
+    /// The value of an input of a child, from the value that its parent passes at `place`. `None`
+    /// if it is in error, which was reported.
     fn passed(
         &self,
         _name: &Name,
@@ -52,7 +54,8 @@ pub trait InputRules: Send + Sync {
         None
     }
 
-    /// Whether inputs can be declared immutable. In this case all inputs are stored with the instance.
+    /// Whether inputs can be declared immutable. In this case all inputs are stored with the
+    /// instance.
     fn are_stored(&self) -> bool {
         false
     }

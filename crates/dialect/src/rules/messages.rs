@@ -12,10 +12,18 @@ pub trait MessageRules: Send + Sync {
         None
     }
 
-    /// Completes the tool's message about a mistake that was found while the expression at a place was evaluated.
+    /// Completes the tool's message about a mistake that was found while the expression at a place
+    /// was evaluated.
     fn complete_at(&self, _found: &mut Diagnostic, _at: &ExpressionPlace<'_>) {}
 
-    /// Completes the tool's message about a mistake in the document of a child. Called for the include of the child and
-    /// of each one above it; `nearest` for the child's own include.
-    fn complete_in_child(&self, _found: &mut Diagnostic, _name: &str, _child: &Child, _nearest: bool) {}
+    /// Completes the tool's message about a mistake in the document of a child. Called for the
+    /// include of the child and of each one above it; `nearest` for the child's own include.
+    fn complete_in_child(
+        &self,
+        _found: &mut Diagnostic,
+        _name: &str,
+        _child: &Child,
+        _nearest: bool,
+    ) {
+    }
 }

@@ -1,10 +1,11 @@
 //! The rules of a dialect: one part per concern, each in a file of its own.
 //!
-//! The default methods of a part are the native rules. A dialect implements the parts in which it differs and takes
-//! [`DialectRules::NATIVE`] for the others.
+//! The default methods of a part are the native rules. A dialect implements the parts in which it
+//! differs and takes [`DialectRules::NATIVE`] for the others.
 //!
-//! Not here: reading a document (`Dialect::lower`), and the native type checks, which the engine carries out. A part
-//! receives them as an argument, so that a dialect can convert a value first and then have it checked natively.
+//! Not here: reading a document (`Dialect::lower`), and the native type checks, which the engine
+//! carries out. A part receives them as an argument, so that a dialect can convert a value first
+//! and then have it checked natively.
 
 mod checks;
 mod children;
@@ -78,6 +79,8 @@ impl DialectRules {
 
 impl std::fmt::Debug for DialectRules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DialectRules").field("checks", &self.checks).finish_non_exhaustive()
+        f.debug_struct("DialectRules")
+            .field("checks", &self.checks)
+            .finish_non_exhaustive()
     }
 }

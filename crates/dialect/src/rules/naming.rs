@@ -14,18 +14,26 @@ pub struct DocumentName {
 
 /// The rules for names.
 pub trait NamingRules: Send + Sync {
-    /// The diagnostic for an invalid name of an instance; `document` is the place of its root. `None` for a valid name.
+    /// The diagnostic for an invalid name of an instance; `document` is the place of its root.
+    /// `None` for a valid name.
     fn instance(&self, _name: &str, _document: Option<Span>) -> Option<Diagnostic> {
         None
     }
 
     /// The name and the identifier of the document at the end of a path of children in an instance.
     fn document(&self, instance: &str, path: &[Name]) -> DocumentName {
-        let name = std::iter::once(instance).chain(path.iter().map(AsRef::as_ref)).collect::<Vec<_>>().join("/");
-        DocumentName { id: name.clone(), name }
+        let name = std::iter::once(instance)
+            .chain(path.iter().map(AsRef::as_ref))
+            .collect::<Vec<_>>()
+            .join("/");
+        DocumentName {
+            id: name.clone(),
+            name,
+        }
     }
 
-    /// Whether type names begin with the name of their provider, so that an unknown provider is a separate mistake.
+    /// Whether type names begin with the name of their provider, so that an unknown provider is a
+    /// separate mistake.
     fn types_begin_with_provider(&self) -> bool {
         true
     }

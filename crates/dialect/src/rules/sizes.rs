@@ -11,9 +11,14 @@ pub trait SizeRules: Send + Sync {
         16
     }
 
-    /// The diagnostic for a root that has too many resources together with all documents below it; `None` if the number
-    /// is allowed.
-    fn resources(&self, _count: usize, _limits: &DialectLimits, _place: Span) -> Option<Diagnostic> {
+    /// The diagnostic for a root that has too many resources together with all documents below it;
+    /// `None` if the number is allowed.
+    fn resources(
+        &self,
+        _count: usize,
+        _limits: &DialectLimits,
+        _place: Span,
+    ) -> Option<Diagnostic> {
         None
     }
 }

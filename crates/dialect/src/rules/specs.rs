@@ -18,13 +18,14 @@ pub struct SpecAt<'a> {
     pub part: ExpressionPart,
 }
 
-/// A function that converts a value to the native spec, with defaults. A part in error stays unchanged and is reported.
+/// A function that converts a value to the native spec, with defaults. A part in error stays
+/// unchanged and is reported.
 pub type NativeSpec<'a> = &'a dyn Fn(&Value, &mut Diagnostics) -> Value;
 
 /// The rules for fitting specs to the schemas of their types.
 pub trait SpecRules: Send + Sync {
-    /// Converts the evaluated spec to the spec for the provider, with defaults. Unknown parts stay unchanged. A part in
-    /// error stays unchanged and is reported.
+    /// Converts the evaluated spec to the spec for the provider, with defaults. Unknown parts stay
+    /// unchanged. A part in error stays unchanged and is reported.
     fn fit(
         &self,
         value: &Value,
@@ -36,8 +37,8 @@ pub trait SpecRules: Send + Sync {
         native(value, found)
     }
 
-    /// Whether [`SpecRules::fit`] converts values of a type to the type of a field. The native type checks ask this
-    /// before they refuse a type; `fit` reports a value that cannot be converted.
+    /// Whether [`SpecRules::fit`] converts values of a type to the type of a field. The native type
+    /// checks ask this before they refuse a type; `fit` reports a value that cannot be converted.
     fn accepts(&self, _found: &Type, _wanted: &Field) -> bool {
         false
     }
@@ -52,7 +53,8 @@ pub trait SpecRules: Send + Sync {
         given.clone()
     }
 
-    /// The diagnostic for a removal policy in a document of this version; `None` for a valid policy.
+    /// The diagnostic for a removal policy in a document of this version; `None` for a valid
+    /// policy.
     fn removal(&self, _policy: &Value, _version: &str) -> Option<Diagnostic> {
         None
     }

@@ -1,4 +1,5 @@
-//! Adopts a stack that another tool has exported: its documents become files, and a plan adopts its resources.
+//! Adopts a stack that another tool has exported: its documents become files, and a plan adopts its
+//! resources.
 //!
 //! Not here: how existing resources become managed (`plan::imports`).
 
@@ -28,18 +29,33 @@ pub fn read(form: &dyn Form, text: &str) -> Result<ForeignStack, Error> {
     form.read(&tree).map_err(|what| unusable(form, what, None))
 }
 
-/// Writes a file of an export below the current folder, unless the file exists. Refuses a path outside of the folder.
+/// Writes a file of an export below the current folder, unless the file exists. Refuses a path
+/// outside of the folder.
 pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<FileWrite, Error> {
     let path = Path::new(name);
-    if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
+    if name.is_empty()
+        || !path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+    {
         let help = "give it another name there, and where it is named";
-        return Err(unusable(form, format!("has a file `{name}`, which is not below this folder"), Some(help)));
+        return Err(unusable(
+            form,
+            format!("has a file `{name}`, which is not below this folder"),
+            Some(help),
+        ));
     }
     if path.exists() {
         return Ok(FileWrite::Present);
     }
-    let unwritable = |source| Error::Unwritable { name: name.to_owned(), source };
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    let unwritable = |source| Error::Unwritable {
+        name: name.to_owned(),
+        source,
+    };
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
         std::fs::create_dir_all(folder).map_err(unwritable)?;
     }
     std::fs::write(path, text).map_err(unwritable)?;
@@ -47,19 +63,33 @@ pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<FileWrite, Err
 }
 
 impl ForeignStack {
-    /// Returns the request that deploys the document of the stack and adopts its resources. The caller sets the
-    /// instance.
+    /// Returns the request that deploys the document of the stack and adopts its resources. The
+    /// caller sets the instance.
     pub fn request(self, source: DocumentSource) -> StageRequest {
         let environments = self.environment.into_iter().map(Into::into).collect();
-        let inputs = Inputs { written: Vec::new(), environments };
-        let options = Options { taken: self.resources, ..Options::default() };
-        StageRequest { inputs, options, ..StageRequest::new(source) }
+        let inputs = Inputs {
+            written: Vec::new(),
+            environments,
+        };
+        let options = Options {
+            taken: self.resources,
+            ..Options::default()
+        };
+        StageRequest {
+            inputs,
+            options,
+            ..StageRequest::new(source)
+        }
     }
 }
 
 /// Returns the error for an export that cannot be imported. `what` is a phrase about the format.
 fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> Error {
-    Error::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
+    Error::Unfit {
+        name: format!("the {} form", form.name()),
+        what,
+        help: help.map(str::to_owned),
+    }
 }
 
 #[cfg(test)]
@@ -70,7 +100,8 @@ mod tests {
     #[test]
     fn unwritable_file_is_reported() {
         // Tests run in the folder of the crate.
-        let error = lay_out(&HeatFormat, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
+        let error =
+            lay_out(&HeatFormat, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
         assert_eq!(error.to_string(), "`Cargo.toml/a.yaml` cannot be written");
     }
 }

@@ -50,7 +50,8 @@ pub trait Form: Sync {
     /// Whether a text has this format.
     fn recognises(&self, tree: &Json) -> bool;
 
-    /// Reads the stack of the other tool. An error is a phrase that says why the stack cannot be used.
+    /// Reads the stack of the other tool. An error is a phrase that says why the stack cannot be
+    /// used.
     fn read(&self, tree: &Json) -> Result<ForeignStack, String>;
 
     /// Writes an instance. Returns `None` if the other tool cannot read its dialect.

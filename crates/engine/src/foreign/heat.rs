@@ -1,8 +1,8 @@
-//! The format that `openstack stack abandon` prints and `stack adopt` reads: a stack with its template, environment,
-//! files, and the ids of its resources. Nested stacks are nested as in Heat.
+//! The format that `openstack stack abandon` prints and `stack adopt` reads: a stack with its
+//! template, environment, files, and the ids of its resources. Nested stacks are nested as in Heat.
 //!
-//! Hidden parameters and secret values of resources are left out unless they are to be revealed: Heat has no format for
-//! a sealed value.
+//! Hidden parameters and secret values of resources are left out unless they are to be revealed:
+//! Heat has no format for a sealed value.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ use crate::json;
 /// The format of an abandoned stack.
 pub(super) struct HeatFormat;
 
-/// Sections of an environment that are maps. Entries of later files override those of earlier files.
+/// Sections of an environment that are maps. Entries of later files override those of earlier
+/// files.
 const SECTIONS: [&str; 3] = ["parameter_defaults", "resource_registry", "parameters"];
 
 impl Form for HeatFormat {
@@ -34,20 +35,48 @@ impl Form for HeatFormat {
     }
 
     fn read(&self, tree: &Json) -> Result<ForeignStack, String> {
-        let instance = tree.get("name").and_then(Json::as_str).ok_or("has no name")?.to_owned();
-        let given = tree.get("files").and_then(Json::as_object).cloned().unwrap_or_default();
-        let local: Vec<(String, String)> = given.keys().map(|name| (name.clone(), local(name))).collect();
+        let instance = tree
+            .get("name")
+            .and_then(Json::as_str)
+            .ok_or("has no name")?
+            .to_owned();
+        let given = tree
+            .get("files")
+            .and_then(Json::as_object)
+            .cloned()
+            .unwrap_or_default();
+        let local: Vec<(String, String)> = given
+            .keys()
+            .map(|name| (name.clone(), local(name)))
+            .collect();
         // Heat's client names files by their URLs on the machine that created the stack.
         let renamed = |text: String| {
-            local.iter().filter(|(from, to)| from != to).fold(text, |text, (from, to)| text.replace(from.as_str(), to))
+            local
+                .iter()
+                .filter(|(from, to)| from != to)
+                .fold(text, |text, (from, to)| text.replace(from.as_str(), to))
         };
-        let pretty = |tree: &Json| serde_json::to_string_pretty(tree).map(&renamed).unwrap_or_default() + "\n";
+        let pretty = |tree: &Json| {
+            serde_json::to_string_pretty(tree)
+                .map(&renamed)
+                .unwrap_or_default()
+                + "\n"
+        };
         let document = format!("{instance}.json");
-        let mut files = vec![(document.clone(), pretty(tree.get("template").unwrap_or(&Json::Null)))];
-        let environment = tree.get("environment").and_then(Json::as_object).cloned().unwrap_or_default();
+        let mut files = vec![(
+            document.clone(),
+            pretty(tree.get("template").unwrap_or(&Json::Null)),
+        )];
+        let environment = tree
+            .get("environment")
+            .and_then(Json::as_object)
+            .cloned()
+            .unwrap_or_default();
         let environment: Map<String, Json> = environment
             .into_iter()
-            .filter(|(section, said)| IMPORTED_SECTIONS.contains(&section.as_str()) && !is_empty(said))
+            .filter(|(section, said)| {
+                IMPORTED_SECTIONS.contains(&section.as_str()) && !is_empty(said)
+            })
             .collect();
         let environment = (!environment.is_empty()).then(|| {
             let name = format!("{instance}.environment.json");
@@ -55,7 +84,10 @@ impl Form for HeatFormat {
             name
         });
         for (name, text) in &given {
-            files.push((self::local(name), renamed(text.as_str().unwrap_or_default().to_owned())));
+            files.push((
+                self::local(name),
+                renamed(text.as_str().unwrap_or_default().to_owned()),
+            ));
         }
         let mut names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
@@ -64,39 +96,64 @@ impl Form for HeatFormat {
         }
         let mut found = Vec::new();
         resources(tree, &[], &mut found);
-        Ok(ForeignStack { instance, document, environment, files, resources: found })
+        Ok(ForeignStack {
+            instance,
+            document,
+            environment,
+            files,
+            resources: found,
+        })
     }
 
     fn write(&self, whole: &ExportInput<'_>) -> Option<ForeignExport> {
         let template = data(whole.dialects, &whole.kept.document.text)?;
         template.get("heat_template_version")?;
-        let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
+        let mut writer = Writer {
+            whole,
+            left_out: Vec::new(),
+            below: BTreeMap::new(),
+        };
         for (address, record) in &whole.snapshot.records {
             // Heat has no links, and deleted resources are not part of the stack.
             if address.link.is_none() && record.status.word != StatusWord::Gone {
-                writer.below.entry(address.path.to_vec()).or_default().push((address.clone(), record.clone()));
+                writer
+                    .below
+                    .entry(address.path.to_vec())
+                    .or_default()
+                    .push((address.clone(), record.clone()));
             }
         }
         let environment = writer.environment(&template);
         let mut tree = writer.stack(&[], &template, Some(environment));
         tree.insert("files".into(), writer.files());
-        Some(ForeignExport { tree: Json::Object(tree), left_out: writer.left_out })
+        Some(ForeignExport {
+            tree: Json::Object(tree),
+            left_out: writer.left_out,
+        })
     }
 }
 
 /// Sections of an environment that are imported.
-const IMPORTED_SECTIONS: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
+const IMPORTED_SECTIONS: [&str; 4] = [
+    "parameters",
+    "parameter_defaults",
+    "resource_registry",
+    "encrypted_param_names",
+];
 
 /// Whether a section has no content. Heat writes a `resources` entry into every registry.
 fn is_empty(section: &Json) -> bool {
     match section {
-        Json::Object(entries) => entries.iter().all(|(name, said)| name == "resources" && is_empty(said)),
+        Json::Object(entries) => entries
+            .iter()
+            .all(|(name, said)| name == "resources" && is_empty(said)),
         Json::Array(items) => items.is_empty(),
         other => other.is_null(),
     }
 }
 
-/// Returns the name of a file below the current folder. A URL of another machine is reduced to its last segment.
+/// Returns the name of a file below the current folder. A URL of another machine is reduced to its
+/// last segment.
 fn local(name: &str) -> String {
     match name.contains("://") {
         true => name.rsplit('/').next().unwrap_or(name).to_owned(),
@@ -106,17 +163,34 @@ fn local(name: &str) -> String {
 
 /// Collects the resources of a stack and of its nested stacks.
 fn resources(stack: &Json, path: &[Name], found: &mut Vec<ForeignObject>) {
-    for (name, resource) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
+    for (name, resource) in stack
+        .get("resources")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten()
+    {
         if resource.get("resources").is_some_and(Json::is_object) {
             let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
             resources(resource, &inner, found);
             continue;
         }
-        let id = resource.get("resource_id").and_then(Json::as_str).map(Name::from);
-        let data = resource.get("resource_data").and_then(Json::as_object).into_iter().flatten();
-        let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
+        let id = resource
+            .get("resource_id")
+            .and_then(Json::as_str)
+            .map(Name::from);
+        let data = resource
+            .get("resource_data")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten();
+        let fields = data
+            .filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
         let address = Address::inside(path, name.as_str());
-        found.push(ForeignObject { address, id, fields: fields.collect() });
+        found.push(ForeignObject {
+            address,
+            id,
+            fields: fields.collect(),
+        });
     }
 }
 
@@ -137,11 +211,19 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a stack with its resources and nested stacks.
-    fn stack(&mut self, path: &[Name], template: &Value, environment: Option<Json>) -> Map<String, Json> {
+    fn stack(
+        &mut self,
+        path: &[Name],
+        template: &Value,
+        environment: Option<Json>,
+    ) -> Map<String, Json> {
         let own = self.below.get(path).cloned().unwrap_or_default();
         let mut resources = Map::new();
         for (address, record) in &own {
-            resources.insert(address.name.to_string(), self.resource(address, record, template));
+            resources.insert(
+                address.name.to_string(),
+                self.resource(address, record, template),
+            );
         }
         let nested: Vec<Name> = self
             .below
@@ -160,8 +242,12 @@ impl Writer<'_> {
         }
         let (action, status) = stack_status(own.iter().map(|(_, record)| record.as_ref()));
         let instance = self.whole.instance.as_str();
-        let dialect::rules::DocumentName { name, id } =
-            self.whole.dialects.rules(DIALECT).naming.document(instance, path);
+        let dialect::rules::DocumentName { name, id } = self
+            .whole
+            .dialects
+            .rules(DIALECT)
+            .naming
+            .document(instance, path);
         let mut tree = Map::new();
         tree.insert("name".into(), json!(name));
         tree.insert("id".into(), json!(id));
@@ -173,7 +259,8 @@ impl Writer<'_> {
         }
         tree.extend(environment.map(|environment| ("environment".into(), environment)));
         tree.insert("resources".into(), Json::Object(resources));
-        // The value of `OS::project_id` in documents. The state has no project, and `stack adopt` does not read it.
+        // The value of `OS::project_id` in documents. The state has no project, and `stack adopt`
+        // does not read it.
         tree.insert("project_id".into(), json!("test_tenant_id"));
         tree.insert("stack_user_project_id".into(), Json::Null);
         tree.insert("tags".into(), json!([]));
@@ -184,7 +271,12 @@ impl Writer<'_> {
         let (action, status) = state_of(record);
         let written = type_of(template, &address.name);
         let mut data = Map::new();
-        for (name, value) in record.outputs.as_map().into_iter().flat_map(|fields| fields.iter()) {
+        for (name, value) in record
+            .outputs
+            .as_map()
+            .into_iter()
+            .flat_map(|fields| fields.iter())
+        {
             // Inputs are in the template. Heat stores only texts.
             let is_id = value.as_text() == Some(record.id.as_ref());
             if record.inputs.get(name).is_some() || value.is_null() || is_id {
@@ -195,7 +287,9 @@ impl Writer<'_> {
                 continue;
             }
             let value = value.revealed();
-            let text = value.as_text().map_or_else(|| json::value(&value, true).to_string(), str::to_owned);
+            let text = value
+                .as_text()
+                .map_or_else(|| json::value(&value, true).to_string(), str::to_owned);
             data.insert(name.to_string(), json!(text));
         }
         let mut metadata = record.metadata.get("custom").cloned().unwrap_or_default();
@@ -203,7 +297,11 @@ impl Writer<'_> {
             self.left_out.push(format!("the metadata of {address}"));
             metadata = Value::Null;
         }
-        let metadata = if metadata.is_null() { json!({}) } else { json::value(&metadata, true) };
+        let metadata = if metadata.is_null() {
+            json!({})
+        } else {
+            json::value(&metadata, true)
+        };
         let mut id = record.id.to_string();
         if !self.whole.reveal && record.hides_id() {
             id = String::new();
@@ -224,16 +322,32 @@ impl Writer<'_> {
         let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut hidden: Vec<String> = Vec::new();
         for (_, text) in &self.whole.kept.document.companions {
-            let Some(environment) = data(self.whole.dialects, text) else { continue };
+            let Some(environment) = data(self.whole.dialects, text) else {
+                continue;
+            };
             for section in SECTIONS {
-                for (name, value) in
-                    environment.get(section).and_then(Value::as_map).into_iter().flat_map(|all| all.iter())
+                for (name, value) in environment
+                    .get(section)
+                    .and_then(Value::as_map)
+                    .into_iter()
+                    .flat_map(|all| all.iter())
                 {
-                    sections.entry(section).or_default().insert(name.to_string(), json::value(value, true));
+                    sections
+                        .entry(section)
+                        .or_default()
+                        .insert(name.to_string(), json::value(value, true));
                 }
             }
-            let encrypted = environment.get("encrypted_param_names").and_then(Value::as_list).unwrap_or_default();
-            hidden.extend(encrypted.iter().filter_map(Value::as_text).map(str::to_owned));
+            let encrypted = environment
+                .get("encrypted_param_names")
+                .and_then(Value::as_list)
+                .unwrap_or_default();
+            hidden.extend(
+                encrypted
+                    .iter()
+                    .filter_map(Value::as_text)
+                    .map(str::to_owned),
+            );
         }
         let parameters = sections.entry("parameters").or_default();
         for (name, value) in &self.whole.kept.given.typed {
@@ -244,7 +358,9 @@ impl Writer<'_> {
         }
         let is_true = |value: &Value| match value {
             Value::Bool(is) => *is,
-            other => other.as_text().is_some_and(|text| text.eq_ignore_ascii_case("true")),
+            other => other
+                .as_text()
+                .is_some_and(|text| text.eq_ignore_ascii_case("true")),
         };
         let declared = template.get("parameters").and_then(Value::as_map);
         for (name, schema) in declared.into_iter().flat_map(|all| all.iter()) {
@@ -253,7 +369,9 @@ impl Writer<'_> {
             }
         }
         for section in ["parameters", "parameter_defaults"] {
-            let Some(values) = sections.get_mut(section).filter(|_| !self.whole.reveal) else { continue };
+            let Some(values) = sections.get_mut(section).filter(|_| !self.whole.reveal) else {
+                continue;
+            };
             for name in &hidden {
                 if values.remove(name).is_some() {
                     self.left_out.push(format!("the parameter {name}"));
@@ -290,14 +408,19 @@ impl Writer<'_> {
     /// Returns the template whose path is used as a type.
     fn document(&self, path: &str) -> Option<Value> {
         let documents = &self.whole.kept.answers.documents;
-        let child = documents.values().find(|child| child.request.path.as_ref() == path)?;
+        let child = documents
+            .values()
+            .find(|child| child.request.path.as_ref() == path)?;
         data(self.whole.dialects, &child.text)
     }
 }
 
 /// The type of a resource in its template; empty if the template does not declare the resource.
 fn type_of(template: &Value, name: &str) -> Name {
-    let declared = template.get("resources").and_then(|all| all.get(name)).and_then(|one| one.get("type"));
+    let declared = template
+        .get("resources")
+        .and_then(|all| all.get(name))
+        .and_then(|one| one.get("type"));
     declared.and_then(Value::as_text).unwrap_or_default().into()
 }
 
@@ -309,7 +432,9 @@ fn state_of(record: &Record) -> (&'static str, &'static str) {
         StatusOp::Delete => "DELETE",
     };
     let status = match record.status.word {
-        StatusWord::Ready | StatusWord::Retained | StatusWord::Gone | StatusWord::Configured => "COMPLETE",
+        StatusWord::Ready | StatusWord::Retained | StatusWord::Gone | StatusWord::Configured => {
+            "COMPLETE"
+        }
         StatusWord::Failed | StatusWord::Interrupted => "FAILED",
         _ => "IN_PROGRESS",
     };

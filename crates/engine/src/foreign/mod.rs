@@ -1,6 +1,7 @@
 //! State formats of other tools. Each format is a file of this folder and a line in [`FORMS`].
 //!
-//! Not here: the format of this program (`state::Exported`); how the resources become managed (`engine`).
+//! Not here: the format of this program (`state::Exported`); how the resources become managed
+//! (`engine`).
 
 mod adopt;
 mod form;
@@ -17,10 +18,17 @@ pub const FORMS: &[&dyn Form] = &[&heat::HeatFormat];
 
 /// Returns the format with a name.
 pub fn form(name: &str) -> Result<&'static dyn Form, Error> {
-    FORMS.iter().find(|form| form.name() == name).copied().ok_or_else(|| {
-        let known: Vec<&str> = FORMS.iter().map(|form| form.name()).collect();
-        Error::usage(format!("there is no form `{name}`; there is `{}`", known.join("`, `")))
-    })
+    FORMS
+        .iter()
+        .find(|form| form.name() == name)
+        .copied()
+        .ok_or_else(|| {
+            let known: Vec<&str> = FORMS.iter().map(|form| form.name()).collect();
+            Error::usage(format!(
+                "there is no form `{name}`; there is `{}`",
+                known.join("`, `")
+            ))
+        })
 }
 
 /// Returns the format of a text; `None` if the text has none of the known formats.

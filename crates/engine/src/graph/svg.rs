@@ -1,4 +1,5 @@
-//! A graph as a self-contained SVG drawing: no script, no embedded font, light or dark by the reader's preference.
+//! A graph as a self-contained SVG drawing: no script, no embedded font, light or dark by the
+//! reader's preference.
 //!
 //! Not here: the positions of nodes and edges (`layout`).
 
@@ -7,13 +8,15 @@ use super::picture::{Element, ElementKind, Picture};
 
 const FONT: f64 = 13.0;
 const SMALL: f64 = 11.0;
-/// The width of a character as a fraction of the font size. It is close to that of all monospace fonts.
+/// The width of a character as a fraction of the font size. It is close to that of all monospace
+/// fonts.
 const CHARACTER: f64 = 0.602;
 /// The distance from the text to the edge of its box.
 const PADDING: f64 = 12.0;
 const LINE: f64 = 17.0;
 const MARGIN: f64 = 24.0;
-/// The maximum length of a name. Longer names are shortened; the tooltip of the box shows the full name.
+/// The maximum length of a name. Longer names are shortened; the tooltip of the box shows the full
+/// name.
 const LONGEST: usize = 36;
 
 const STYLE: &str = "
@@ -51,7 +54,8 @@ const STYLE: &str = "
     }
 ";
 
-/// The kinds of dependencies in the order of the legend, each with the class that sets the dashes of its arrows.
+/// The kinds of dependencies in the order of the legend, each with the class that sets the dashes
+/// of its arrows.
 const REASONS: [(&str, &str); 7] = [
     ("reads", "reads"),
     ("depends-on", "depends-on"),
@@ -66,13 +70,21 @@ const REASONS: [(&str, &str); 7] = [
 pub fn to_svg(picture: &Picture) -> String {
     let sizes: Vec<Size> = picture.elements.iter().map(size).collect();
     let needs = picture.elements.iter().enumerate();
-    let arrows: Vec<(usize, usize, &str)> =
-        needs.flat_map(|(from, element)| element.needs.iter().map(move |(to, why)| (from, *to, *why))).collect();
+    let arrows: Vec<(usize, usize, &str)> = needs
+        .flat_map(|(from, element)| element.needs.iter().map(move |(to, why)| (from, *to, *why)))
+        .collect();
     let ends: Vec<(usize, usize)> = arrows.iter().map(|(from, to, _)| (*from, *to)).collect();
     let laid = layout(&sizes, &ends);
 
     let legend = legend(&arrows);
-    let (legend_width, legend_height) = (legend.1, if arrows.is_empty() { 0.0 } else { LINE + MARGIN });
+    let (legend_width, legend_height) = (
+        legend.1,
+        if arrows.is_empty() {
+            0.0
+        } else {
+            LINE + MARGIN
+        },
+    );
     let width = laid.size.width.max(legend_width) + 2.0 * MARGIN;
     let height = laid.size.height + legend_height + 2.0 * MARGIN;
     let (w, h) = (number(width), number(height));
@@ -100,21 +112,33 @@ pub fn to_svg(picture: &Picture) -> String {
     svg.push_str("  </g>\n");
     if !arrows.is_empty() {
         let (x, y) = (number(MARGIN), number(height - MARGIN));
-        svg.push_str(&format!("  <g transform=\"translate({x} {y})\">\n{}  </g>\n", legend.0));
+        svg.push_str(&format!(
+            "  <g transform=\"translate({x} {y})\">\n{}  </g>\n",
+            legend.0
+        ));
     }
     svg.push_str("</svg>\n");
     svg
 }
 
 fn class(why: &str) -> &str {
-    REASONS.iter().find(|(reason, _)| *reason == why).map_or("other", |(_, class)| class)
+    REASONS
+        .iter()
+        .find(|(reason, _)| *reason == why)
+        .map_or("other", |(_, class)| class)
 }
 
 fn size(element: &Element) -> Size {
     let name = columns(&shortened(&element.name)) * FONT * CHARACTER;
-    let ty = element.ty.as_ref().map_or(0.0, |ty| columns(&shortened(ty)) * SMALL * CHARACTER);
+    let ty = element
+        .ty
+        .as_ref()
+        .map_or(0.0, |ty| columns(&shortened(ty)) * SMALL * CHARACTER);
     let lines = if element.ty.is_some() { 2.0 } else { 1.0 };
-    Size { width: (name.max(ty) + 2.0 * PADDING).ceil(), height: lines * LINE + PADDING }
+    Size {
+        width: (name.max(ty) + 2.0 * PADDING).ceil(),
+        height: lines * LINE + PADDING,
+    }
 }
 
 fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
@@ -134,7 +158,10 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
             None => element.name.clone(),
         }),
     ));
-    svg.push_str(&format!("<rect class=\"box\" width=\"{width}\" height=\"{height}\" rx=\"{}\"/>", number(radius)));
+    svg.push_str(&format!(
+        "<rect class=\"box\" width=\"{width}\" height=\"{height}\" rx=\"{}\"/>",
+        number(radius)
+    ));
     if element.kind == ElementKind::Child {
         let (width, height) = (number(size.width - 6.0), number(size.height - 6.0));
         svg.push_str(&format!(
@@ -143,17 +170,25 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
     }
     let (x, y) = (number(PADDING), PADDING / 2.0 + 13.0);
     let name = escaped(&shortened(&element.name));
-    svg.push_str(&format!("<text class=\"name\" x=\"{x}\" y=\"{}\">{name}</text>", number(y)));
+    svg.push_str(&format!(
+        "<text class=\"name\" x=\"{x}\" y=\"{}\">{name}</text>",
+        number(y)
+    ));
     if let Some(ty) = &element.ty {
         let ty = escaped(&shortened(ty));
-        svg.push_str(&format!("<text class=\"type\" x=\"{x}\" y=\"{}\">{ty}</text>", number(y + LINE - 1.0)));
+        svg.push_str(&format!(
+            "<text class=\"type\" x=\"{x}\" y=\"{}\">{ty}</text>",
+            number(y + LINE - 1.0)
+        ));
     }
     svg.push_str("</g>\n");
 }
 
 /// Returns a smooth line through the points: horizontal within columns, curved between them.
 fn path(points: &[Point]) -> String {
-    let Some((first, rest)) = points.split_first() else { return String::new() };
+    let Some((first, rest)) = points.split_first() else {
+        return String::new();
+    };
     let mut path = format!("M{} {}", number(first.x), number(first.y));
     let mut from = *first;
     for (at, to) in rest.iter().enumerate() {
@@ -181,7 +216,8 @@ fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
             reasons.push(why);
         }
     }
-    let occurring: std::collections::HashSet<&str> = arrows.iter().map(|(_, _, why)| *why).collect();
+    let occurring: std::collections::HashSet<&str> =
+        arrows.iter().map(|(_, _, why)| *why).collect();
     let (mut svg, mut x) = (String::new(), 0.0);
     for why in reasons.into_iter().filter(|why| occurring.contains(why)) {
         let words = why.replace('-', " ");
@@ -201,7 +237,9 @@ fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
 /// Returns the width of a text in characters. East Asian wide characters count twice.
 fn columns(text: &str) -> f64 {
     let wide = |character: char| matches!(u32::from(character), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0x1f300..=0x1faff | 0x20000..=0x3fffd);
-    text.chars().map(|character| if wide(character) { 2.0 } else { 1.0 }).sum()
+    text.chars()
+        .map(|character| if wide(character) { 2.0 } else { 1.0 })
+        .sum()
 }
 
 fn shortened(text: &str) -> String {

@@ -14,7 +14,11 @@ fn of_engine() -> impl Iterator<Item = &'static Code> {
         ::apply::codes::CODES,
         run::codes::CODES,
     ];
-    understand::check::codes::CODES.iter().chain(phases.into_iter().flatten()).chain(crate::codes::CODES).copied()
+    understand::check::codes::CODES
+        .iter()
+        .chain(phases.into_iter().flatten())
+        .chain(crate::codes::CODES)
+        .copied()
 }
 
 /// All diagnostic codes with these dialects, sorted by name.
@@ -29,10 +33,13 @@ pub fn diagnostic_codes(dialects: &Dialects) -> Vec<&'static Code> {
 /// Returns the diagnostic code with a name. The error for an unknown name proposes a similar one.
 pub fn diagnostic_code(name: &str, dialects: &Dialects) -> Result<&'static Code, Error> {
     let all = diagnostic_codes(dialects);
-    all.iter().find(|code| code.name == name).copied().ok_or_else(|| Error::Usage {
-        message: format!("there is no diagnostic `{name}`"),
-        help: diag::nearest(name, all.iter().map(|code| code.name))
-            .map(|near| format!("did you mean `{near}`?"))
-            .or_else(|| Some("`cyan explain` lists them all".to_owned())),
-    })
+    all.iter()
+        .find(|code| code.name == name)
+        .copied()
+        .ok_or_else(|| Error::Usage {
+            message: format!("there is no diagnostic `{name}`"),
+            help: diag::nearest(name, all.iter().map(|code| code.name))
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`cyan explain` lists them all".to_owned())),
+        })
 }

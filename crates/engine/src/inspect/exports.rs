@@ -21,7 +21,11 @@ impl Session {
     /// The exported values of an instance.
     pub async fn exports(&self, instance: &InstanceName) -> Result<Exports, Error> {
         let snapshot = self.reading().load(instance).await?;
-        Ok(Exports { instance: instance.clone(), values: snapshot.exports, are_old: snapshot.exports_old })
+        Ok(Exports {
+            instance: instance.clone(),
+            values: snapshot.exports,
+            are_old: snapshot.exports_old,
+        })
     }
 }
 

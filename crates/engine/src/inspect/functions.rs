@@ -21,17 +21,30 @@ impl Library {
         let of_dialects = self
             .dialects
             .iter()
-            .flat_map(|dialect| dialect.functions().into_iter().map(|one| (dialect.name(), one)))
+            .flat_map(|dialect| {
+                dialect
+                    .functions()
+                    .into_iter()
+                    .map(|one| (dialect.name(), one))
+            })
             .collect();
-        Functions { of_expressions: self.functions.iter().collect(), of_dialects }
+        Functions {
+            of_expressions: self.functions.iter().collect(),
+            of_dialects,
+        }
     }
 
     /// Returns the functions with a name. The error for an unknown name proposes a similar one.
     pub fn functions_named(&self, name: &str) -> Result<Functions<'_>, Error> {
-        let Functions { of_dialects: all, .. } = self.all_functions();
+        let Functions {
+            of_dialects: all, ..
+        } = self.all_functions();
         let own = self.functions.get(name);
         if own.is_none() && all.iter().all(|(_, one)| one.name != name) {
-            let names = self.functions.names().chain(all.iter().map(|(_, one)| one.name));
+            let names = self
+                .functions
+                .names()
+                .chain(all.iter().map(|(_, one)| one.name));
             return Err(Error::Usage {
                 message: format!("there is no function `{name}`"),
                 help: diag::nearest(name, names)
@@ -39,7 +52,13 @@ impl Library {
                     .or_else(|| Some("`cyan functions` lists them all".to_owned())),
             });
         }
-        let of_dialects = all.into_iter().filter(|(_, one)| one.name == name).collect();
-        Ok(Functions { of_expressions: own.into_iter().collect(), of_dialects })
+        let of_dialects = all
+            .into_iter()
+            .filter(|(_, one)| one.name == name)
+            .collect();
+        Ok(Functions {
+            of_expressions: own.into_iter().collect(),
+            of_dialects,
+        })
     }
 }

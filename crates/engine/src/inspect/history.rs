@@ -12,7 +12,8 @@ pub struct History {
     pub instance: InstanceName,
     /// Its operations, the newest first.
     pub operations: Vec<GenerationInfo>,
-    /// Whether an operation holds the lease of the instance. Only the newest operation can still be running.
+    /// Whether an operation holds the lease of the instance. Only the newest operation can still be
+    /// running.
     pub is_held: bool,
 }
 
@@ -21,7 +22,15 @@ impl Session {
     pub async fn history(&self, instance: &InstanceName, limit: usize) -> Result<History, Error> {
         let store = self.reading();
         let operations = store.history(instance, limit).await?;
-        let is_held = store.info(instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.is_active());
-        Ok(History { instance: instance.clone(), operations, is_held })
+        let is_held = store
+            .info(instance)
+            .await?
+            .and_then(|info| info.holder)
+            .is_some_and(|holder| holder.is_active());
+        Ok(History {
+            instance: instance.clone(),
+            operations,
+            is_held,
+        })
     }
 }

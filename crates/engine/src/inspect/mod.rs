@@ -1,5 +1,5 @@
-//! The results of read-only requests: instances, details of an instance, its history; types, functions, codes and
-//! names.
+//! The results of read-only requests: instances, details of an instance, its history; types,
+//! functions, codes and names.
 //!
 //! Not here: their JSON forms (`json`); tables and texts for people (the front end).
 
@@ -22,7 +22,8 @@ pub use self::instances::{Instances, is_destroyed, status};
 pub use self::names::Names;
 pub use self::schema::SchemaTypes;
 pub use self::show::{
-    ChildDetails, Details, InstanceDetails, PendingDetails, ResourceDetails, computed, is_link, link_failed_at,
+    ChildDetails, Details, InstanceDetails, PendingDetails, ResourceDetails, computed, is_link,
+    link_failed_at,
 };
 pub use self::types::{TypeDetails, TypeEntry, TypeList, Types, filter_words, inner_schema};
 pub use self::waiting::{Pending, Waiting};

@@ -6,7 +6,13 @@ use provider::TypeRef;
 use crate::document::Document;
 
 /// The sections of a document that expressions read.
-const SECTIONS: [&str; 5] = ["variables", "values", "datasources", "children", "resources"];
+const SECTIONS: [&str; 5] = [
+    "variables",
+    "values",
+    "datasources",
+    "children",
+    "resources",
+];
 
 /// Names by the path that precedes them. The empty path has the names that can begin an expression.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +24,9 @@ impl Names {
     /// Collects the names of a checked document. A document without a blueprint has none.
     pub fn of(document: &Document) -> Names {
         let mut names = Names::default();
-        let Some(checked) = &document.checked else { return names };
+        let Some(checked) = &document.checked else {
+            return names;
+        };
         let (blueprint, catalogs) = (&checked.blueprint, &document.library.catalogs);
         fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
             map.keys().map(|name| name.to_string()).collect()
@@ -39,13 +47,25 @@ impl Names {
             for path in [name.to_string(), format!("resources.{name}")] {
                 names.add_names(&path, vec!["spec".to_owned(), "metadata".to_owned()]);
                 names.add_names(&format!("{path}.spec"), fields.clone());
-                let metadata = ["displayName", "labels", "annotations", "custom"].map(str::to_owned).to_vec();
+                let metadata = ["displayName", "labels", "annotations", "custom"]
+                    .map(str::to_owned)
+                    .to_vec();
                 names.add_names(&format!("{path}.metadata"), metadata);
             }
         }
-        let heads = SECTIONS.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
-        let functions = document.library.functions.names().map(|name| format!("{name}("));
-        let heads: Vec<String> = heads.chain(keys(&blueprint.resources)).chain(functions).collect();
+        let heads = SECTIONS
+            .iter()
+            .filter(|head| names.below.contains_key(**head))
+            .map(|head| format!("{head}."));
+        let functions = document
+            .library
+            .functions
+            .names()
+            .map(|name| format!("{name}("));
+        let heads: Vec<String> = heads
+            .chain(keys(&blueprint.resources))
+            .chain(functions)
+            .collect();
         names.add_names("", heads);
         names
     }
@@ -63,14 +83,25 @@ impl Names {
         let word = &before[before.trim_end_matches(part).len()..];
         let (path, begun) = word.rsplit_once('.').unwrap_or(("", word));
         // A member of a template has the same fields as the template.
-        let path = path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect::<Vec<_>>().join(".");
-        let fitting = self.below.get(&path).into_iter().flatten().filter(|name| name.starts_with(begun));
+        let path = path
+            .split('.')
+            .map(|step| step.split('[').next().unwrap_or(step))
+            .collect::<Vec<_>>()
+            .join(".");
+        let fitting = self
+            .below
+            .get(&path)
+            .into_iter()
+            .flatten()
+            .filter(|name| name.starts_with(begun));
         (at - begun.len(), fitting.cloned().collect())
     }
 
     /// All readable names, by section. Sections without names are left out.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        SECTIONS.iter().filter_map(|section| Some((*section, self.below.get(*section)?.as_slice())))
+        SECTIONS
+            .iter()
+            .filter_map(|section| Some((*section, self.below.get(*section)?.as_slice())))
     }
 }
 
@@ -84,15 +115,34 @@ mod tests {
         let put = |names: &mut Names, path: &str, list: &[&str]| {
             names.add_names(path, list.iter().map(|name| (*name).to_owned()).collect())
         };
-        put(&mut names, "", &["variables.", "trim(", "to_upper(", "table"]);
+        put(
+            &mut names,
+            "",
+            &["variables.", "trim(", "to_upper(", "table"],
+        );
         put(&mut names, "variables", &["region", "role"]);
         put(&mut names, "table", &["spec", "metadata"]);
         put(&mut names, "table.spec", &["id", "name"]);
         let complete = |line: &str| names.complete(line, line.len());
-        assert_eq!(complete("t"), (0, vec!["trim(".to_owned(), "to_upper(".into(), "table".into()]));
-        assert_eq!(complete("trim(variables.r"), (15, vec!["region".to_owned(), "role".into()]));
-        assert_eq!(complete("table[0].spec."), (14, vec!["id".to_owned(), "name".into()]));
+        assert_eq!(
+            complete("t"),
+            (
+                0,
+                vec!["trim(".to_owned(), "to_upper(".into(), "table".into()]
+            )
+        );
+        assert_eq!(
+            complete("trim(variables.r"),
+            (15, vec!["region".to_owned(), "role".into()])
+        );
+        assert_eq!(
+            complete("table[0].spec."),
+            (14, vec!["id".to_owned(), "name".into()])
+        );
         assert_eq!(complete("nothing.x"), (8, Vec::new()));
-        assert_eq!(names.complete("variables.reg + 1", 13), (10, vec!["region".to_owned()]));
+        assert_eq!(
+            names.complete("variables.reg + 1", 13),
+            (10, vec!["region".to_owned()])
+        );
     }
 }

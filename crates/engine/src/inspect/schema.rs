@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 use crate::error::Error;
 use crate::library::Library;
 
-/// The types that a JSON Schema contains. The default is all types except those of large catalogues.
+/// The types that a JSON Schema contains. The default is all types except those of large
+/// catalogues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SchemaTypes<'a> {
     /// Names of types, groups and namespaces of large catalogues to include.
@@ -16,22 +17,31 @@ pub struct SchemaTypes<'a> {
 }
 
 impl Library {
-    /// Returns the JSON Schema of a dialect. The error for an unknown dialect or type proposes a similar one.
+    /// Returns the JSON Schema of a dialect. The error for an unknown dialect or type proposes a
+    /// similar one.
     pub fn schema_of(&self, dialect: &str, types: SchemaTypes<'_>) -> Result<Json, Error> {
         let (catalogs, SchemaTypes { with, without }) = (&*self.catalogs, types);
         let Some(found) = self.dialects.get(dialect) else {
-            return Err(unknown_dialect(dialect, self.dialects.iter().map(|dialect| dialect.name())));
+            return Err(unknown_dialect(
+                dialect,
+                self.dialects.iter().map(|dialect| dialect.name()),
+            ));
         };
         let known = |begin: &str| {
-            let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
+            let mut names = catalogs
+                .resource_type_names()
+                .chain(catalogs.data_source_type_names());
             names.any(|name| begins(name, begin))
         };
         if let Some(unknown) = without.iter().chain(with).find(|begin| !known(begin)) {
             return Err(Error::Usage {
                 message: format!("no type is called `{unknown}`, and none begins so"),
-                help: diag::nearest(unknown, catalogs.namespaces().chain(catalogs.resource_type_names()))
-                    .map(|near| format!("did you mean `{near}`?"))
-                    .or_else(|| Some("`cyan types` lists them all".to_owned())),
+                help: diag::nearest(
+                    unknown,
+                    catalogs.namespaces().chain(catalogs.resource_type_names()),
+                )
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`cyan types` lists them all".to_owned())),
             });
         }
         let large: Vec<&str> = catalogs
@@ -44,7 +54,12 @@ impl Library {
             !is(without) && (is(with) || !large.contains(&TypeId::parse(name).package_name()))
         };
         let title = format!("A document of the dialect `{}`", found.name());
-        Ok(crate::phases::json_schema(&title, found.shape(), catalogs, wanted))
+        Ok(crate::phases::json_schema(
+            &title,
+            found.shape(),
+            catalogs,
+            wanted,
+        ))
     }
 }
 
@@ -57,7 +72,9 @@ fn unknown_dialect<'a>(dialect: &str, names: impl Iterator<Item = &'a str>) -> E
     }
 }
 
-/// Whether a type has this name, or is in the namespace or group of this name. Only whole segments match.
+/// Whether a type has this name, or is in the namespace or group of this name. Only whole segments
+/// match.
 fn begins(name: &str, begin: &str) -> bool {
-    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
+    name.strip_prefix(begin)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
 }

@@ -1,9 +1,13 @@
-//! Details of an instance, or of a part of it: a resource, a child document, or a resource that waits to be created.
+//! Details of an instance, or of a part of it: a resource, a child document, or a resource that
+//! waits to be created.
 
 use std::sync::Arc;
 
 use blueprint::{Address, Breakpoint, Map, Name};
-use state::{ChildRecord, EntryKind, InstanceInfo, InstanceName, Record, Snapshot, StatusWord, Store, StoreError};
+use state::{
+    ChildRecord, EntryKind, InstanceInfo, InstanceName, Record, Snapshot, StatusWord, Store,
+    StoreError,
+};
 
 use super::waiting::{Pending, Waiting};
 use crate::codes;
@@ -44,7 +48,8 @@ pub struct ResourceDetails {
     pub address: Address,
     /// Its record.
     pub record: Arc<Record>,
-    /// The error of the last operation on it, if that failed. Only set in the details of a single resource.
+    /// The error of the last operation on it, if that failed. Only set in the details of a single
+    /// resource.
     pub error: Option<String>,
     /// The breakpoint at which it waits.
     pub waiting: Option<Breakpoint>,
@@ -85,7 +90,11 @@ impl Session {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
         let (info, waiting) = (store.info(instance).await?, Waiting::of(&snapshot));
-        Ok(InstanceDetails { info, snapshot, waiting })
+        Ok(InstanceDetails {
+            info,
+            snapshot,
+            waiting,
+        })
     }
 
     /// Returns the details of a resource, a link or a child document, by its address.
@@ -98,44 +107,69 @@ impl Session {
             && let Some(record) = snapshot.records.get(&address)
         {
             let error = last_error(store.as_ref(), instance, &address, record).await?;
-            return Ok(Details::Resource(ResourceDetails { error, ..resource(&address, record, &waiting) }));
+            return Ok(Details::Resource(ResourceDetails {
+                error,
+                ..resource(&address, record, &waiting)
+            }));
         }
         if let Some(child) = child(place, &snapshot, &waiting) {
             return Ok(Details::Child(child));
         }
-        if let Some(pending) = waiting.pending.iter().find(|pending| pending.address.as_ref() == place) {
+        if let Some(pending) = waiting
+            .pending
+            .iter()
+            .find(|pending| pending.address.as_ref() == place)
+        {
             return Ok(Details::Pending(PendingDetails::Resource(pending.clone())));
         }
         if let Some(at) = waiting.at_child(place) {
-            return Ok(Details::Pending(PendingDetails::Child { place: place.into(), at }));
+            return Ok(Details::Pending(PendingDetails::Child {
+                place: place.into(),
+                at,
+            }));
         }
         let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
         let diagnostic = codes::UNKNOWN_ADDRESS
             .new(format!("there is no `{place}` in `{instance}`"))
             .help_nearest(place, names.iter().map(String::as_str));
-        Err(Error::Diagnosed(Box::new(match diagnostic.help.is_empty() {
-            true => diagnostic.help("`cyan show` lists the elements"),
-            false => diagnostic,
-        })))
+        Err(Error::Diagnosed(Box::new(
+            match diagnostic.help.is_empty() {
+                true => diagnostic.help("`cyan show` lists the elements"),
+                false => diagnostic,
+            },
+        )))
     }
 }
 
 impl InstanceDetails {
     /// All resources and links with a record.
     pub fn resources(&self) -> impl Iterator<Item = ResourceDetails> {
-        self.snapshot.records.iter().map(|(address, record)| resource(address, record, &self.waiting))
+        self.snapshot
+            .records
+            .iter()
+            .map(|(address, record)| resource(address, record, &self.waiting))
     }
 }
 
 fn resource(address: &Address, record: &Arc<Record>, waiting: &Waiting) -> ResourceDetails {
-    ResourceDetails { address: address.clone(), record: record.clone(), error: None, waiting: waiting.at(address) }
+    ResourceDetails {
+        address: address.clone(),
+        record: record.clone(),
+        error: None,
+        waiting: waiting.at(address),
+    }
 }
 
 /// Returns the details of a child that has a record or resources.
 fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDetails> {
     let path: Vec<Name> = place.split('/').map(Name::from).collect();
-    let below = snapshot.records.iter().filter(|(address, _)| address.path.starts_with(path.as_slice()));
-    let resources: Vec<_> = below.map(|(address, record)| resource(address, record, waiting)).collect();
+    let below = snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| address.path.starts_with(path.as_slice()));
+    let resources: Vec<_> = below
+        .map(|(address, record)| resource(address, record, waiting))
+        .collect();
     let record = snapshot.declared.children.get(place);
     if record.is_none() && resources.is_empty() {
         return None;
@@ -161,17 +195,23 @@ async fn last_error(
     }
     let log = store.log(instance, None, ENTRIES).await?;
     Ok(log.iter().rev().find_map(|entry| match &entry.entry.kind {
-        EntryKind::Outcome(outcome) if outcome.address == *address => outcome.error.as_ref().map(ToString::to_string),
+        EntryKind::Outcome(outcome) if outcome.address == *address => {
+            outcome.error.as_ref().map(ToString::to_string)
+        }
         _ => None,
     }))
 }
 
 /// Whether an address is that of a link itself, not of one of its ends or resources.
 pub fn is_link(address: &Address) -> bool {
-    address.link.as_ref().is_some_and(|link| link.part.is_none())
+    address
+        .link
+        .as_ref()
+        .is_some_and(|link| link.part.is_none())
 }
 
-/// The part at which a link has failed, according to its record; `None` if the record is not of a link (decision 5.4).
+/// The part at which a link has failed, according to its record; `None` if the record is not of a
+/// link (decision 5.4).
 pub fn link_failed_at(record: &Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }
@@ -180,5 +220,6 @@ pub fn link_failed_at(record: &Record) -> Option<&str> {
 pub fn computed(record: &Record) -> Map {
     let outputs = record.outputs.as_map().into_iter().flatten();
     let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());
-    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+    own.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }

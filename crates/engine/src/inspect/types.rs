@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema, TypeId};
 use provider::{
-    AbstractType, Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef,
-    plain_name,
+    AbstractType, Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType,
+    TransformDef, TypeRef, plain_name,
 };
 
 use crate::error::Error;
@@ -58,12 +58,14 @@ pub struct TypeDetails<'l> {
 }
 
 impl Library {
-    /// Returns the types that a name refers to: a catalogue, a group of types, a transform or a type. Without a name,
-    /// returns all types.
+    /// Returns the types that a name refers to: a catalogue, a group of types, a transform or a
+    /// type. Without a name, returns all types.
     pub fn types_named(&self, name: Option<&str>) -> Result<Types<'_>, Error> {
         let catalogs = &*self.catalogs;
         let Some(name) = name else {
-            return Ok(Types::Lists(catalogs.iter().map(|catalog| list(catalog, "")).collect()));
+            return Ok(Types::Lists(
+                catalogs.iter().map(|catalog| list(catalog, "")).collect(),
+            ));
         };
         // Open the catalogue of the name, so that the lists contain it.
         let named = catalogs.of(TypeId::parse(name).package_name());
@@ -82,24 +84,37 @@ impl Library {
         if let Some(transform) = catalogs.transform(name) {
             return Ok(Types::Transform(transform));
         }
-        let below: Vec<TypeList<'_>> =
-            catalogs.iter().filter(|catalog| has_below(catalog, name)).map(|catalog| list(catalog, name)).collect();
+        let below: Vec<TypeList<'_>> = catalogs
+            .iter()
+            .filter(|catalog| has_below(catalog, name))
+            .map(|catalog| list(catalog, name))
+            .collect();
         match below.is_empty() {
-            true => Err(unknown(name, catalogs.namespaces().chain(catalogs.transform_names()))),
+            true => Err(unknown(
+                name,
+                catalogs.namespaces().chain(catalogs.transform_names()),
+            )),
             false => Ok(Types::Lists(below)),
         }
     }
 
-    /// The hosted packages that the list of all types leaves out. Listing their types would start their plugins.
+    /// The hosted packages that the list of all types leaves out. Listing their types would start
+    /// their plugins.
     pub fn unlisted_packages(&self) -> impl Iterator<Item = &str> {
         let catalogs = &*self.catalogs;
-        let is_listed =
-            |name: &str| catalogs.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == name));
-        catalogs.namespaces().filter(move |name| catalogs.packages().hosted(name).is_some() && !is_listed(name))
+        let is_listed = |name: &str| {
+            catalogs
+                .iter()
+                .any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == name))
+        };
+        catalogs
+            .namespaces()
+            .filter(move |name| catalogs.packages().hosted(name).is_some() && !is_listed(name))
     }
 }
 
-/// Returns the catalogue with types below this name, such as those of a service, if the name itself is not a type.
+/// Returns the catalogue with types below this name, such as those of a service, if the name itself
+/// is not a type.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     let catalog = catalogs.of(TypeId::parse(name).package_name())?;
     let is_type = catalog.resource_type(name).is_some()
@@ -110,7 +125,9 @@ fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
 
 fn has_below(catalog: &Catalog, name: &str) -> bool {
     let below = plain_name(name);
-    let mut names = catalog.resource_type_names().chain(catalog.data_source_type_names());
+    let mut names = catalog
+        .resource_type_names()
+        .chain(catalog.data_source_type_names());
     names.any(|one| is_below(one, &below))
 }
 
@@ -134,29 +151,61 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {
 fn list<'c>(catalog: &'c Catalog, name: &str) -> TypeList<'c> {
     let below = plain_name(name);
     // Types of large catalogues are listed without their descriptions, which would have to be read.
-    let docs: IndexMap<TypeId, Name> =
-        catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
-    let of = |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
-    let resources =
-        catalog.resource_type_names().map(|name| TypeEntry { name, kind: "resource", docs: of(&docs, name) });
-    let data_docs: IndexMap<TypeId, Name> =
-        catalog.few_data_source_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
+    let docs: IndexMap<TypeId, Name> = catalog
+        .few_resource_types()
+        .map(|found| (found.name.clone(), found.docs.clone()))
+        .collect();
+    let of =
+        |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
+    let resources = catalog.resource_type_names().map(|name| TypeEntry {
+        name,
+        kind: "resource",
+        docs: of(&docs, name),
+    });
+    let data_docs: IndexMap<TypeId, Name> = catalog
+        .few_data_source_types()
+        .map(|found| (found.name.clone(), found.docs.clone()))
+        .collect();
     let sources = catalog.data_source_type_names().map(|name| TypeEntry {
         name,
         kind: "data source",
         docs: of(&data_docs, name),
     });
     let variables = catalog.variable_type_names().map(|name| {
-        let docs = catalog.variable_types.get(name).map(|ty| ty.docs.clone()).unwrap_or_default();
-        TypeEntry { name, kind: "variable", docs }
+        let docs = catalog
+            .variable_types
+            .get(name)
+            .map(|ty| ty.docs.clone())
+            .unwrap_or_default();
+        TypeEntry {
+            name,
+            kind: "variable",
+            docs,
+        }
     });
     let abstract_types = catalog.transforms.values().flat_map(|transform| {
         let types = transform.abstract_types.iter();
-        let types = types.map(|(name, ty)| TypeEntry { name, kind: "abstract", docs: ty.docs.clone() });
-        types.chain([TypeEntry { name: &transform.name, kind: "transform", docs: transform.docs.clone() }])
+        let types = types.map(|(name, ty)| TypeEntry {
+            name,
+            kind: "abstract",
+            docs: ty.docs.clone(),
+        });
+        types.chain([TypeEntry {
+            name: &transform.name,
+            kind: "transform",
+            docs: transform.docs.clone(),
+        }])
     });
-    let all = resources.chain(sources).chain(variables).chain(abstract_types);
-    TypeList { catalog, types: all.filter(|one| name.is_empty() || is_below(one.name, &below)).collect() }
+    let all = resources
+        .chain(sources)
+        .chain(variables)
+        .chain(abstract_types);
+    TypeList {
+        catalog,
+        types: all
+            .filter(|one| name.is_empty() || is_below(one.name, &below))
+            .collect(),
+    }
 }
 
 fn type_details<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c>, Error> {
@@ -171,7 +220,9 @@ fn type_details<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c
         name: name.to_owned(),
         resource: known(catalogs.resource_type(&id)),
         data_source: known(catalogs.data_source_type(&id)),
-        abstract_type: catalogs.abstract_type(name).map(|(transform, ty)| (transform.as_ref(), ty)),
+        abstract_type: catalogs
+            .abstract_type(name)
+            .map(|(transform, ty)| (transform.as_ref(), ty)),
         variable: known(catalogs.variable_type(&id)),
     };
     let is_known = details.resource.is_some()
@@ -181,11 +232,18 @@ fn type_details<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c
     if is_known {
         return Ok(details);
     }
-    let names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
+    let names = catalogs
+        .resource_type_names()
+        .chain(catalogs.data_source_type_names());
     let names = names.chain(catalogs.variable_type_names());
     // A name with one slash can only be that of a service.
     if name.matches('/').count() == 1 {
-        let services = names.flat_map(|one| one.rsplit_once('/').map(|(service, _)| service).into_iter().chain([one]));
+        let services = names.flat_map(|one| {
+            one.rsplit_once('/')
+                .map(|(service, _)| service)
+                .into_iter()
+                .chain([one])
+        });
         return Err(unknown(name, services));
     }
     Err(unknown(name, names.chain(catalogs.namespaces())))

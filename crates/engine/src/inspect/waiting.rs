@@ -18,7 +18,14 @@ impl Pending {
     /// Its status, in the form of a record's status.
     pub fn status(&self) -> Status {
         let op = StatusOp::of(self.at);
-        Status::new(op, if op == StatusOp::Delete { StatusWord::Gone } else { StatusWord::Pending })
+        Status::new(
+            op,
+            if op == StatusOp::Delete {
+                StatusWord::Gone
+            } else {
+                StatusWord::Pending
+            },
+        )
     }
 }
 
@@ -42,11 +49,18 @@ impl Waiting {
                 waiting.children.insert(place.into(), at);
             }
             let address = name.parse::<Address>().ok();
-            let is_recorded = address.as_ref().is_some_and(|address| snapshot.records.contains_key(address));
+            let is_recorded = address
+                .as_ref()
+                .is_some_and(|address| snapshot.records.contains_key(address));
             if Stop::child(name).is_none() && !is_recorded {
-                waiting.pending.push(Pending { address: name.clone(), at });
+                waiting.pending.push(Pending {
+                    address: name.clone(),
+                    at,
+                });
             }
-            waiting.resources.extend(address.map(|address| (address, at)));
+            waiting
+                .resources
+                .extend(address.map(|address| (address, at)));
         }
         waiting
     }

@@ -23,7 +23,10 @@ pub fn drift(instance: &InstanceName, report: &DriftReport) -> Json {
 
 /// Resources that could not be read, with the reasons.
 pub(super) fn unread(unread: &IndexMap<Address, Name>) -> Json {
-    unread.iter().map(|(address, why)| json!({"address": address, "why": why})).collect()
+    unread
+        .iter()
+        .map(|(address, why)| json!({"address": address, "why": why}))
+        .collect()
 }
 
 /// A resource that differs from the state.

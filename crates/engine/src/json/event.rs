@@ -6,9 +6,15 @@ use super::time::time;
 use crate::frontend::{Envelope, Notice, SessionEvent};
 use crate::progress::UnfinishedStep;
 
-/// An event with the id of its operation, its number and its time. `step` is the number of its step in the plan.
+/// An event with the id of its operation, its number and its time. `step` is the number of its step
+/// in the plan.
 pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
-    let Envelope { operation, sequence, at_ms, event } = envelope;
+    let Envelope {
+        operation,
+        sequence,
+        at_ms,
+        event,
+    } = envelope;
     let mut json = match event {
         // All values of an event can be serialised.
         SessionEvent::Operation(event) => serde_json::to_value(event).unwrap_or_default(),
@@ -38,9 +44,15 @@ fn notice(notice: &Notice) -> Json {
     let (word, fields) = match notice {
         Notice::BelongsTo(instance) => ("belongs-to", json!({"instance": instance})),
         Notice::NewInstance(instance) => ("new-instance", json!({"instance": instance})),
-        Notice::DataSourceHasEffects { name, type_name } => ("reading-acts", json!({"name": name, "type": type_name})),
-        Notice::AtLastGeneration(generation) => ("at-last-generation", json!({"generation": generation})),
-        Notice::NotPruned { instance, why } => ("not-pruned", json!({"instance": instance, "reason": why})),
+        Notice::DataSourceHasEffects { name, type_name } => {
+            ("reading-acts", json!({"name": name, "type": type_name}))
+        }
+        Notice::AtLastGeneration(generation) => {
+            ("at-last-generation", json!({"generation": generation}))
+        }
+        Notice::NotPruned { instance, why } => {
+            ("not-pruned", json!({"instance": instance, "reason": why}))
+        }
         Notice::Store(text) => ("store", json!({"text": text})),
     };
     let mut json = json!({"event": "notice", "notice": word});
@@ -58,12 +70,32 @@ mod tests {
 
     #[test]
     fn every_kind_of_event_has_a_form() {
-        let of = |event| envelope(&Envelope { operation: "ab".into(), sequence: 3, at_ms: 1, event }, None);
+        let of = |event| {
+            envelope(
+                &Envelope {
+                    operation: "ab".into(),
+                    sequence: 3,
+                    at_ms: 1,
+                    event,
+                },
+                None,
+            )
+        };
         let rest = r#""operation_id":"ab","sequence":3,"time":"1970-01-01T00:00:00.001Z"}"#;
-        let asked = SessionEvent::ProviderRetry { what: "a".into(), pause: Duration::from_secs(1), why: "busy".into() };
+        let asked = SessionEvent::ProviderRetry {
+            what: "a".into(),
+            pause: Duration::from_secs(1),
+            why: "busy".into(),
+        };
         for (event, form) in [
-            (SessionEvent::Reading("a".parse().unwrap()), r#"{"event":"reading","address":"a","#),
-            (asked, r#"{"event":"asked-again","what":"a","after_ms":1000,"reason":"busy","#),
+            (
+                SessionEvent::Reading("a".parse().unwrap()),
+                r#"{"event":"reading","address":"a","#,
+            ),
+            (
+                asked,
+                r#"{"event":"asked-again","what":"a","after_ms":1000,"reason":"busy","#,
+            ),
             (
                 SessionEvent::Notice(Notice::AtLastGeneration(7)),
                 r#"{"event":"notice","notice":"at-last-generation","generation":7,"#,

@@ -19,6 +19,9 @@ pub fn export(instance: &InstanceName, name: &str, exported: &Value, reveal: boo
 
 /// Values by name.
 pub(super) fn named(values: &IndexMap<Name, Value>, reveal: bool) -> Json {
-    let map: Map = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let map: Map = values
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     value(&Value::Map(map.into()), reveal)
 }

@@ -14,17 +14,33 @@ pub fn functions(functions: &Functions<'_>) -> Json {
 /// The functions with one name: an object if there is one function, otherwise a list.
 pub fn functions_named(functions: &Functions<'_>) -> Json {
     let mut all = each(functions);
-    if all.len() == 1 { all.remove(0) } else { json!({"functions": all}) }
+    if all.len() == 1 {
+        all.remove(0)
+    } else {
+        json!({"functions": all})
+    }
 }
 
 fn each(functions: &Functions<'_>) -> Vec<Json> {
-    let own = functions.of_expressions.iter().map(|one| of_expressions(one));
-    own.chain(functions.of_dialects.iter().map(|(dialect, one)| of_dialect(dialect, one))).collect()
+    let own = functions
+        .of_expressions
+        .iter()
+        .map(|one| of_expressions(one));
+    own.chain(
+        functions
+            .of_dialects
+            .iter()
+            .map(|(dialect, one)| of_dialect(dialect, one)),
+    )
+    .collect()
 }
 
 fn of_expressions(function: &FunctionDef) -> Json {
-    let examples: Vec<Json> =
-        function.examples.iter().map(|example| json!({"call": example.call, "gives": example.expected})).collect();
+    let examples: Vec<Json> = function
+        .examples
+        .iter()
+        .map(|example| json!({"call": example.call, "gives": example.expected}))
+        .collect();
     json!({"name": function.name, "signature": function.signature(), "docs": function.docs, "examples": examples})
 }
 

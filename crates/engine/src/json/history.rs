@@ -14,17 +14,24 @@ pub fn history(history: &History) -> Json {
 /// An operation of the history.
 pub fn operation(one: &GenerationInfo) -> Json {
     let operation = &one.operation;
-    let finished = one.finished.map(|Ended { outcome, at, generation, counts }| {
-        json!({
-            "outcome": outcome,
-            "at": at,
-            "generation": generation,
-            "created": counts.created,
-            "updated": counts.updated,
-            "deleted": counts.deleted,
-            "replaced": counts.replaced,
-        })
-    });
+    let finished = one.finished.map(
+        |Ended {
+             outcome,
+             at,
+             generation,
+             counts,
+         }| {
+            json!({
+                "outcome": outcome,
+                "at": at,
+                "generation": generation,
+                "created": counts.created,
+                "updated": counts.updated,
+                "deleted": counts.deleted,
+                "replaced": counts.replaced,
+            })
+        },
+    );
     json!({
         "id": operation.id,
         "kind": operation.kind,

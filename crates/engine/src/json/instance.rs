@@ -27,7 +27,10 @@ pub(super) fn instance(info: &InstanceInfo) -> Json {
         json["verified"] = false.into();
     }
     if !info.waiting.is_empty() {
-        let waiting = info.waiting.iter().map(|(address, at)| json!({"address": address, "at": at}));
+        let waiting = info
+            .waiting
+            .iter()
+            .map(|(address, at)| json!({"address": address, "at": at}));
         json["waiting"] = waiting.collect();
     }
     json

@@ -1,10 +1,13 @@
-//! A plan as machine output: all its steps at the top level, and each child document as a plan of its own.
+//! A plan as machine output: all its steps at the top level, and each child document as a plan of
+//! its own.
 //!
 //! Not here: the reference of the fields (`docs/json.md`).
 
 use std::collections::HashMap;
 
-use crate::phases::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
+use crate::phases::plan_file::{
+    hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step,
+};
 use crate::phases::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use blueprint::{Address, Name, Value};
 use serde_json::{Map, Value as Json, json};
@@ -18,15 +21,33 @@ pub fn plan(plan: &Plan) -> Map<String, Json> {
     map.insert("revision".into(), json!(plan.revision));
     map.insert("counts".into(), counts(plan.counts()));
     map.extend(body(steps.iter(), plan.links.iter()));
-    map.insert("exports".into(), plan.exports.iter().map(|export| json!(hidden_export(export))).collect());
-    map.insert("metadata".into(), plan.metadata_changes.iter().map(|entry| json!(hidden_export(entry))).collect());
+    map.insert(
+        "exports".into(),
+        plan.exports
+            .iter()
+            .map(|export| json!(hidden_export(export)))
+            .collect(),
+    );
+    map.insert(
+        "metadata".into(),
+        plan.metadata_changes
+            .iter()
+            .map(|entry| json!(hidden_export(entry)))
+            .collect(),
+    );
     if !plan.stops.is_empty() {
         map.insert("stops".into(), json!(plan.stops));
     }
     map.insert("drift".into(), drift(plan));
     map.insert("unread".into(), super::drift::unread(&plan.answers.unread));
-    map.insert("left_alone".into(), json!(hidden_left_alone(&plan.left_alone)));
-    map.insert("children".into(), Children::of(plan, &steps).below("").into());
+    map.insert(
+        "left_alone".into(),
+        json!(hidden_left_alone(&plan.left_alone)),
+    );
+    map.insert(
+        "children".into(),
+        Children::of(plan, &steps).below("").into(),
+    );
     map
 }
 
@@ -38,11 +59,20 @@ fn counts([create, update, delete, replace]: [u64; 4]) -> Json {
 fn drift(plan: &Plan) -> Json {
     let actions: HashMap<&Address, Action> = match plan.drift.is_empty() {
         true => HashMap::new(),
-        false => plan.steps.iter().map(|step| (&step.address, step.action)).collect(),
+        false => plan
+            .steps
+            .iter()
+            .map(|step| (&step.address, step.action))
+            .collect(),
     };
     let one = |drifted: &Drifted| {
         let mut json = super::drift::drifted(drifted);
-        json["action"] = json!(actions.get(&drifted.address).copied().unwrap_or(Action::None));
+        json["action"] = json!(
+            actions
+                .get(&drifted.address)
+                .copied()
+                .unwrap_or(Action::None)
+        );
         json
     };
     plan.drift.iter().map(one).collect()
@@ -57,11 +87,17 @@ fn body<'p>(
     for (step, _) in steps.clone() {
         if let Some(source) = &step.made_from {
             let steps = made.entry(source.to_string()).or_insert_with(|| json!([]));
-            steps.as_array_mut().into_iter().for_each(|steps| steps.push(json!(step.id)));
+            steps
+                .as_array_mut()
+                .into_iter()
+                .for_each(|steps| steps.push(json!(step.id)));
         }
     }
     let mut map = Map::new();
-    map.insert("steps".into(), steps.map(|(_, json)| json.clone()).collect());
+    map.insert(
+        "steps".into(),
+        steps.map(|(_, json)| json.clone()).collect(),
+    );
     map.insert("links".into(), links.map(link).collect());
     map.insert("made_from".into(), made.into());
     map
@@ -85,7 +121,11 @@ fn step(step: &Step) -> Json {
 
 fn link(link: &LinkChange) -> Json {
     let mut json = json!(hidden_link(link));
-    let changes: Vec<Change> = link.effects.iter().map(|effect| effect.change.clone()).collect();
+    let changes: Vec<Change> = link
+        .effects
+        .iter()
+        .map(|effect| effect.change.clone())
+        .collect();
     mark(json.get_mut("effects"), &changes);
     json
 }
@@ -99,7 +139,12 @@ fn mark(json: Option<&mut Json>, changes: &[Change]) {
             _ => "changed",
         };
         json["kind"] = json!(kind);
-        if change.before.iter().chain(&change.after).any(Value::has_secret) {
+        if change
+            .before
+            .iter()
+            .chain(&change.after)
+            .any(Value::has_secret)
+        {
             json["secret"] = json!(true);
         }
     }
@@ -126,14 +171,25 @@ impl<'p> Children<'p> {
         }
         children.leave_alone(hidden_left_alone(&plan.left_alone));
         for child in &plan.children {
-            let above = child.address.rsplit_once('/').map_or("", |(above, _)| above);
+            let above = child
+                .address
+                .rsplit_once('/')
+                .map_or("", |(above, _)| above);
             children.below.entry(above).or_default().push(child);
         }
         for step in steps {
-            children.steps.entry(&*step.0.address.path).or_default().push(step);
+            children
+                .steps
+                .entry(&*step.0.address.path)
+                .or_default()
+                .push(step);
         }
         for link in &plan.links {
-            children.links.entry(&*link.address.path).or_default().push(link);
+            children
+                .links
+                .entry(&*link.address.path)
+                .or_default()
+                .push(link);
         }
         children
     }
@@ -141,23 +197,55 @@ impl<'p> Children<'p> {
     /// The children that a document includes, by name.
     fn below(&self, place: &str) -> Map<String, Json> {
         let children = self.below.get(place).into_iter().flatten();
-        let named = |child: &ChildChange| child.address.rsplit('/').next().unwrap_or_default().to_owned();
-        children.map(|child| (named(child), self.child(child).0.into())).collect()
+        let named = |child: &ChildChange| {
+            child
+                .address
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        children
+            .map(|child| (named(child), self.child(child).0.into()))
+            .collect()
     }
 
     /// A child, and the number of steps of each kind in it and in its children.
     fn child(&self, child: &ChildChange) -> (Map<String, Json>, [u64; 4]) {
         let path: Vec<Name> = child.address.split('/').map(Name::from).collect();
-        let steps = self.steps.get(path.as_slice()).map_or(&[][..], Vec::as_slice);
-        let of = |action| steps.iter().filter(|(step, _)| step.action == action).count() as u64;
-        let mut all = [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)];
+        let steps = self
+            .steps
+            .get(path.as_slice())
+            .map_or(&[][..], Vec::as_slice);
+        let of = |action| {
+            steps
+                .iter()
+                .filter(|(step, _)| step.action == action)
+                .count() as u64
+        };
+        let mut all = [
+            of(Action::Create),
+            of(Action::Update),
+            of(Action::Delete),
+            of(Action::Replace),
+        ];
         // A temporary resource also counts as deleted.
         all[2] += steps.iter().filter(|(step, _)| step.temporary).count() as u64;
         let mut below = Map::new();
         for inner in self.below.get(child.address.as_ref()).into_iter().flatten() {
             let (json, more) = self.child(inner);
-            all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
-            below.insert(inner.address.rsplit('/').next().unwrap_or_default().to_owned(), json.into());
+            all.iter_mut()
+                .zip(more)
+                .for_each(|(all, more)| *all += more);
+            below.insert(
+                inner
+                    .address
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+                json.into(),
+            );
         }
         let shown = hidden_child(child);
         let mut map = Map::new();
@@ -188,8 +276,16 @@ impl<'p> Children<'p> {
                 of(self.left_alone.entry(address.path.to_vec()).or_default()).push(address);
             }
         }
-        for (address, differs) in all.document_differs.into_iter().filter(|(address, _)| !address.path.is_empty()) {
-            self.left_alone.entry(address.path.to_vec()).or_default().document_differs.insert(address, differs);
+        for (address, differs) in all
+            .document_differs
+            .into_iter()
+            .filter(|(address, _)| !address.path.is_empty())
+        {
+            self.left_alone
+                .entry(address.path.to_vec())
+                .or_default()
+                .document_differs
+                .insert(address, differs);
         }
     }
 }

@@ -8,7 +8,12 @@ use crate::inspect::{Pending, ResourceDetails, computed, is_link, link_failed_at
 
 /// A resource or a link.
 pub(super) fn resource(details: &ResourceDetails, reveal: bool) -> Json {
-    let ResourceDetails { address, record, error, waiting } = details;
+    let ResourceDetails {
+        address,
+        record,
+        error,
+        waiting,
+    } = details;
     if is_link(address) {
         return json!({
             "address": address,

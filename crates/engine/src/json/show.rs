@@ -17,13 +17,22 @@ pub fn details(details: &Details, reveal: bool) -> Json {
         Details::Resource(details) => resource(details, reveal),
         Details::Child(details) => child(details, reveal),
         Details::Pending(PendingDetails::Resource(waiting)) => pending(waiting),
-        Details::Pending(PendingDetails::Child { place, at }) => json!({"address": place, "waiting": at}),
+        Details::Pending(PendingDetails::Child { place, at }) => {
+            json!({"address": place, "waiting": at})
+        }
     }
 }
 
 fn instance_json(details: &InstanceDetails, reveal: bool) -> Json {
-    let InstanceDetails { info, snapshot, waiting } = details;
-    let mut resources: Vec<Json> = details.resources().map(|one| resource(&one, reveal)).collect();
+    let InstanceDetails {
+        info,
+        snapshot,
+        waiting,
+    } = details;
+    let mut resources: Vec<Json> = details
+        .resources()
+        .map(|one| resource(&one, reveal))
+        .collect();
     resources.extend(waiting.pending.iter().map(pending));
     json!({
         "instance": info.as_ref().map(instance),
@@ -41,7 +50,11 @@ fn child(details: &ChildDetails, reveal: bool) -> Json {
     let mut json = recorded(&details.record, reveal);
     json["address"] = json!(details.place);
     json["exports_old"] = json!(details.exports_old);
-    json["resources"] = details.resources.iter().map(|one| resource(one, reveal)).collect();
+    json["resources"] = details
+        .resources
+        .iter()
+        .map(|one| resource(one, reveal))
+        .collect();
     if let Some(at) = details.waiting {
         json["waiting"] = json!(at);
     }
@@ -61,14 +74,29 @@ fn children(snapshot: &Snapshot, waiting: &Waiting, reveal: bool) -> Json {
         }
         (place.to_string(), json)
     });
-    let new = waiting.children.iter().filter(|(place, _)| !snapshot.declared.children.contains_key(*place));
-    known.chain(new.map(|(place, at)| (place.to_string(), json!({"waiting": at})))).collect::<Map<_, _>>().into()
+    let new = waiting
+        .children
+        .iter()
+        .filter(|(place, _)| !snapshot.declared.children.contains_key(*place));
+    known
+        .chain(new.map(|(place, at)| (place.to_string(), json!({"waiting": at}))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// All data sources, each with its type and metadata.
 fn data_sources(snapshot: &Snapshot, reveal: bool) -> Json {
     let one = |(name, source): (&Name, &DataRecord)| {
-        (name.to_string(), json!({"type": source.type_name, "metadata": value(&source.metadata, reveal)}))
+        (
+            name.to_string(),
+            json!({"type": source.type_name, "metadata": value(&source.metadata, reveal)}),
+        )
     };
-    snapshot.declared.data_sources.iter().map(one).collect::<Map<_, _>>().into()
+    snapshot
+        .declared
+        .data_sources
+        .iter()
+        .map(one)
+        .collect::<Map<_, _>>()
+        .into()
 }

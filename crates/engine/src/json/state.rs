@@ -15,12 +15,16 @@ pub fn verification(found: &Verification) -> Json {
         };
         json!({"name": instance.name, "rows": instance.rows, "checked_by": by})
     });
-    let damaged = found.damaged.iter().map(|damage| json!({"instance": damage.instance, "what": damage.what}));
+    let damaged = found
+        .damaged
+        .iter()
+        .map(|damage| json!({"instance": damage.instance, "what": damage.what}));
     let (instances, damaged): (Vec<_>, Vec<_>) = (instances.collect(), damaged.collect());
     json!({"instances": instances, "damaged": damaged})
 }
 
-/// The operations that were removed from a history, and the numbers of removed entries and documents.
+/// The operations that were removed from a history, and the numbers of removed entries and
+/// documents.
 pub fn pruned(instance: &InstanceName, operations: &[GenerationInfo], pruned: &Pruned) -> Json {
     let operations: Vec<Json> = operations.iter().map(operation).collect();
     json!({

@@ -17,7 +17,9 @@ pub fn types(types: &Types<'_>) -> Json {
 
 fn all(lists: &[TypeList<'_>]) -> Json {
     let entries = lists.iter().flat_map(|list| &list.types);
-    let entries: Vec<Json> = entries.map(|one| json!({"name": one.name, "kind": one.kind, "docs": one.docs})).collect();
+    let entries: Vec<Json> = entries
+        .map(|one| json!({"name": one.name, "kind": one.kind, "docs": one.docs}))
+        .collect();
     json!({"types": entries})
 }
 
@@ -28,16 +30,36 @@ fn transform(def: &TransformDef) -> Json {
 
 /// The types with one name, by kind.
 fn one(details: &TypeDetails<'_>) -> Json {
-    let TypeDetails { name, resource: of_resources, data_source: of_data, abstract_type, variable: of_variables } =
-        details;
+    let TypeDetails {
+        name,
+        resource: of_resources,
+        data_source: of_data,
+        abstract_type,
+        variable: of_variables,
+    } = details;
     let mut kinds = Map::new();
-    kinds.extend(of_resources.as_ref().map(|ty| ("resource".into(), resource(ty))));
-    kinds.extend(of_data.as_ref().map(|ty| ("datasource".into(), data_source(ty))));
+    kinds.extend(
+        of_resources
+            .as_ref()
+            .map(|ty| ("resource".into(), resource(ty))),
+    );
+    kinds.extend(
+        of_data
+            .as_ref()
+            .map(|ty| ("datasource".into(), data_source(ty))),
+    );
     kinds.extend(abstract_type.map(|(transform, ty)| {
         let (transform, fields) = (&transform.name, schema(&ty.schema));
-        ("abstract".into(), json!({"name": name, "docs": ty.docs, "transform": transform, "fields": fields}))
+        (
+            "abstract".into(),
+            json!({"name": name, "docs": ty.docs, "transform": transform, "fields": fields}),
+        )
     }));
-    kinds.extend(of_variables.as_ref().map(|ty| ("variable".into(), variable(ty))));
+    kinds.extend(
+        of_variables
+            .as_ref()
+            .map(|ty| ("variable".into(), variable(ty))),
+    );
     Json::Object(kinds)
 }
 
@@ -72,8 +94,9 @@ fn data_source(ty: &DataSourceType) -> Json {
 
 fn variable(ty: &CustomType) -> Json {
     let options = ty.options.iter();
-    let options: Vec<Json> =
-        options.map(|option| json!({"label": option.label, "value": option.value, "docs": option.docs})).collect();
+    let options: Vec<Json> = options
+        .map(|option| json!({"label": option.label, "value": option.value, "docs": option.docs}))
+        .collect();
     json!({"name": ty.name, "docs": ty.docs, "type": ty.ty.to_string(), "options": options})
 }
 

@@ -24,8 +24,11 @@ impl DocumentReader<'_> {
         // Parents precede their children in `places`, so the reverse order visits children first.
         for at in (0..self.places.len()).rev() {
             let place = &self.places[at];
-            let children: Vec<Option<u32>> =
-                place.children.iter().map(|child| child.map(|child| of_place[child as usize])).collect();
+            let children: Vec<Option<u32>> = place
+                .children
+                .iter()
+                .map(|child| child.map(|child| of_place[child as usize]))
+                .collect();
             let key = (place.text, children);
             if let Some(number) = known.get(&key) {
                 of_place[at] = *number;
@@ -33,7 +36,9 @@ impl DocumentReader<'_> {
             }
             let below = |child: &Option<u32>| {
                 let below = results.get((*child)? as usize)?;
-                Some(Included { checked: below.checked.clone() })
+                Some(Included {
+                    checked: below.checked.clone(),
+                })
             };
             let included: Vec<Option<Included>> = key.1.iter().map(below).collect();
             let mut mistakes = Diagnostics::new();
@@ -46,7 +51,11 @@ impl DocumentReader<'_> {
             );
             of_place[at] = results.len() as u32;
             known.insert(key, results.len() as u32);
-            results.push(CheckResult { checked: Arc::new(checked), found: mistakes, passed: passed.into() });
+            results.push(CheckResult {
+                checked: Arc::new(checked),
+                found: mistakes,
+                passed: passed.into(),
+            });
         }
         let order = self.order();
         let shown = self.errors_of_passed_secrets(&of_place, &results);
@@ -54,7 +63,9 @@ impl DocumentReader<'_> {
         let is_wrong = |judged: &CheckResult| judged.found.has_errors();
         let planned = self.reading.complete && !found.has_errors() && !results.iter().any(is_wrong);
         let valued = match self.reading.given {
-            Some(_) if !planned && self.places.len() > 1 => self.check_with_values(&of_place, &results),
+            Some(_) if !planned && self.places.len() > 1 => {
+                self.check_with_values(&of_place, &results)
+            }
             _ => PlacedMistakes::default(),
         };
         found.extend(self.size());
@@ -83,7 +94,8 @@ impl DocumentReader<'_> {
             (false, false) => DocumentDependence::ByInputs,
             (false, true) => DocumentDependence::Fixed,
         };
-        Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found).with_limits(room)
+        Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found)
+            .with_limits(room)
     }
 
     /// The diagnostic for too many resources in total, if any. An include counts as a resource.
@@ -93,9 +105,13 @@ impl DocumentReader<'_> {
             let blueprint = &self.texts[place.text as usize].blueprint;
             blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
         };
-        let place = root.span.unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
+        let place = root
+            .span
+            .unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
         let limits = self.reading.context.settings.limits(root.dialect);
-        self.rules_of(0).sizes.resources(self.places.iter().map(of).sum(), &limits, place)
+        self.rules_of(0)
+            .sizes
+            .resources(self.places.iter().map(of).sum(), &limits, place)
     }
 
     /// All places in the order of the text, each before its children.
@@ -110,25 +126,34 @@ impl DocumentReader<'_> {
     }
 
     /// The errors that documents have only because their parents pass them secrets, by place.
-    pub(super) fn errors_of_passed_secrets(&self, of_place: &[u32], results: &[CheckResult]) -> PlacedMistakes {
+    pub(super) fn errors_of_passed_secrets(
+        &self,
+        of_place: &[u32],
+        results: &[CheckResult],
+    ) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
         let mut passed_secrets: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
         type Down = (Diagnostics, Vec<Arc<[bool]>>);
-        let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
+        let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> =
+            HashMap::default();
         // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let received_secrets = passed_secrets[at].clone();
-            let (wrong, passed) = known.entry((of_place[at], received_secrets.clone())).or_insert_with(|| {
-                let document = &results[of_place[at] as usize].checked;
-                let of = |child: u32| results[of_place[child as usize] as usize].checked.clone();
-                let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
-                let passed = check::secrets_passed_down(document, &children, &received_secrets);
-                (
-                    check::errors_of_passed_secrets(document, &children, &received_secrets),
-                    passed.into_iter().map(Arc::from).collect(),
-                )
-            });
+            let (wrong, passed) = known
+                .entry((of_place[at], received_secrets.clone()))
+                .or_insert_with(|| {
+                    let document = &results[of_place[at] as usize].checked;
+                    let of =
+                        |child: u32| results[of_place[child as usize] as usize].checked.clone();
+                    let children: Vec<Option<Arc<Checked>>> =
+                        place.children.iter().map(|child| child.map(of)).collect();
+                    let passed = check::secrets_passed_down(document, &children, &received_secrets);
+                    (
+                        check::errors_of_passed_secrets(document, &children, &received_secrets),
+                        passed.into_iter().map(Arc::from).collect(),
+                    )
+                });
             if !wrong.is_empty() {
                 mistakes.insert(at as u32, wrong.clone());
             }

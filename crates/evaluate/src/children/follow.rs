@@ -1,4 +1,5 @@
-//! Follows includes in rounds. Each round requests all documents that are known to be needed, concurrently.
+//! Follows includes in rounds. Each round requests all documents that are known to be needed,
+//! concurrently.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +40,11 @@ impl DocumentReader<'_> {
                 match self.next_need(place, include, inputs) {
                     IncludeNeed::Document(request) => {
                         let key = PinnedRequest::new(&request, &self.reading.folder).key();
-                        requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
+                        requests
+                            .entry(key)
+                            .or_insert_with(|| (request, Vec::new()))
+                            .1
+                            .push((place, include));
                     }
                     IncludeNeed::Answers(more) if self.reading.complete => {
                         asks.extend(more.into_iter().map(|ask| (place, ask)));
@@ -50,22 +55,34 @@ impl DocumentReader<'_> {
                         later.push((place, include));
                     }
                     IncludeNeed::NotYetRead => later.push((place, include)),
-                    IncludeNeed::Group => expanded.extend(self.expand(place, include, inputs).await),
-                    IncludeNeed::Answers(_) | IncludeNeed::InputsMissing => self.has_open_includes = true,
+                    IncludeNeed::Group => {
+                        expanded.extend(self.expand(place, include, inputs).await)
+                    }
+                    IncludeNeed::Answers(_) | IncludeNeed::InputsMissing => {
+                        self.has_open_includes = true
+                    }
                     IncludeNeed::Nothing => {}
                 }
             }
             let settled = self.data.len();
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
-            if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
-                // The other includes wait for each other, or for a document that cannot be read. Expand the groups with
-                // the known values.
+            if requests.is_empty()
+                && asks.is_empty()
+                && searches.is_empty()
+                && expanded.is_empty()
+                && !settled
+            {
+                // The other includes wait for each other, or for a document that cannot be read.
+                // Expand the groups with the known values.
                 let is_group = |(place, include): &Include| {
                     let children = &self.text_of(*place).blueprint.children;
-                    children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
+                    children
+                        .get_index(*include as usize)
+                        .is_some_and(|(_, child)| child.expansion.is_some())
                 };
-                let (groups, others): (Vec<Include>, Vec<Include>) = later.into_iter().partition(is_group);
+                let (groups, others): (Vec<Include>, Vec<Include>) =
+                    later.into_iter().partition(is_group);
                 if groups.is_empty() {
                     for (place, include) in others {
                         self.report_unknown(place, include);
@@ -89,10 +106,18 @@ impl DocumentReader<'_> {
 
     /// The next need of an include.
     pub(super) fn next_need(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
-        let Some((blueprint, at)) = self.child(place, include) else { return IncludeNeed::Nothing };
-        let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeNeed::Nothing };
+        let Some((blueprint, at)) = self.child(place, include) else {
+            return IncludeNeed::Nothing;
+        };
+        let Some((_, child)) = blueprint.children.get_index(at) else {
+            return IncludeNeed::Nothing;
+        };
         let limits = self.reading.context.settings.limits(blueprint.dialect);
-        let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
+        let most = self
+            .rules_of(place)
+            .sizes
+            .most_levels(&limits)
+            .min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), include_errors::too_deep(child, most));
             return IncludeNeed::Nothing;
@@ -110,13 +135,17 @@ impl DocumentReader<'_> {
                 IncludeValue::Searches(more) => return IncludeNeed::Searches(more),
                 IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
-                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    why.into_iter()
+                        .for_each(|why| self.report((place, include), *why));
                     return IncludeNeed::InputsMissing;
                 }
             }
         }
         if let Some(expansion) = &child.expansion {
-            return match self.include_context(inputs).evaluate(place, &expansion.spec) {
+            return match self
+                .include_context(inputs)
+                .evaluate(place, &expansion.spec)
+            {
                 IncludeValue::Asks(more) => IncludeNeed::Answers(more),
                 IncludeValue::NotYetRead => IncludeNeed::NotYetRead,
                 IncludeValue::Searches(more) => IncludeNeed::Searches(more),
@@ -124,13 +153,23 @@ impl DocumentReader<'_> {
             };
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
-        parts.extend(child.source.iter().flat_map(source_entries).map(|(key, value)| (value, key.item.as_ref())));
+        parts.extend(
+            child
+                .source
+                .iter()
+                .flat_map(source_entries)
+                .map(|(key, value)| (value, key.item.as_ref())),
+        );
         let mut texts: Vec<Name> = Vec::with_capacity(parts.len());
         let mut asks = Vec::new();
         let mut open = false;
         for (expr, what) in parts {
             // Other checks report a literal that is not a text or is empty.
-            if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
+            if what == "path"
+                && expr
+                    .as_literal()
+                    .is_some_and(|value| value.as_text().is_none_or(str::is_empty))
+            {
                 return IncludeNeed::Nothing;
             }
             let known = match expr.as_literal() {
@@ -150,7 +189,8 @@ impl DocumentReader<'_> {
                 IncludeValue::Searches(more) => return IncludeNeed::Searches(more),
                 IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
-                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    why.into_iter()
+                        .for_each(|why| self.report((place, include), *why));
                     return IncludeNeed::InputsMissing;
                 }
             };
@@ -166,7 +206,9 @@ impl DocumentReader<'_> {
                 return IncludeNeed::Nothing;
             }
             match expr::to_text(&value) {
-                Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
+                Some(Ok(text)) if !value.is_null() => {
+                    texts.push(text.as_text().unwrap_or_default().into())
+                }
                 // The check reports a wrong type.
                 _ if what != "path" && value.is_null() => texts.push("".into()),
                 _ => return IncludeNeed::Nothing,
@@ -197,9 +239,14 @@ impl DocumentReader<'_> {
         if !self.reading.complete {
             return;
         }
-        let Some((blueprint, at)) = self.child(place, include) else { return };
+        let Some((blueprint, at)) = self.child(place, include) else {
+            return;
+        };
         if let Some((_, child)) = blueprint.children.get_index(at) {
-            self.report((place, include), include_errors::unknown(&child.path, "path"));
+            self.report(
+                (place, include),
+                include_errors::unknown(&child.path, "path"),
+            );
         }
     }
 
@@ -210,7 +257,9 @@ impl DocumentReader<'_> {
         let now = world.environment().now();
         let functions = self.reading.functions;
         let questions = asks.iter().map(|(place, ask)| {
-            let location = self.texts[self.places[*place as usize].text as usize].location.clone();
+            let location = self.texts[self.places[*place as usize].text as usize]
+                .location
+                .clone();
             let folder = folder.clone();
             async move {
                 let folder = location.as_ref().and_then(folder_of).unwrap_or(folder);
@@ -218,11 +267,18 @@ impl DocumentReader<'_> {
             }
         });
         let answers = futures::future::join_all(questions.collect::<Vec<_>>()).await;
-        self.answers.extend(asks.into_iter().zip(answers).map(|((place, ask), answer)| (place, ask, answer)));
+        self.answers.extend(
+            asks.into_iter()
+                .zip(answers)
+                .map(|((place, ask), answer)| (place, ask, answer)),
+        );
     }
 
     /// Reads the requested documents. Returns their includes.
-    pub(super) async fn read(&mut self, requests: IndexMap<Name, (Request, Vec<Include>)>) -> Vec<Include> {
+    pub(super) async fn read(
+        &mut self,
+        requests: IndexMap<Name, (Request, Vec<Include>)>,
+    ) -> Vec<Include> {
         let world = self.reading.world;
         let earlier = self.reading.earlier_reads;
         let folder = self.reading.folder.clone();
@@ -251,10 +307,16 @@ impl DocumentReader<'_> {
                 Err(error) => Err(error),
             };
             for (place, include) in includes {
-                let Some((blueprint, at)) = self.child(place, include) else { continue };
-                let Some((name, child)) = blueprint.children.get_index(at) else { continue };
+                let Some((blueprint, at)) = self.child(place, include) else {
+                    continue;
+                };
+                let Some((name, child)) = blueprint.children.get_index(at) else {
+                    continue;
+                };
                 match &text {
-                    Err(error) => self.report((place, include), include_errors::read_failed(child, error)),
+                    Err(error) => {
+                        self.report((place, include), include_errors::read_failed(child, error))
+                    }
                     Ok(text) => {
                         self.add_readable_exports(*text, blueprint.dialect);
                         next.extend(self.place_text(place, include, name, child, *text));
@@ -285,8 +347,9 @@ impl DocumentReader<'_> {
             }
             return Ok(known);
         }
-        let text = std::str::from_utf8(&document.bytes)
-            .map_err(|error| source::SourceError::not_document(include_errors::no_text(error.valid_up_to())))?;
+        let text = std::str::from_utf8(&document.bytes).map_err(|error| {
+            source::SourceError::not_document(include_errors::no_text(error.valid_up_to()))
+        })?;
         if let Some(page) = source::web_page(&document.bytes) {
             return Err(source::SourceError::not_document(page));
         }
@@ -294,11 +357,25 @@ impl DocumentReader<'_> {
         let shown = self.display_path(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let loaded = self.load(file, &mut context, Some(document.location.clone()), &mut found).await;
+        let loaded = self
+            .load(
+                file,
+                &mut context,
+                Some(document.location.clone()),
+                &mut found,
+            )
+            .await;
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
-        self.texts.push(Text { file, location, blueprint, context, found, refused: Vec::new() });
+        self.texts.push(Text {
+            file,
+            location,
+            blueprint,
+            context,
+            found,
+            refused: Vec::new(),
+        });
         self.of_location.insert(place, Some(number));
         Ok(Some(number))
     }
@@ -311,16 +388,44 @@ impl DocumentReader<'_> {
         location: Option<Location>,
         found: &mut Diagnostics,
     ) -> Loaded {
-        let ReadingContext { dialects, functions, catalogs, .. } = self.reading;
-        let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), context, found);
-        load_with_answers(&mut self.reading, &mut self.pinned, loaded, context, location.as_ref(), found).await
+        let ReadingContext {
+            dialects,
+            functions,
+            catalogs,
+            ..
+        } = self.reading;
+        let loaded = load(
+            self.reading.files,
+            file,
+            dialects,
+            functions,
+            catalogs.packages(),
+            context,
+            found,
+        );
+        load_with_answers(
+            &mut self.reading,
+            &mut self.pinned,
+            loaded,
+            context,
+            location.as_ref(),
+            found,
+        )
+        .await
     }
 
-    /// Adds the exports that a document in the dialect `reader` can read of this document besides the declared ones.
+    /// Adds the exports that a document in the dialect `reader` can read of this document besides
+    /// the declared ones.
     pub(super) fn add_readable_exports(&mut self, text: Option<u32>, reader: &'static str) {
-        let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
+        let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else {
+            return;
+        };
         if text.blueprint.dialect != reader {
-            self.reading.dialects.rules(reader).children.add_exports(Arc::make_mut(&mut text.blueprint));
+            self.reading
+                .dialects
+                .rules(reader)
+                .children
+                .add_exports(Arc::make_mut(&mut text.blueprint));
         }
     }
 
@@ -339,15 +444,24 @@ impl DocumentReader<'_> {
             let it = &self.places[at as usize];
             if it.text == text {
                 let files = &self.reading.files;
-                let shown = files.get(self.texts[text as usize].file).map_or("", |file| file.name()).to_owned();
-                self.report((place, include), include_errors::include_cycle(name, child, &shown));
+                let shown = files
+                    .get(self.texts[text as usize].file)
+                    .map_or("", |file| file.name())
+                    .to_owned();
+                self.report(
+                    (place, include),
+                    include_errors::include_cycle(name, child, &shown),
+                );
                 return Vec::new();
             }
             above = it.parent.map(|(parent, _)| parent);
         }
         if self.places.len() >= MOST_PLACES {
             if !std::mem::replace(&mut self.reported_too_many_places, true) {
-                self.report((place, include), include_errors::too_many(child, MOST_PLACES));
+                self.report(
+                    (place, include),
+                    include_errors::too_many(child, MOST_PLACES),
+                );
             }
             return Vec::new();
         }
@@ -356,7 +470,10 @@ impl DocumentReader<'_> {
             let most = self.most_members();
             if self.members > most {
                 if !std::mem::replace(&mut self.reported_too_many_members, true) {
-                    self.report((place, include), include_errors::too_many_members(child, most));
+                    self.report(
+                        (place, include),
+                        include_errors::too_many_members(child, most),
+                    );
                 }
                 return Vec::new();
             }
@@ -376,8 +493,17 @@ impl DocumentReader<'_> {
     }
 }
 
-/// The metadata entries that locate a document. Without a source type, only the checksum counts; the rest is free data.
-fn source_entries(source: &blueprint::SourceMetadata) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
-    let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
-    source.entries.iter().filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")
+/// The metadata entries that locate a document. Without a source type, only the checksum counts;
+/// the rest is free data.
+fn source_entries(
+    source: &blueprint::SourceMetadata,
+) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
+    let has_kind = source
+        .entries
+        .iter()
+        .any(|(key, _)| key.item.as_ref() == "sourceType");
+    source
+        .entries
+        .iter()
+        .filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")
 }

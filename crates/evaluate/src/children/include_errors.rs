@@ -20,13 +20,19 @@ pub(super) fn with_dialect_message(
     {
         let path = child.path.as_literal().and_then(|path| path.as_text());
         let mistake = match diagnostic.code {
-            code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::UnreadableChild),
+            code if code.name == expr::codes::SOURCE_UNREADABLE.name => {
+                path.map(Mistake::UnreadableChild)
+            }
             code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
-                Some(Mistake::TooDeep(rules.sizes.most_levels(&DialectLimits::default())))
+                Some(Mistake::TooDeep(
+                    rules.sizes.most_levels(&DialectLimits::default()),
+                ))
             }
             _ => None,
         };
-        diagnostic.native_message = mistake.and_then(|mistake| rules.messages.of(&mistake)).map(Box::new);
+        diagnostic.native_message = mistake
+            .and_then(|mistake| rules.messages.of(&mistake))
+            .map(Box::new);
     }
     diagnostic
 }
@@ -41,18 +47,29 @@ pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
 
 /// The diagnostic for a document that could not be read, at the part of the include that caused it.
 pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
-    let entry =
-        |name: &str| child.source.iter().flat_map(|source| &source.entries).find(|(key, _)| key.item.as_ref() == name);
+    let entry = |name: &str| {
+        child
+            .source
+            .iter()
+            .flat_map(|source| &source.entries)
+            .find(|(key, _)| key.item.as_ref() == name)
+    };
     let diagnostic = match error {
-        SourceError::UnknownKind { kind } => {
-            codes::UNKNOWN_SOURCE_TYPE.new(format!("unknown source type `{kind}`")).label(
+        SourceError::UnknownKind { kind } => codes::UNKNOWN_SOURCE_TYPE
+            .new(format!("unknown source type `{kind}`"))
+            .label(
                 entry("sourceType").map_or(child.path.span, |(_, value)| value.span),
                 "no such kind of remote source",
-            )
-        }
+            ),
         SourceError::Settings { key, problem } if key != "path" => codes::SOURCE_METADATA
             .new("keys of a remote source are missing or wrong")
-            .label(child.source.as_ref().map_or(child.path.span, |source| source.span), format!("`{key}` {problem}")),
+            .label(
+                child
+                    .source
+                    .as_ref()
+                    .map_or(child.path.span, |source| source.span),
+                format!("`{key}` {problem}"),
+            ),
         SourceError::Settings { problem, .. } => expr::codes::SOURCE_UNREADABLE
             .new("the document cannot be read")
             .label(child.path.span, format!("it {problem}")),
@@ -61,14 +78,20 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
             .label(child.path.span, "its content is something else")
             .note(format!("pinned: {expected}"))
             .note(format!("found:  {found}")),
-        other => {
-            expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
-        }
+        other => expr::codes::SOURCE_UNREADABLE
+            .new("the document cannot be read")
+            .label(child.path.span, other.to_string()),
     };
     // The location of the document is not visible in a type that stands for a document, so add it.
-    let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
+    let target = child
+        .path
+        .as_literal()
+        .and_then(|path| path.as_text())
+        .filter(|_| child.stands_for.is_some());
     let diagnostic = match (target, &child.stands_for) {
-        (Some(target), Some(written)) => diagnostic.note(format!("`{}` is mapped to `{target}`", written.item)),
+        (Some(target), Some(written)) => {
+            diagnostic.note(format!("`{}` is mapped to `{target}`", written.item))
+        }
         _ => diagnostic,
     };
     match error.help() {
@@ -80,8 +103,13 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
 /// The diagnostic for a document that includes itself.
 pub(super) fn include_cycle(name: &str, child: &Child, shown: &str) -> Diagnostic {
     codes::CHILD_CYCLE
-        .new(format!("the include `{name}` leads back to a document that it is a part of"))
-        .label(child.path.span, format!("this is `{shown}`, which includes this document"))
+        .new(format!(
+            "the include `{name}` leads back to a document that it is a part of"
+        ))
+        .label(
+            child.path.span,
+            format!("this is `{shown}`, which includes this document"),
+        )
         .help("move what both use into a separate document")
 }
 
@@ -105,13 +133,20 @@ pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
     understand::check::children::substitutions(expr, &mut places);
     let span = places.first().map_or(expr.span, |(span, _)| *span);
     codes::INCLUDE_PATH_UNKNOWN
-        .new(format!("the {} of an include must be known before the deployment", quoted(what)))
+        .new(format!(
+            "the {} of an include must be known before the deployment",
+            quoted(what)
+        ))
         .label(span, "this is known on deploy")
         .help("use variables, values made from them, or data sources that can be read at stage")
 }
 
 fn quoted(what: &str) -> String {
-    if what == "path" { what.to_owned() } else { format!("`{what}`") }
+    if what == "path" {
+        what.to_owned()
+    } else {
+        format!("`{what}`")
+    }
 }
 
 /// The diagnostic for a secret in the location of a document.
@@ -120,7 +155,10 @@ pub(super) fn secret(expr: &Expr) -> Diagnostic {
     understand::check::children::substitutions(expr, &mut places);
     codes::SECRET_EXPOSED
         .new("a secret would show in the path of an include")
-        .label(places.first().map_or(expr.span, |(span, _)| *span), "this comes from a secret")
+        .label(
+            places.first().map_or(expr.span, |(span, _)| *span),
+            "this comes from a secret",
+        )
         .help("use a value that is not secret")
 }
 

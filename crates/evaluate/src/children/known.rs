@@ -1,7 +1,9 @@
-//! Evaluates expressions before the deployment, because the location of an include must be known then.
+//! Evaluates expressions before the deployment, because the location of an include must be known
+//! then.
 //!
-//! The known values are variables, values computed from them, inputs of included documents, exports of documents that
-//! have been read, literal fields of resources, and data sources with known filters. Everything else is Unknown.
+//! The known values are variables, values computed from them, inputs of included documents, exports
+//! of documents that have been read, literal fields of resources, and data sources with known
+//! filters. Everything else is Unknown.
 //!
 //! Not here: asking the world (`mod.rs`).
 
@@ -46,7 +48,8 @@ pub(super) struct IncludeContext<'a> {
     pub functions: &'a FunctionTable,
     pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
-    /// The exports of the data sources read so far, by place and position. `None` if no data sources are read.
+    /// The exports of the data sources read so far, by place and position. `None` if no data
+    /// sources are read.
     pub data_sources: Option<&'a DataSourceExports>,
     /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
@@ -54,7 +57,8 @@ pub(super) struct IncludeContext<'a> {
     pub catalogs: &'a Catalogs,
     /// The memory that values have used so far.
     pub(super) meter: &'a Cell<expr::Meter>,
-    /// Cache of fields, by place, resource and field, and of exports, by place, `usize::MAX` and export.
+    /// Cache of fields, by place, resource and field, and of exports, by place, `usize::MAX` and
+    /// export.
     pub parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
     /// Cache of values, by place and position.
     pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
@@ -66,7 +70,9 @@ pub(super) struct IncludeContext<'a> {
 
 impl IncludeContext<'_> {
     fn dialect(&self, place: u32) -> &'static str {
-        self.texts[self.places[place as usize].text as usize].blueprint.dialect
+        self.texts[self.places[place as usize].text as usize]
+            .blueprint
+            .dialect
     }
 
     /// Evaluates an expression of the document in a place.
@@ -129,9 +135,14 @@ impl<'k> IncludeFrame<'k> {
         outcome
     }
 
-    /// Evaluates a part of a document once. Without the cache, a chain of parts of which each reads the next one twice
-    /// takes exponential time.
-    fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, EvaluationStop> {
+    /// Evaluates a part of a document once. Without the cache, a chain of parts of which each reads
+    /// the next one twice takes exponential time.
+    fn part(
+        &mut self,
+        place: u32,
+        at: (usize, usize),
+        expr: &Expr,
+    ) -> Result<Value, EvaluationStop> {
         let key = (place, at.0, at.1);
         if let Some(value) = self.knowledge.parts.borrow().get(&key) {
             return Ok(value.clone());
@@ -145,9 +156,16 @@ impl<'k> IncludeFrame<'k> {
         let knowledge = self.knowledge;
         let place = &knowledge.places[self.place as usize];
         let blueprint = &knowledge.texts[place.text as usize].blueprint;
-        let (at, _, input) = blueprint.inputs.get_full(name).ok_or(EvaluationStop::Reported)?;
+        let (at, _, input) = blueprint
+            .inputs
+            .get_full(name)
+            .ok_or(EvaluationStop::Reported)?;
         let Some((above, include)) = place.parent else {
-            return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
+            return Ok(knowledge
+                .inputs
+                .get(at)
+                .cloned()
+                .unwrap_or_else(|| Value::unknown(None, None)));
         };
         if let Some(value) = knowledge.passed.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
@@ -158,57 +176,94 @@ impl<'k> IncludeFrame<'k> {
             .get_index(include as usize)
             .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
         let place = written.map_or(input.span, |(_, expr)| expr.span);
-        let given = written.map(|(_, expr)| self.evaluate_in(above, expr)).transpose()?;
+        let given = written
+            .map(|(_, expr)| self.evaluate_in(above, expr))
+            .transpose()?;
         let native = |given: Option<&Value>, found: &mut Diagnostics| {
             let given = match (given, written) {
-                (Some(value), Some((_, expr))) => exported(value.clone(), &input.ty, expr, found).ok()?,
+                (Some(value), Some((_, expr))) => {
+                    exported(value.clone(), &input.ty, expr, found).ok()?
+                }
                 _ => Value::Null,
             };
-            let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
+            let default = || {
+                input
+                    .default
+                    .as_ref()
+                    .map_or_else(|| Value::unknown(None, None), |it| it.item.clone())
+            };
             Some(if given.is_null() { default() } else { given }.tainted(input.secret))
         };
         // Errors of the input are reported where it is passed.
         let rules = knowledge.dialects.rules(blueprint.dialect);
-        let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
+        let value = rules.inputs.passed(
+            name,
+            input,
+            given.as_ref(),
+            place,
+            &native,
+            &mut Diagnostics::new(),
+        );
         let value = value.ok_or(EvaluationStop::Reported)?;
-        knowledge.passed.borrow_mut().insert((self.place, at), value.clone());
+        knowledge
+            .passed
+            .borrow_mut()
+            .insert((self.place, at), value.clone());
         Ok(value)
     }
 
     fn local(&mut self, name: &Name) -> Result<Value, EvaluationStop> {
         let knowledge = self.knowledge;
-        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let (at, _, local) = blueprint.locals.get_full(name).ok_or(EvaluationStop::Reported)?;
+        let blueprint =
+            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let (at, _, local) = blueprint
+            .locals
+            .get_full(name)
+            .ok_or(EvaluationStop::Reported)?;
         if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
         let this = (self.place, at);
         if knowledge.under_evaluation.borrow().contains(&this) {
             let circle = dialect::codes::CYCLE.new(format!("`{name}` needs itself"));
-            return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "its value depends on itself"))));
+            return Err(EvaluationStop::Failed(Box::new(
+                circle.label(local.span, "its value depends on itself"),
+            )));
         }
         knowledge.under_evaluation.borrow_mut().push(this);
         let value = self.evaluate_in(self.place, &local.value);
         knowledge.under_evaluation.borrow_mut().pop();
         let value = value?;
-        let value =
-            declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| EvaluationStop::Reported)?;
+        let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new())
+            .map_err(|_| EvaluationStop::Reported)?;
         let value = value.tainted(local.secret);
-        knowledge.values.borrow_mut().insert((self.place, at), value.clone());
+        knowledge
+            .values
+            .borrow_mut()
+            .insert((self.place, at), value.clone());
         Ok(value)
     }
 
     /// A field that the document sets, of a resource that is certain to exist.
     fn written(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
-        let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
+        let unknown = Ok(ResolvedHead {
+            value: Value::unknown(None, None),
+            used: reference.path.len(),
+        });
         let knowledge = self.knowledge;
-        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let (at, _, resource) = blueprint.resources.get_full(name).ok_or(EvaluationStop::Reported)?;
+        let blueprint =
+            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let (at, _, resource) = blueprint
+            .resources
+            .get_full(name)
+            .ok_or(EvaluationStop::Reported)?;
         let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
             AccessorKind::Name(name) => Some(name.as_ref()),
             AccessorKind::Index(_) => None,
         });
-        let (Some(Some(part)), Some(Some(field))) = (names.next(), names.next()) else { return unknown };
+        let (Some(Some(part)), Some(Some(field))) = (names.next(), names.next()) else {
+            return unknown;
+        };
         let ty = match knowledge.catalogs.resource_type(&resource.type_name.item) {
             TypeRef::Known(ty) => Some(ty),
             _ => None,
@@ -218,15 +273,27 @@ impl<'k> IncludeFrame<'k> {
             // An attribute that equals a field.
             ("attributes", Some(ty)) => match ty.attribute(field) {
                 Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
-                Some(Attribute::Nothing) if ty.schema.open => return Ok(ResolvedHead { value: Value::Null, used: 2 }),
+                Some(Attribute::Nothing) if ty.schema.open => {
+                    return Ok(ResolvedHead {
+                        value: Value::Null,
+                        used: 2,
+                    });
+                }
                 _ => return unknown,
             },
             _ => return unknown,
         };
         let declared = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
-        let ExprKind::Map(entries) = &resource.spec.kind else { return unknown };
-        let entry = entries.iter().enumerate().find(|(_, (key, _))| key.item.as_ref() == field);
-        let Some((number, (_, expr))) = entry.filter(|_| resource.each.is_none() && resource.external.is_none()) else {
+        let ExprKind::Map(entries) = &resource.spec.kind else {
+            return unknown;
+        };
+        let entry = entries
+            .iter()
+            .enumerate()
+            .find(|(_, (key, _))| key.item.as_ref() == field);
+        let Some((number, (_, expr))) =
+            entry.filter(|_| resource.each.is_none() && resource.external.is_none())
+        else {
             return unknown;
         };
         if let Some(condition) = &resource.condition
@@ -236,16 +303,32 @@ impl<'k> IncludeFrame<'k> {
         }
         let value = self.part(self.place, (at, number), expr)?;
         let is_secret = declared.is_some_and(|field| field.sensitive);
-        Ok(ResolvedHead { value: value.tainted(is_secret), used: 2 })
+        Ok(ResolvedHead {
+            value: value.tainted(is_secret),
+            used: 2,
+        })
     }
 
     /// The exports of a data source: a flat map by exported name, dots included (decision C8).
-    fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+    fn data_source(
+        &mut self,
+        name: &Name,
+        reference: &Ref,
+    ) -> Result<ResolvedHead, EvaluationStop> {
         let knowledge = self.knowledge;
-        let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
-        let Some(known) = knowledge.data_sources else { return unknown };
-        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let at = blueprint.data_sources.get_index_of(name).ok_or(EvaluationStop::Reported)? as u32;
+        let unknown = Ok(ResolvedHead {
+            value: Value::unknown(None, None),
+            used: reference.path.len(),
+        });
+        let Some(known) = knowledge.data_sources else {
+            return unknown;
+        };
+        let blueprint =
+            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let at = blueprint
+            .data_sources
+            .get_index_of(name)
+            .ok_or(EvaluationStop::Reported)? as u32;
         let fields = match known.get(&(self.place, at)) {
             None => {
                 self.searches.push((self.place, at));
@@ -255,10 +338,17 @@ impl<'k> IncludeFrame<'k> {
             Some(Some(fields)) if fields.is_unknown() => return unknown,
             Some(Some(fields)) => fields,
         };
-        let Some(accessor) = reference.path.first() else { return Err(EvaluationStop::Reported) };
-        let AccessorKind::Name(export) = &accessor.kind else { return Err(EvaluationStop::Reported) };
+        let Some(accessor) = reference.path.first() else {
+            return Err(EvaluationStop::Reported);
+        };
+        let AccessorKind::Name(export) = &accessor.kind else {
+            return Err(EvaluationStop::Reported);
+        };
         match fields.get(export) {
-            Some(value) => Ok(ResolvedHead { value: value.clone(), used: 1 }),
+            Some(value) => Ok(ResolvedHead {
+                value: value.clone(),
+                used: 1,
+            }),
             None => Err(EvaluationStop::Absent(Box::new(
                 expr::codes::ABSENT_ELEMENT
                     .new(format!("the data source has no value for `{export}`"))
@@ -271,15 +361,22 @@ impl<'k> IncludeFrame<'k> {
         let knowledge = self.knowledge;
         let place = &knowledge.places[self.place as usize];
         let blueprint = &knowledge.texts[place.text as usize].blueprint;
-        let at = blueprint.children.get_index_of(name).ok_or(EvaluationStop::Reported)?;
+        let at = blueprint
+            .children
+            .get_index_of(name)
+            .ok_or(EvaluationStop::Reported)?;
         let Some(child) = place.children[at] else {
             self.reads_unread_child = true;
             return Err(EvaluationStop::Reported);
         };
-        let Some(AccessorKind::Name(export)) = reference.path.first().map(|accessor| &accessor.kind) else {
+        let Some(AccessorKind::Name(export)) =
+            reference.path.first().map(|accessor| &accessor.kind)
+        else {
             return Err(EvaluationStop::Reported);
         };
-        let exports = &knowledge.texts[knowledge.places[child as usize].text as usize].blueprint.exports;
+        let exports = &knowledge.texts[knowledge.places[child as usize].text as usize]
+            .blueprint
+            .exports;
         let (at, _, export) = exports.get_full(export).ok_or(EvaluationStop::Reported)?;
         let value = self.part(child, (usize::MAX, at), &export.field)?;
         let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new())
@@ -291,15 +388,20 @@ impl<'k> IncludeFrame<'k> {
 impl Scope for IncludeFrame<'_> {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
-            ReferenceHead::Input(name) => self.input(name).map(|value| ResolvedHead { value, used: 0 }),
-            ReferenceHead::Local(name) => self.local(name).map(|value| ResolvedHead { value, used: 0 }),
+            ReferenceHead::Input(name) => self
+                .input(name)
+                .map(|value| ResolvedHead { value, used: 0 }),
+            ReferenceHead::Local(name) => self
+                .local(name)
+                .map(|value| ResolvedHead { value, used: 0 }),
             ReferenceHead::Child(name) => self.export(name, reference),
             ReferenceHead::Resource { name, .. } => self.written(name, reference),
             ReferenceHead::DataSource(name) => self.data_source(name, reference),
             // Facts about the instance are not known yet.
-            ReferenceHead::Scoped(_) => {
-                Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() })
-            }
+            ReferenceHead::Scoped(_) => Ok(ResolvedHead {
+                value: Value::unknown(None, None),
+                used: reference.path.len(),
+            }),
             ReferenceHead::Item | ReferenceHead::Position => Err(EvaluationStop::Reported),
         }
     }
@@ -315,7 +417,11 @@ impl Scope for IncludeFrame<'_> {
                 }),
             });
         }
-        let known = self.knowledge.answers.iter().find(|(place, asked, _)| *place == self.place && asked == ask);
+        let known = self
+            .knowledge
+            .answers
+            .iter()
+            .find(|(place, asked, _)| *place == self.place && asked == ask);
         known.map(|(.., answer)| answer.clone())
     }
 

@@ -1,16 +1,17 @@
-//! Reads the children of a document, and their children, in rounds. Each round requests all documents that are known to
-//! be needed, concurrently.
+//! Reads the children of a document, and their children, in rounds. Each round requests all
+//! documents that are known to be needed, concurrently.
 //!
-//! A document is read and loaded once, however many places include it. It is checked once for all places in which its
-//! own children are the same. The location of a document identifies it, not the path in the include.
+//! A document is read and loaded once, however many places include it. It is checked once for all
+//! places in which its own children are the same. The location of a document identifies it, not the
+//! path in the include.
 //!
 //! ```text
 //! root ──> paths known now ──ask──> texts ──> paths known now ──> ..     until none is left
 //! children first: check ──> exports ──> check of the documents that include it
 //! ```
 //!
-//! Not here: the sources of documents (`source`); the evaluation of expressions (`known`); the graph over all documents
-//! (`documents`).
+//! Not here: the sources of documents (`source`); the evaluation of expressions (`known`); the
+//! graph over all documents (`documents`).
 
 mod checking;
 mod follow;
@@ -43,16 +44,31 @@ use self::reader::DocumentReader;
 pub use self::reading::ReadingContext;
 use self::wanted::load_with_answers;
 
-/// Reads the children of a loaded root, checks all documents, and reports their errors. The errors of the root come
-/// first, then those of each child with the includes that lead to it.
+/// Reads the children of a loaded root, checks all documents, and reports their errors. The errors
+/// of the root come first, then those of each child with the includes that lead to it.
 ///
 /// `None` if no dialect recognises the root, which is already reported.
-pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Diagnostics) -> Option<Documents> {
+pub async fn documents(
+    root: Loaded,
+    reading: ReadingContext<'_>,
+    found: &mut Diagnostics,
+) -> Option<Documents> {
     let patient = RetryingWorld::new(reading.world, reading.catalogs);
-    let mut reading = ReadingContext { world: &patient, ..reading };
+    let mut reading = ReadingContext {
+        world: &patient,
+        ..reading
+    };
     let (mut pinned, mut context) = (Pinned::default(), reading.context.clone());
     let location = reading.location.clone();
-    let root = load_with_answers(&mut reading, &mut pinned, root, &mut context, location.as_ref(), found).await;
+    let root = load_with_answers(
+        &mut reading,
+        &mut pinned,
+        root,
+        &mut context,
+        location.as_ref(),
+        found,
+    )
+    .await;
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
@@ -61,7 +77,12 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
-    of_location.extend(reading.location.clone().map(|location| ((location, reading.context.identity()), Some(0))));
+    of_location.extend(
+        reading
+            .location
+            .clone()
+            .map(|location| ((location, reading.context.identity()), Some(0))),
+    );
     let text = Text {
         file: root.file,
         location: reading.location.clone(),
@@ -83,7 +104,13 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
         samples: Vec::new(),
         reported_too_many_members: false,
         meter: Cell::new(meter),
-        places: vec![IncludePlace { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
+        places: vec![IncludePlace {
+            text: 0,
+            parent: None,
+            children,
+            left_out: BTreeSet::new(),
+            level: 0,
+        }],
         pinned,
         inputs: inputs.clone(),
         data: DataSourceExports::default(),

@@ -1,5 +1,6 @@
-//! Reports the errors of each document once, in its first place. The root's errors come first, then the errors of each
-//! child. After the errors of a child comes the report that the child has errors.
+//! Reports the errors of each document once, in its first place. The root's errors come first, then
+//! the errors of each child. After the errors of a child comes the report that the child has
+//! errors.
 //!
 //! Not here: the check (`check`), and the assembly of documents (`checking`).
 
@@ -16,13 +17,22 @@ use understand::check;
 use understand::check::Included;
 use understand::check::passed_inputs::PassedInputs;
 
-/// The inputs of a place, the errors found with these inputs, and the inputs that the place passes to its children.
-type PlaceResult = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<PassedInputs>]>);
+/// The inputs of a place, the errors found with these inputs, and the inputs that the place passes
+/// to its children.
+type PlaceResult = (
+    Arc<[Value]>,
+    Option<Diagnostics>,
+    Arc<[Option<PassedInputs>]>,
+);
 
 impl DocumentReader<'_> {
-    /// The errors of documents in their places with the input values known there. They replace the errors found without
-    /// values. Errors of the passed inputs are added to their places too.
-    pub(super) fn check_with_values(&self, of_place: &[u32], results: &[CheckResult]) -> PlacedMistakes {
+    /// The errors of documents in their places with the input values known there. They replace the
+    /// errors found without values. Errors of the passed inputs are added to their places too.
+    pub(super) fn check_with_values(
+        &self,
+        of_place: &[u32],
+        results: &[CheckResult],
+    ) -> PlacedMistakes {
         let kinds = self.reading.world.environment().source_kinds();
         let knowledge = self.include_context(&self.inputs);
         let mut mistakes = PlacedMistakes::default();
@@ -33,7 +43,10 @@ impl DocumentReader<'_> {
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let number = of_place[at];
-            let received = passed_down[at].take().filter(PassedInputs::is_known).unwrap_or_default();
+            let received = passed_down[at]
+                .take()
+                .filter(PassedInputs::is_known)
+                .unwrap_or_default();
             let inputs: Arc<[Value]> = received.values.into();
             if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
                 let one = match inputs.iter().any(|value| !value.is_unknown()) {
@@ -42,8 +55,11 @@ impl DocumentReader<'_> {
                         let below = |child: u32| Included {
                             checked: results[of_place[child as usize] as usize].checked.clone(),
                         };
-                        let included: Vec<Option<Included>> =
-                            place.children.iter().map(|child| child.map(below)).collect();
+                        let included: Vec<Option<Included>> = place
+                            .children
+                            .iter()
+                            .map(|child| child.map(below))
+                            .collect();
                         let mut found = Diagnostics::new();
                         let (_, passed) = check::check_in_place(
                             self.text_of(at as u32).blueprint.clone(),
@@ -57,7 +73,9 @@ impl DocumentReader<'_> {
                 };
                 known.insert(number, one);
             }
-            let Some((_, found, passed)) = known.get(&number) else { continue };
+            let Some((_, found, passed)) = known.get(&number) else {
+                continue;
+            };
             let mut found = found.clone();
             let blueprint = &self.text_of(at as u32).blueprint;
             let by_type = self.rules_of(at as u32).checks.children == CheckedBy::Type;
@@ -66,10 +84,11 @@ impl DocumentReader<'_> {
                 let passed = match (by_type, blueprint.children.get_index(include)) {
                     (true, Some((_, written))) => {
                         let below = &self.text_of(*child).blueprint;
-                        let value = |expr: &blueprint::Expr| match knowledge.evaluate(at as u32, expr) {
-                            IncludeValue::Value(value) => Some(value),
-                            _ => None,
-                        };
+                        let value =
+                            |expr: &blueprint::Expr| match knowledge.evaluate(at as u32, expr) {
+                                IncludeValue::Value(value) => Some(value),
+                                _ => None,
+                            };
                         let mut wrong = Diagnostics::new();
                         let passed = check::compute_passed_inputs(
                             written,
@@ -80,7 +99,9 @@ impl DocumentReader<'_> {
                             |_, _, _| {},
                         );
                         if !wrong.is_empty() {
-                            found.get_or_insert_with(|| results[number as usize].found.clone()).append(wrong);
+                            found
+                                .get_or_insert_with(|| results[number as usize].found.clone())
+                                .append(wrong);
                         }
                         passed
                     }
@@ -89,7 +110,9 @@ impl DocumentReader<'_> {
                 passed_down[*child as usize] = passed;
             }
             if !received.default_errors.is_empty() {
-                found.get_or_insert_with(|| results[number as usize].found.clone()).append(received.default_errors);
+                found
+                    .get_or_insert_with(|| results[number as usize].found.clone())
+                    .append(received.default_errors);
             }
             if let Some(found) = found {
                 mistakes.insert(at as u32, found);
@@ -98,8 +121,8 @@ impl DocumentReader<'_> {
         mistakes
     }
 
-    /// Reports the errors of each document once. `valued` holds the errors in places with known input values. `shown`
-    /// holds the errors that arise only because parents pass secrets.
+    /// Reports the errors of each document once. `valued` holds the errors in places with known
+    /// input values. `shown` holds the errors that arise only because parents pass secrets.
     pub(super) fn report_once(
         &mut self,
         order: &[u32],
@@ -110,7 +133,8 @@ impl DocumentReader<'_> {
         found: &mut Diagnostics,
     ) {
         let failed = self.places_with_errors(of_place, judged, &valued, &shown);
-        let mut reported: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
+        let mut reported: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> =
+            Default::default();
         let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
         // Reports about children with errors. Each follows the errors of the child.
         let mut later: Vec<(u32, Option<Diagnostic>)> = Vec::new();
@@ -121,7 +145,8 @@ impl DocumentReader<'_> {
             }
             later.push((
                 level,
-                self.child_failed(*at).filter(|one| failed[*at as usize] && failed_at.insert(one.span())),
+                self.child_failed(*at)
+                    .filter(|one| failed[*at as usize] && failed_at.insert(one.span())),
             ));
             let text = self.places[*at as usize].text as usize;
             let by_check = std::mem::take(&mut judged[of_place[*at as usize] as usize].found);
@@ -132,8 +157,13 @@ impl DocumentReader<'_> {
                 refused
                     .into_iter()
                     .filter(|(include, _)| {
-                        // Drop the refusal if the check has already reported an error of this include.
-                        let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
+                        // Drop the refusal if the check has already reported an error of this
+                        // include.
+                        let child = text
+                            .blueprint
+                            .children
+                            .get_index(*include as usize)
+                            .map(|(_, child)| child);
                         !child.is_some_and(|child| is_reported_by_check(&mistakes, child))
                     })
                     .map(|(_, diagnostic)| diagnostic)
@@ -145,7 +175,9 @@ impl DocumentReader<'_> {
                 continue;
             }
             mistakes.sort();
-            mistakes.retain(|it| reported.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
+            mistakes.retain(|it| {
+                reported.insert((it.code.name, it.span(), it.message.clone(), it.is_error()))
+            });
             let trail = self.trail(*at);
             for one in mistakes.iter_mut() {
                 one.trail.clone_from(&trail);
@@ -158,12 +190,20 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Passes a diagnostic of a place to the dialects of the documents above it, which complete the diagnostic.
+    /// Passes a diagnostic of a place to the dialects of the documents above it, which complete the
+    /// diagnostic.
     fn complete_by_parents(&self, place: u32, one: &mut Diagnostic) {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
-            if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
-                self.rules_of(above).messages.complete_in_child(one, name, child, at == place);
+            if let Some((name, child)) = self
+                .text_of(above)
+                .blueprint
+                .children
+                .get_index(include as usize)
+            {
+                self.rules_of(above)
+                    .messages
+                    .complete_in_child(one, name, child, at == place);
             }
             at = above;
         }
@@ -172,7 +212,11 @@ impl DocumentReader<'_> {
     /// The diagnostic for a place with errors, at the include in the place above.
     fn child_failed(&self, place: u32) -> Option<Diagnostic> {
         let (above, include) = self.places[place as usize].parent?;
-        let (name, child) = self.text_of(above).blueprint.children.get_index(include as usize)?;
+        let (name, child) = self
+            .text_of(above)
+            .blueprint
+            .children
+            .get_index(include as usize)?;
         let mut diagnostic = check::child_failed(name, child);
         diagnostic.trail = self.trail(above);
         Some(diagnostic)
@@ -208,7 +252,8 @@ impl DocumentReader<'_> {
 /// Removes warnings that repeat an error.
 pub(super) fn drop_repeated_warnings(found: &mut Diagnostics) {
     let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
-    let certain: HashSet<_, foldhash::fast::FixedState> = found.iter().filter(|one| one.is_error()).map(key).collect();
+    let certain: HashSet<_, foldhash::fast::FixedState> =
+        found.iter().filter(|one| one.is_error()).map(key).collect();
     if !certain.is_empty() {
         found.retain(|one| one.is_error() || !certain.contains(&key(one)));
     }

@@ -37,13 +37,18 @@ pub(super) type Include = (u32, u32);
 
 /// The includes of a place.
 pub(super) fn includes_of(number: u32, place: &IncludePlace) -> Vec<Include> {
-    (0..place.children.len() as u32).map(|include| (number, include)).collect()
+    (0..place.children.len() as u32)
+        .map(|include| (number, include))
+        .collect()
 }
 
-/// The base of a document's relative paths: the folder of a local file, or the address of a remote document. A remote
-/// document can therefore read only its siblings, and no file of this machine (decision S70).
+/// The base of a document's relative paths: the folder of a local file, or the address of a remote
+/// document. A remote document can therefore read only its siblings, and no file of this machine
+/// (decision S70).
 pub(super) fn folder_of(location: &Location) -> Option<Name> {
-    let Some(path) = location.as_disk() else { return Some(location.identity().clone()) };
+    let Some(path) = location.as_disk() else {
+        return Some(location.identity().clone());
+    };
     Some(match path.rsplit_once('/') {
         Some(("", _)) => "/".into(),
         Some((folder, _)) => folder.into(),

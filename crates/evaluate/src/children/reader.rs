@@ -28,7 +28,8 @@ pub(super) struct DocumentReader<'a> {
     pub(super) places: Vec<IncludePlace>,
     /// The number of expanded group members.
     pub(super) members: usize,
-    /// The documents that members of empty groups would use: the include of the group, and the path of the document.
+    /// The documents that members of empty groups would use: the include of the group, and the path
+    /// of the document.
     pub(super) samples: Vec<(Include, Spanned<Name>)>,
     /// Whether the error about too many members is already reported.
     pub(super) reported_too_many_members: bool,
@@ -79,11 +80,14 @@ pub(super) enum IncludeNeed {
 }
 
 impl DocumentReader<'_> {
-    /// The folder of a document, relative to that of the root document; empty for the root's own folder.
+    /// The folder of a document, relative to that of the root document; empty for the root's own
+    /// folder.
     pub(super) fn folder_seen_from_root(&self, place: u32) -> Name {
         let root = &self.reading.folder;
         match self.text_of(place).location.as_ref().and_then(folder_of) {
-            Some(folder) if folder != *root => Location::disk(folder).relative_to(root).identity().clone(),
+            Some(folder) if folder != *root => {
+                Location::disk(folder).relative_to(root).identity().clone()
+            }
             _ => Name::default(),
         }
     }
@@ -94,7 +98,9 @@ impl DocumentReader<'_> {
 
     /// The rules of the dialect of the document in a place.
     pub(super) fn rules_of(&self, place: u32) -> DialectRules {
-        self.reading.dialects.rules(self.text_of(place).blueprint.dialect)
+        self.reading
+            .dialects
+            .rules(self.text_of(place).blueprint.dialect)
     }
 
     /// The context for checking the document in a place.
@@ -103,8 +109,17 @@ impl DocumentReader<'_> {
         place: u32,
         kinds: &'c [&'static source::SourceKind],
     ) -> CheckContext<'c> {
-        let ReadingContext { catalogs, functions, .. } = self.reading;
-        CheckContext { catalogs, functions, rules: self.rules_of(place), kinds: Some(kinds) }
+        let ReadingContext {
+            catalogs,
+            functions,
+            ..
+        } = self.reading;
+        CheckContext {
+            catalogs,
+            functions,
+            rules: self.rules_of(place),
+            kinds: Some(kinds),
+        }
     }
 
     pub(super) fn child(&self, place: u32, include: u32) -> Option<(Arc<Blueprint>, usize)> {
@@ -116,10 +131,14 @@ impl DocumentReader<'_> {
     pub(super) fn report(&mut self, (place, include): Include, diagnostic: Diagnostic) {
         let text = self.places[place as usize].text as usize;
         let refused = &self.texts[text].refused;
-        let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
+        let known =
+            |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
         if !refused.iter().any(known) {
-            let worded =
-                include_errors::with_dialect_message(self.child(place, include), &self.rules_of(place), diagnostic);
+            let worded = include_errors::with_dialect_message(
+                self.child(place, include),
+                &self.rules_of(place),
+                diagnostic,
+            );
             self.texts[text].refused.push((include, worded));
         }
     }
@@ -145,12 +164,21 @@ impl DocumentReader<'_> {
 
     /// The load context of the document of an include; that of the root for `None`.
     pub(super) fn context(&self, above: Option<Include>) -> LoadContext {
-        let Some((place, include)) = above else { return self.reading.context.clone() };
+        let Some((place, include)) = above else {
+            return self.reading.context.clone();
+        };
         let text = self.text_of(place);
         let blueprint = &text.blueprint;
-        let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.context.clone() };
-        let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
-        let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
+        let Some((name, child)) = blueprint.children.get_index(include as usize) else {
+            return text.context.clone();
+        };
+        let written = child
+            .stands_for
+            .as_ref()
+            .map(|written| written.item.as_ref());
+        let written = written
+            .or_else(|| child.path.as_literal()?.as_text())
+            .unwrap_or_default();
         let shares = self.rules_of(place).children.share_dialect();
         let dialect = shares.then_some(blueprint.dialect);
         let mut context = text.context.for_child(name, written);
@@ -158,27 +186,41 @@ impl DocumentReader<'_> {
         context
     }
 
-    /// The names of the includes that lead to the elements of an included document, outermost first.
+    /// The names of the includes that lead to the elements of an included document, outermost
+    /// first.
     pub(super) fn path_of(&self, place: u32, name: &Name) -> Vec<Name> {
         let mut path = vec![name.clone()];
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
             let children = &self.text_of(above).blueprint.children;
-            path.extend(children.get_index(include as usize).map(|(name, _)| name.clone()));
+            path.extend(
+                children
+                    .get_index(include as usize)
+                    .map(|(name, _)| name.clone()),
+            );
             at = above;
         }
         path.reverse();
         path
     }
 
-    /// The displayed path of a document. The path of a file is relative to the displayed path of the root.
+    /// The displayed path of a document. The path of a file is relative to the displayed path of
+    /// the root.
     pub(super) fn display_path(&self, location: &Location) -> String {
         let relative = location.relative_to(&self.reading.folder);
-        let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
+        let root = self
+            .reading
+            .files
+            .get(self.texts[0].file)
+            .map_or("", |file| file.name());
         match root.rsplit_once('/') {
             Some((folder, _)) if relative.is_disk() && !folder.starts_with('<') => {
                 let seen = format!("{folder}/{relative}");
-                if relative.identity().starts_with('/') { relative.to_string() } else { seen }
+                if relative.identity().starts_with('/') {
+                    relative.to_string()
+                } else {
+                    seen
+                }
             }
             _ => relative.to_string(),
         }
@@ -208,7 +250,10 @@ impl DocumentReader<'_> {
         while let Some((above, include)) = self.places[at as usize].parent {
             let children = &self.text_of(above).blueprint.children;
             if let Some((name, child)) = children.get_index(include as usize) {
-                trail.push(Trail { span: child.span, text: format!("included as `{name}`") });
+                trail.push(Trail {
+                    span: child.span,
+                    text: format!("included as `{name}`"),
+                });
             }
             at = above;
         }
@@ -224,7 +269,9 @@ pub(super) fn is_reported_by_check(found: &Diagnostics, child: &Child) -> bool {
     let entries = child.source.iter().flat_map(|source| &source.entries);
     places.extend(entries.flat_map(|(key, value)| [key.span, value.span]));
     let within = |span: Span| {
-        places.iter().any(|place| place.file == span.file && (*place == span || place.contains(span.start)))
+        places
+            .iter()
+            .any(|place| place.file == span.file && (*place == span || place.contains(span.start)))
     };
     found.iter().any(|it| it.is_error() && within(it.span()))
 }

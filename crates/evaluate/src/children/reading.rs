@@ -22,8 +22,8 @@ pub struct ReadingContext<'a> {
     pub functions: &'a FunctionTable,
     /// The dialects of documents.
     pub dialects: &'a Dialects,
-    /// The given inputs of the root, as far as they are known. With `None`, not even defaults apply, and includes that
-    /// depend on inputs stay open.
+    /// The given inputs of the root, as far as they are known. With `None`, not even defaults
+    /// apply, and includes that depend on inputs stay open.
     pub given: Option<&'a Given>,
     /// The load context of the root.
     pub context: &'a LoadContext,
@@ -37,6 +37,7 @@ pub struct ReadingContext<'a> {
     pub complete: bool,
     /// The results of earlier reads, for example of a saved plan.
     pub earlier_reads: &'a Pinned,
-    /// The state, with the recorded groups and the ids of their members. `None` if the instance has no state yet.
+    /// The state, with the recorded groups and the ids of their members. `None` if the instance has
+    /// no state yet.
     pub before: Option<&'a Snapshot>,
 }

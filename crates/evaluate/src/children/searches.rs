@@ -1,5 +1,5 @@
-//! Reads data sources that the paths of includes use, once, before the included documents (decision 1.6, S59). The plan
-//! reuses the results.
+//! Reads data sources that the paths of includes use, once, before the included documents (decision
+//! 1.6, S59). The plan reuses the results.
 //!
 //! Not here: the choice of a candidate (`questions`).
 
@@ -31,8 +31,8 @@ enum FilterResult {
 }
 
 impl DocumentReader<'_> {
-    /// Returns the wanted data sources that can be read now, and those that they depend on. Adds their questions to
-    /// `asks`. Settles data sources that are pinned or can never be read.
+    /// Returns the wanted data sources that can be read now, and those that they depend on. Adds
+    /// their questions to `asks`. Settles data sources that are pinned or can never be read.
     pub(super) fn searches(
         &mut self,
         mut wanted: Vec<(u32, u32)>,
@@ -53,12 +53,21 @@ impl DocumentReader<'_> {
                 continue;
             }
             let blueprint = self.text_of(place).blueprint.clone();
-            let Some((_, source)) = blueprint.data_sources.get_index(at as usize) else { continue };
-            let TypeRef::Known(ty) = self.reading.catalogs.data_source_type(&source.type_name.item) else {
+            let Some((_, source)) = blueprint.data_sources.get_index(at as usize) else {
+                continue;
+            };
+            let TypeRef::Known(ty) = self
+                .reading
+                .catalogs
+                .data_source_type(&source.type_name.item)
+            else {
                 self.data.insert((place, at), None);
                 continue;
             };
-            let mut part = |place: u32, expr: &Expr| match self.include_context(inputs).evaluate(place, expr) {
+            let mut part = |place: u32, expr: &Expr| match self
+                .include_context(inputs)
+                .evaluate(place, expr)
+            {
                 IncludeValue::Value(value) => FilterResult::Value(value),
                 IncludeValue::NotYetRead => FilterResult::Pending,
                 IncludeValue::Asks(more) => {
@@ -75,20 +84,34 @@ impl DocumentReader<'_> {
             let settings = match &declared {
                 Some((above, _, resource)) => {
                     let parts = [resource.condition.as_deref(), Some(&resource.spec)];
-                    parts.into_iter().flatten().map(|expr| part(*above, expr)).collect()
+                    parts
+                        .into_iter()
+                        .flatten()
+                        .map(|expr| part(*above, expr))
+                        .collect()
                 }
                 None => Vec::new(),
             };
             let mut part = |expr: &Expr| part(place, expr);
-            let filters: Vec<FilterResult> = source.filters.iter().map(|filter| part(&filter.search)).collect();
-            let written: Vec<FilterResult> = source.metadata.annotations.iter().map(|(_, expr)| part(expr)).collect();
+            let filters: Vec<FilterResult> = source
+                .filters
+                .iter()
+                .map(|filter| part(&filter.search))
+                .collect();
+            let written: Vec<FilterResult> = source
+                .metadata
+                .annotations
+                .iter()
+                .map(|(_, expr)| part(expr))
+                .collect();
             let all = || filters.iter().chain(&written).chain(&settings);
             if all().any(|part| matches!(part, FilterResult::Failed)) {
                 self.data.insert((place, at), None);
                 continue;
             }
             if all().any(|part| matches!(part, FilterResult::Value(value) if value.has_unknown())) {
-                self.data.insert((place, at), Some(Value::unknown(None, None)));
+                self.data
+                    .insert((place, at), Some(Value::unknown(None, None)));
                 continue;
             }
             if all().any(|part| matches!(part, FilterResult::Pending)) {
@@ -99,7 +122,9 @@ impl DocumentReader<'_> {
                 && settings.iter().any(is_false)
             {
                 let text = self.places[place as usize].text as usize;
-                self.texts[text].found.push(no_instance(&name.item, name.span));
+                self.texts[text]
+                    .found
+                    .push(no_instance(&name.item, name.span));
                 self.data.insert((place, at), None);
                 continue;
             }
@@ -108,10 +133,17 @@ impl DocumentReader<'_> {
                 FilterResult::Pending | FilterResult::Failed => Value::Null,
             };
             let filters = source.filters.iter().zip(filters);
-            let filters =
-                filters.map(|(filter, part)| (filter.field.item.clone(), filter.operator.item.clone(), value(part)));
+            let filters = filters.map(|(filter, part)| {
+                (
+                    filter.field.item.clone(),
+                    filter.operator.item.clone(),
+                    value(part),
+                )
+            });
             let written = source.metadata.annotations.iter().zip(written);
-            let mut annotations: Map = written.map(|((key, _), part)| (key.item.clone(), value(part))).collect();
+            let mut annotations: Map = written
+                .map(|((key, _), part)| (key.item.clone(), value(part)))
+                .collect();
             for annotation in &ty.annotations {
                 if let Some(default) = &annotation.default {
                     annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
@@ -120,18 +152,32 @@ impl DocumentReader<'_> {
             let annotations = Value::Map(Arc::new(annotations));
             let spec = settings.into_iter().next_back().map(value);
             let instance = declared.map(|(above, name, _)| {
-                self.instance(above, &name.item, spec.as_ref().and_then(|spec| spec.get("settings")))
+                self.instance(
+                    above,
+                    &name.item,
+                    spec.as_ref().and_then(|spec| spec.get("settings")),
+                )
             });
             let folder = self.folder_seen_from_root(place);
-            let search = Search { filters: filters.collect(), annotations, ty, instance, folder };
+            let search = Search {
+                filters: filters.collect(),
+                annotations,
+                ty,
+                instance,
+                folder,
+            };
             ready.push(((place, at), search));
         }
         ready
     }
 
-    /// The resource that declares the configuration of a data source's provider, with its place and the reference to
-    /// it.
-    fn provider_of(&self, place: u32, source: &DataSource) -> Option<(u32, Spanned<Name>, Resource)> {
+    /// The resource that declares the configuration of a data source's provider, with its place and
+    /// the reference to it.
+    fn provider_of(
+        &self,
+        place: u32,
+        source: &DataSource,
+    ) -> Option<(u32, Spanned<Name>, Resource)> {
         if let Some(name) = source.provider.as_deref() {
             let declared = self.text_of(place).blueprint.resources.get(&name.item)?;
             return Some((place, name.clone(), declared.clone()));
@@ -140,8 +186,16 @@ impl DocumentReader<'_> {
         while let Some((above, include)) = self.places[here as usize].parent {
             let blueprint = &self.text_of(above).blueprint;
             let (_, child) = blueprint.children.get_index(include as usize)?;
-            if let Some((at, name)) = handed_down(blueprint, &child.providers, source.type_name.item.package_name()) {
-                return Some((above, name.clone(), blueprint.resources.get_index(at)?.1.clone()));
+            if let Some((at, name)) = handed_down(
+                blueprint,
+                &child.providers,
+                source.type_name.item.package_name(),
+            ) {
+                return Some((
+                    above,
+                    name.clone(),
+                    blueprint.resources.get_index(at)?.1.clone(),
+                ));
             }
             here = above;
         }
@@ -153,9 +207,19 @@ impl DocumentReader<'_> {
         let mut path = self.path_of(place, name);
         path.pop();
         let address = Address::inside(&path, name.clone());
-        let record = self.reading.before.and_then(|before| before.records.get(&address));
-        let former = record.and_then(|record| record.inputs.get("settings")).cloned().unwrap_or_default();
-        ProviderInstance { address, settings: settings.cloned().unwrap_or_default(), former }
+        let record = self
+            .reading
+            .before
+            .and_then(|before| before.records.get(&address));
+        let former = record
+            .and_then(|record| record.inputs.get("settings"))
+            .cloned()
+            .unwrap_or_default();
+        ProviderInstance {
+            address,
+            settings: settings.cloned().unwrap_or_default(),
+            former,
+        }
     }
 
     /// Reads data sources. Reports errors in the documents that declare them.
@@ -168,7 +232,10 @@ impl DocumentReader<'_> {
                 let mut found = Diagnostics::new();
                 let fields = match blueprint.data_sources.get_index(*at as usize) {
                     Some((name, source)) => {
-                        crate::evaluation_question::read_alone(name, source, search, world, &mut found).await
+                        crate::evaluation_question::read_alone(
+                            name, source, search, world, &mut found,
+                        )
+                        .await
                     }
                     None => None,
                 };
@@ -181,16 +248,29 @@ impl DocumentReader<'_> {
             let text = self.places[place as usize].text as usize;
             self.texts[text].found.append(found);
             if let Some(fields) = &fields {
-                self.pinned.data_sources.insert(name, PinnedData { at: now, fields: fields.clone(), asked: None });
+                self.pinned.data_sources.insert(
+                    name,
+                    PinnedData {
+                        at: now,
+                        fields: fields.clone(),
+                        asked: None,
+                    },
+                );
             }
             self.data.insert((place, at), fields);
         }
     }
 
-    /// The key of a data source: the names of the includes that lead to its place, then its own name.
+    /// The key of a data source: the names of the includes that lead to its place, then its own
+    /// name.
     fn data_source_key(&self, place: u32, at: u32) -> Name {
         let blueprint = &self.text_of(place).blueprint;
-        let name = blueprint.data_sources.get_index(at as usize).map(|(name, _)| name.clone());
-        self.path_of(place, &name.unwrap_or_default()).join("/").into()
+        let name = blueprint
+            .data_sources
+            .get_index(at as usize)
+            .map(|(name, _)| name.clone());
+        self.path_of(place, &name.unwrap_or_default())
+            .join("/")
+            .into()
     }
 }

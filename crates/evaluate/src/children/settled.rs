@@ -1,4 +1,5 @@
-//! The steps after all documents are found: settling documents with their inputs, and reading samples of empty groups.
+//! The steps after all documents are found: settling documents with their inputs, and reading
+//! samples of empty groups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use understand::pinned::PinnedRequest;
 const MOST_COMPARED: usize = 8;
 
 impl DocumentReader<'_> {
-    /// Reads the inputs of documents that members of empty groups would use. Ignores documents that cannot be read.
+    /// Reads the inputs of documents that members of empty groups would use. Ignores documents that
+    /// cannot be read.
     pub(super) async fn read_samples(&mut self) {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
@@ -25,30 +27,45 @@ impl DocumentReader<'_> {
                 Some(earlier) => {
                     let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
                     let location = earlier.location.resolve_in(&self.reading.folder);
-                    Ok(source::FetchedDocument { location, bytes, digest: earlier.digest })
+                    Ok(source::FetchedDocument {
+                        location,
+                        bytes,
+                        digest: earlier.digest,
+                    })
                 }
                 None => self.reading.world.document(&request).await,
             };
             let Ok(document) = document else { continue };
-            let Ok(text) = std::str::from_utf8(&document.bytes) else { continue };
-            let Some(group) = self.places[place as usize].children[include as usize] else { continue };
+            let Ok(text) = std::str::from_utf8(&document.bytes) else {
+                continue;
+            };
+            let Some(group) = self.places[place as usize].children[include as usize] else {
+                continue;
+            };
             let mut context = self.context(Some((place, include)));
             context.inputs_only = true;
             self.pin_document(key, &request, &document, text);
             let shown = self.display_path(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();
-            self.load(file, &mut context, self.text_of(place).location.clone(), &mut found).await;
+            self.load(
+                file,
+                &mut context,
+                self.text_of(place).location.clone(),
+                &mut found,
+            )
+            .await;
             found.retain(Diagnostic::is_error);
             let group = self.places[group as usize].text as usize;
             self.texts[group].found.append(found);
         }
     }
 
-    /// Settles documents with parts that depend on their inputs, for each place. Places with the same values share one
-    /// text.
+    /// Settles documents with parts that depend on their inputs, for each place. Places with the
+    /// same values share one text.
     pub(super) fn settle(&mut self, inputs: &[Value]) {
-        let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
+        let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> =
+            HashMap::default();
         for at in 0..self.places.len() as u32 {
             let blueprint = self.text_of(at).blueprint.clone();
             if !blueprint.unsettled {
@@ -66,16 +83,27 @@ impl DocumentReader<'_> {
                         IncludeValue::Failed(why) => Err(why),
                         _ => Ok(Value::unknown(None, None)),
                     };
-                    values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
+                    values
+                        .borrow_mut()
+                        .push(value.as_ref().map_or(Value::Null, Value::clone));
                     value
                 };
-                rules.expansion.resolve_computed_parts(&blueprint, self.reading.complete, &value, &mut found)
+                rules.expansion.resolve_computed_parts(
+                    &blueprint,
+                    self.reading.complete,
+                    &value,
+                    &mut found,
+                )
             };
             let original = self.places[at as usize].text;
             let same = known.entry(original).or_default();
             let values = values.into_inner();
             if found.is_empty()
-                && let Some((_, number)) = same.iter().rev().take(MOST_COMPARED).find(|(others, _)| *others == values)
+                && let Some((_, number)) = same
+                    .iter()
+                    .rev()
+                    .take(MOST_COMPARED)
+                    .find(|(others, _)| *others == values)
             {
                 self.places[at as usize].text = *number;
                 continue;

@@ -1,6 +1,8 @@
-//! Answers the requests of dialects for data besides the text of a document, and loads the text again with the answers.
+//! Answers the requests of dialects for data besides the text of a document, and loads the text
+//! again with the answers.
 //!
-//! A file that a dialect wants is pinned like an included document, so that a saved plan reads the same content.
+//! A file that a dialect wants is pinned like an included document, so that a saved plan reads the
+//! same content.
 
 use std::sync::Arc;
 
@@ -30,7 +32,10 @@ pub(super) async fn load_with_answers(
         if loaded.wanted.is_empty() {
             return loaded;
         }
-        let dialect = loaded.blueprint.as_ref().map_or("", |blueprint| blueprint.dialect);
+        let dialect = loaded
+            .blueprint
+            .as_ref()
+            .map_or("", |blueprint| blueprint.dialect);
         let mut answers = Vec::with_capacity(loaded.wanted.len());
         for wanted in std::mem::take(&mut loaded.wanted) {
             let answer = match &wanted {
@@ -38,9 +43,14 @@ pub(super) async fn load_with_answers(
                     Ok(text) => Answer::File(text),
                     Err(why) => Answer::Missing(why),
                 },
-                Wanted::Setting(name) => Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default()),
+                Wanted::Setting(name) => {
+                    Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default())
+                }
                 Wanted::Schema(name) => {
-                    match reading.catalogs.resource_type(&reading.catalogs.packages().resolve(name.clone())) {
+                    match reading
+                        .catalogs
+                        .resource_type(&reading.catalogs.packages().resolve(name.clone()))
+                    {
                         TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
                         _ => Answer::Missing("no provider offers it".into()),
                     }
@@ -49,14 +59,30 @@ pub(super) async fn load_with_answers(
             answers.push((wanted, answer));
         }
         context.answers = context.answers.with(answers);
-        let ReadingContext { dialects, functions, catalogs, .. } = *reading;
-        loaded = load(reading.files, loaded.file, dialects, functions, catalogs.packages(), context, found);
+        let ReadingContext {
+            dialects,
+            functions,
+            catalogs,
+            ..
+        } = *reading;
+        loaded = load(
+            reading.files,
+            loaded.file,
+            dialects,
+            functions,
+            catalogs.packages(),
+            context,
+            found,
+        );
     }
     if !loaded.wanted.is_empty() {
         found.push(
             dialect::codes::UNSUPPORTED_FEATURE
                 .new("the document cannot be loaded: its dialect requests more data in every round")
-                .label(Span::new(loaded.file, 0, 0), format!("it asked more than {MOST_ROUNDS} times")),
+                .label(
+                    Span::new(loaded.file, 0, 0),
+                    format!("it asked more than {MOST_ROUNDS} times"),
+                ),
         );
     }
     loaded
@@ -75,13 +101,19 @@ async fn file(
     let document = match reading.earlier_reads.documents.get(&key) {
         Some(earlier) => {
             let location = earlier.location.resolve_in(&reading.folder);
-            Ok(source::FetchedDocument { location, bytes: earlier.text.as_bytes().into(), digest: earlier.digest })
+            Ok(source::FetchedDocument {
+                location,
+                bytes: earlier.text.as_bytes().into(),
+                digest: earlier.digest,
+            })
         }
         None => reading.world.document(&request).await,
     };
     let document = document.map_err(|error| Name::from(error.to_string()))?;
     let bytes: Arc<[u8]> = document.bytes;
-    let text: Name = std::str::from_utf8(&bytes).map_err(|_| Name::from("it is not UTF-8 text"))?.into();
+    let text: Name = std::str::from_utf8(&bytes)
+        .map_err(|_| Name::from("it is not UTF-8 text"))?
+        .into();
     let child = PinnedChild {
         request: of_request,
         location: document.location.relative_to(&reading.folder),

@@ -14,37 +14,52 @@ use understand::check::Checked;
 pub struct Given {
     /// Typed values from JSON or YAML.
     pub typed: IndexMap<Name, Value>,
-    /// Values from the command line or the environment: text, parsed by the declared type. They take precedence over
-    /// typed values.
+    /// Values from the command line or the environment: text, parsed by the declared type. They
+    /// take precedence over typed values.
     pub text: IndexMap<Name, Name>,
 }
 
-/// Returns the value of each input, by position. Reports missing, invalid and undeclared inputs; their value is null.
+/// Returns the value of each input, by position. Reports missing, invalid and undeclared inputs;
+/// their value is null.
 pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
     let (blueprint, rules) = (&checked.blueprint, &checked.rules);
     undeclared(blueprint, rules, given, found);
     let inputs = blueprint.inputs.iter().enumerate();
     let custom = |at: usize| checked.custom_types.get(at).and_then(Option::as_deref);
-    let value = |(at, (name, input))| value(rules, name, input, custom(at), given, found).unwrap_or_default();
+    let value = |(at, (name, input))| {
+        value(rules, name, input, custom(at), given, found).unwrap_or_default()
+    };
     inputs.map(value).collect()
 }
 
 /// Reports values for undeclared inputs.
 fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found: &mut Diagnostics) {
-    let mut names: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
+    let mut names: Vec<&Name> = given
+        .typed
+        .keys()
+        .filter(|name| !blueprint.inputs.contains_key(*name))
+        .collect();
     names.extend(
-        given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
+        given.text.keys().filter(|name| {
+            !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)
+        }),
     );
     for name in names {
         let mut undeclared = codes::UNDECLARED_VARIABLE
-            .new(format!("a value is given for `{name}`, which is not declared"))
+            .new(format!(
+                "a value is given for `{name}`, which is not declared"
+            ))
             .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref()));
-        undeclared.native_message = rules.messages.of(&dialect::Mistake::Undeclared(name)).map(Box::new);
+        undeclared.native_message = rules
+            .messages
+            .of(&dialect::Mistake::Undeclared(name))
+            .map(Box::new);
         found.push(undeclared);
     }
 }
 
-/// The value of an input as its dialect computes it. `None` after an error, which is reported in `found`.
+/// The value of an input as its dialect computes it. `None` after an error, which is reported in
+/// `found`.
 fn value(
     rules: &DialectRules,
     name: &Name,
@@ -57,13 +72,16 @@ fn value(
         Some(custom) => options::value_of(name, input, custom, given, found),
         None => value_of(name, input, given, found),
     };
-    let text = given.text.get(name).map(|text| dialect::GivenValue::Text(text));
+    let text = given
+        .text
+        .get(name)
+        .map(|text| dialect::GivenValue::Text(text));
     let given = text.or_else(|| given.typed.get(name).map(dialect::GivenValue::Typed));
     rules.inputs.value(name, input, given, &native, found)
 }
 
-/// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only if `complete` is
-/// true: no more inputs will be given.
+/// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only
+/// if `complete` is true: no more inputs will be given.
 pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
     let mut wrong = Diagnostics::new();
     match checked.rules.checks.inputs {
@@ -74,8 +92,8 @@ pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: 
             undeclared(&checked.blueprint, &checked.rules, given, &mut wrong);
             // The check by types has already validated the defaults.
             for (at, (name, input)) in checked.blueprint.inputs.iter().enumerate() {
-                let is_given =
-                    given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
+                let is_given = given.text.contains_key(name)
+                    || given.typed.get(name).is_some_and(|value| !value.is_null());
                 if is_given || input.default.is_none() {
                     let custom = checked.custom_types.get(at).and_then(Option::as_deref);
                     value(&checked.rules, name, input, custom, given, &mut wrong);
@@ -90,7 +108,8 @@ pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: 
 
 /// The value of each input of a root, as far as it is known before all inputs are given.
 ///
-/// Reports errors if the dialect checks inputs by value; otherwise [`validate_inputs`] reports them.
+/// Reports errors if the dialect checks inputs by value; otherwise [`validate_inputs`] reports
+/// them.
 pub fn inputs_known(
     blueprint: &Blueprint,
     rules: &DialectRules,
@@ -101,8 +120,14 @@ pub fn inputs_known(
     let by_value = rules.checks.inputs == CheckedBy::Value;
     let mut mistakes = Diagnostics::new();
     let known = |(name, input): (&Name, &Input)| {
-        let known = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
-            Some(TypeRef::Known(custom)) => value(rules, name, input, Some(&custom), given, &mut mistakes),
+        let known = match input
+            .custom_type
+            .as_ref()
+            .map(|custom| catalogs.variable_type(&custom.item))
+        {
+            Some(TypeRef::Known(custom)) => {
+                value(rules, name, input, Some(&custom), given, &mut mistakes)
+            }
             Some(_) => None,
             None => value(rules, name, input, None, given, &mut mistakes),
         };
@@ -125,26 +150,39 @@ fn value_of(
         Some(dialect::GivenValue::Text(text)) => match expr::parse_as(text, &input.ty) {
             Some(value) => value,
             None => {
-                let shown = if input.secret { String::new() } else { format!(": `{text}`") };
+                let shown = if input.secret {
+                    String::new()
+                } else {
+                    format!(": `{text}`")
+                };
                 found.push(
                     dialect::codes::UNPARSABLE_VALUE
-                        .new(format!("the value given for `{name}` is no {}{shown}", input.ty))
+                        .new(format!(
+                            "the value given for `{name}` is no {}{shown}",
+                            input.ty
+                        ))
                         .label(input.span, format!("declared as {}", input.ty)),
                 );
                 return None;
             }
         },
-        Some(dialect::GivenValue::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
-            Some(value) => value,
-            None => {
-                found.push(
-                    expr::codes::TYPE_MISMATCH
-                        .new(format!("`{name}` must be {}, found {}", article(&input.ty), value.kind_word()))
-                        .label(input.span, format!("declared as {}", input.ty)),
-                );
-                return None;
+        Some(dialect::GivenValue::Typed(value)) if !value.is_null() => {
+            match fit(value, &input.ty) {
+                Some(value) => value,
+                None => {
+                    found.push(
+                        expr::codes::TYPE_MISMATCH
+                            .new(format!(
+                                "`{name}` must be {}, found {}",
+                                article(&input.ty),
+                                value.kind_word()
+                            ))
+                            .label(input.span, format!("declared as {}", input.ty)),
+                    );
+                    return None;
+                }
             }
-        },
+        }
         _ => match &input.default {
             Some(default) => fit(&default.item, &input.ty).unwrap_or_else(|| default.item.clone()),
             None => {
@@ -153,8 +191,17 @@ fn value_of(
             }
         },
     };
-    if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| same(&allowed.item, &value)) {
-        let options: Vec<String> = input.allowed.iter().map(|allowed| allowed.item.to_string()).collect();
+    if !input.allowed.is_empty()
+        && !input
+            .allowed
+            .iter()
+            .any(|allowed| same(&allowed.item, &value))
+    {
+        let options: Vec<String> = input
+            .allowed
+            .iter()
+            .map(|allowed| allowed.item.to_string())
+            .collect();
         found.push(
             dialect::codes::VALUE_NOT_ALLOWED
                 .new(format!("the value of `{name}` is not among those allowed"))
@@ -184,5 +231,9 @@ fn fit(value: &Value, ty: &Type) -> Option<Value> {
 
 fn article(ty: &Type) -> String {
     let word = ty.to_string();
-    if word.starts_with(['a', 'i', 'o']) { format!("an {word}") } else { format!("a {word}") }
+    if word.starts_with(['a', 'i', 'o']) {
+        format!("an {word}")
+    } else {
+        format!("a {word}")
+    }
 }

@@ -1,8 +1,8 @@
 //! Links between members, and the evaluation of the expressions of their kinds.
 //!
-//! The expressions of a link kind use the language of documents with the heads `a`, `b`, `note`, `part` and `use`
-//! (decision 3.2). Absent fields are `none`, because a kind cannot know which fields a document sets. Errors are
-//! reported at the link.
+//! The expressions of a link kind use the language of documents with the heads `a`, `b`, `note`,
+//! `part` and `use` (decision 3.2). Absent fields are `none`, because a kind cannot know which
+//! fields a document sets. Errors are reported at the link.
 
 mod frame;
 
@@ -39,7 +39,8 @@ pub enum LinkSlot {
     Ready(Vec<LinkInstance>),
 }
 
-/// The role of a member in a link: the number of the declared link, the position of the link, and the role.
+/// The role of a member in a link: the number of the declared link, the position of the link, and
+/// the role.
 type LinkRole = (u32, u32, LinkTarget);
 
 /// All links of an evaluation.
@@ -66,12 +67,19 @@ pub struct LinkSlots {
 impl LinkSlots {
     /// Slots for `count` declared links, none settled.
     pub fn new(count: usize) -> LinkSlots {
-        LinkSlots { slots: vec![LinkSlot::Open; count], ..LinkSlots::default() }
+        LinkSlots {
+            slots: vec![LinkSlot::Open; count],
+            ..LinkSlots::default()
+        }
     }
 
     /// Adds the links that the state records.
     pub fn add_recorded(&mut self, snapshot: &Snapshot) {
-        for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        for (address, record) in snapshot
+            .records
+            .iter()
+            .filter(|(address, _)| is_link(address))
+        {
             if record.status.word == StatusWord::Ready {
                 self.ready_links.insert(address.clone());
             }
@@ -83,7 +91,10 @@ impl LinkSlots {
                 }
             }
             for overlay in overlays_of(record) {
-                self.overlays.entry(overlay.target).or_default().push(overlay.contribution);
+                self.overlays
+                    .entry(overlay.target)
+                    .or_default()
+                    .push(overlay.contribution);
             }
         }
     }
@@ -102,7 +113,8 @@ impl LinkSlots {
     }
 }
 
-/// A resource of a document. Owns its documents, so that the evaluation can change while they are read.
+/// A resource of a document. Owns its documents, so that the evaluation can change while they are
+/// read.
 struct Declared {
     documents: Arc<Documents>,
     number: u32,
@@ -119,7 +131,10 @@ impl Declared {
     }
 
     fn entry(&self) -> (&Name, &Resource) {
-        let (_, name, resource) = self.documents.resource(self.number).expect("it was there when it was taken");
+        let (_, name, resource) = self
+            .documents
+            .resource(self.number)
+            .expect("it was there when it was taken");
         (name, resource)
     }
 
@@ -133,7 +148,8 @@ impl Declared {
     }
 }
 
-/// A link between members: the number of the declared link, and the position among the links that it expands to.
+/// A link between members: the number of the declared link, and the position among the links that
+/// it expands to.
 pub type LinkAt = (u32, u32);
 
 impl Evaluation {
@@ -152,7 +168,10 @@ impl Evaluation {
 
     /// The links in which a member takes part, with its role.
     pub fn links_of(&self, resource: u32, position: Option<u32>) -> &[(u32, u32, LinkTarget)] {
-        self.links.by_member.get(&(resource, position)).map_or(&[], Vec::as_slice)
+        self.links
+            .by_member
+            .get(&(resource, position))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// The member on a side of a link: its resource and position.
@@ -170,7 +189,13 @@ impl Evaluation {
         match target {
             LinkTarget::End(side) => self.end_of(link, side),
             LinkTarget::Use(at) => {
-                let used = self.declared_links.pair(link.0)?.uses.get(at).copied().flatten()?;
+                let used = self
+                    .declared_links
+                    .pair(link.0)?
+                    .uses
+                    .get(at)
+                    .copied()
+                    .flatten()?;
                 Some((used.resource, used.position))
             }
         }
@@ -178,38 +203,63 @@ impl Evaluation {
 
     fn declared(&self, number: u32) -> Option<Declared> {
         let (unit, ..) = self.documents.resource(number)?;
-        Some(Declared { documents: self.documents.clone(), number, unit })
+        Some(Declared {
+            documents: self.documents.clone(),
+            number,
+            unit,
+        })
     }
 
-    /// Expands a declared link to links between members, once the members of its ends are known. Returns false after an
-    /// error, which is reported.
+    /// Expands a declared link to links between members, once the members of its ends are known.
+    /// Returns false after an error, which is reported.
     pub fn settle_link(&mut self, number: u32, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.links.slots.get(number as usize) {
             Some(LinkSlot::Open) => {}
             Some(LinkSlot::Ready(_)) => return Ok(true),
             Some(LinkSlot::Failed) | None => return Ok(false),
         }
-        let Some(pair) = self.pair(number) else { return Ok(false) };
+        let Some(pair) = self.pair(number) else {
+            return Ok(false);
+        };
         let (Some(a), Some(b)) = (self.ends(pair.a, found)?, self.ends(pair.b, found)?) else {
             self.links.slots[number as usize] = LinkSlot::Failed;
             return Ok(false);
         };
-        let (Some(from), Some(to)) = (self.declared(pair.a), self.declared(pair.b)) else { return Ok(false) };
-        let is_keyed = |it: &Declared| it.resource().each.as_ref().is_some_and(|each| each.key.is_some());
+        let (Some(from), Some(to)) = (self.declared(pair.a), self.declared(pair.b)) else {
+            return Ok(false);
+        };
+        let is_keyed = |it: &Declared| {
+            it.resource()
+                .each
+                .as_ref()
+                .is_some_and(|each| each.key.is_some())
+        };
         let by_key = is_keyed(&from) && is_keyed(&to);
-        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, by_key) {
+        match pair_up(
+            &from.documents.unit(from.unit).path,
+            &pair,
+            [from.name(), to.name()],
+            &a,
+            &b,
+            by_key,
+        ) {
             Ok(links) => {
                 for (at, link) in links.iter().enumerate() {
                     let at = at as u32;
                     let by_member = &mut self.links.by_member;
-                    for (resource, position, target) in
-                        [(pair.a, link.a, LinkTarget::End(Side::A)), (pair.b, link.b, LinkTarget::End(Side::B))]
-                    {
-                        by_member.entry((resource, position)).or_default().push((number, at, target));
+                    for (resource, position, target) in [
+                        (pair.a, link.a, LinkTarget::End(Side::A)),
+                        (pair.b, link.b, LinkTarget::End(Side::B)),
+                    ] {
+                        by_member
+                            .entry((resource, position))
+                            .or_default()
+                            .push((number, at, target));
                     }
                     for (use_at, used) in pair.uses.iter().enumerate() {
                         if let Some(used) = used {
-                            let of_used = by_member.entry((used.resource, used.position)).or_default();
+                            let of_used =
+                                by_member.entry((used.resource, used.position)).or_default();
                             of_used.push((number, at, LinkTarget::Use(use_at)));
                         }
                     }
@@ -221,7 +271,11 @@ impl Evaluation {
             Err(Unpaired(why)) => {
                 found.push(
                     codes::LINK_LENGTHS
-                        .new(format!("the members of `{}` and `{}` cannot be paired", from.name(), to.name()))
+                        .new(format!(
+                            "the members of `{}` and `{}` cannot be paired",
+                            from.name(),
+                            to.name()
+                        ))
                         .label(pair.span, why)
                         .help("make both from the same list"),
                 );
@@ -234,7 +288,11 @@ impl Evaluation {
     /// A part of a link, mutable.
     pub fn part_mut(&mut self, (number, at): LinkAt, part: usize) -> Option<&mut Member> {
         match self.links.slots.get_mut(number as usize)? {
-            LinkSlot::Ready(links) => links.get_mut(at as usize)?.parts.get_mut(part)?.as_deref_mut(),
+            LinkSlot::Ready(links) => links
+                .get_mut(at as usize)?
+                .parts
+                .get_mut(part)?
+                .as_deref_mut(),
             _ => None,
         }
     }
@@ -253,7 +311,8 @@ impl Evaluation {
 
     /// The place where a resource is declared.
     pub fn place_of(&self, resource: u32) -> Span {
-        self.declared(resource).map_or(Span::NONE, |of| of.resource().span)
+        self.declared(resource)
+            .map_or(Span::NONE, |of| of.resource().span)
     }
 
     /// The type of a resource.
@@ -261,14 +320,29 @@ impl Evaluation {
         self.documents.resource_type(resource).map(Arc::as_ref)
     }
 
-    /// The paths of a member's spec that links write together with the member, now or according to the state.
-    pub fn paths_written(&self, resource: u32, position: Option<u32>, prior: Option<&Record>) -> Vec<Name> {
+    /// The paths of a member's spec that links write together with the member, now or according to
+    /// the state.
+    pub fn paths_written(
+        &self,
+        resource: u32,
+        position: Option<u32>,
+        prior: Option<&Record>,
+    ) -> Vec<Name> {
         let mut paths: Vec<Name> = Vec::new();
-        let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
-            let pair = self.declared_links.pair(*number)?;
-            let effects = pair.kind.effects.iter().filter(|effect| !effect.is_own_step);
-            Some(effects.filter(|effect| LinkTarget::of(&effect.target, &pair.kind) == Some(*target)))
-        });
+        let now =
+            self.links_of(resource, position)
+                .iter()
+                .filter_map(|(number, _, target)| {
+                    let pair = self.declared_links.pair(*number)?;
+                    let effects = pair
+                        .kind
+                        .effects
+                        .iter()
+                        .filter(|effect| !effect.is_own_step);
+                    Some(effects.filter(|effect| {
+                        LinkTarget::of(&effect.target, &pair.kind) == Some(*target)
+                    }))
+                });
         let mut add = |path: &Name| {
             if !paths.contains(path) {
                 paths.push(path.clone());
@@ -277,15 +351,27 @@ impl Evaluation {
         now.flatten().for_each(|effect| match &effect.mode {
             WriteMode::Set(path) | WriteMode::Put(path, _) | WriteMode::Add(path, _) => add(path),
         });
-        let before = prior.and_then(|_| self.member(resource, position)).map(|member| &member.address);
-        before.and_then(|address| self.links.with.get(address)).into_iter().flatten().for_each(add);
+        let before = prior
+            .and_then(|_| self.member(resource, position))
+            .map(|member| &member.address);
+        before
+            .and_then(|address| self.links.with.get(address))
+            .into_iter()
+            .flatten()
+            .for_each(add);
         paths
     }
 
-    /// The members of an end; `None` after an error. If the resource is not settled yet, only its list, keys and
-    /// conditions are evaluated.
+    /// The members of an end; `None` after an error. If the resource is not settled yet, only its
+    /// list, keys and conditions are evaluated.
     fn ends(&mut self, resource: u32, found: &mut Diagnostics) -> Result<Option<Ends>, Need> {
-        let presence = |member: &Member| if member.condition_open { None } else { Some(true) };
+        let presence = |member: &Member| {
+            if member.condition_open {
+                None
+            } else {
+                Some(true)
+            }
+        };
         let keys = self.links.keys.get(&resource).cloned();
         match &self.resources[resource as usize] {
             Members::Failed => return Ok(None),
@@ -295,16 +381,22 @@ impl Evaluation {
                 let places = members.iter().enumerate().map(|(at, member)| EndMember {
                     key: match (member, keys.as_ref().and_then(|keys| keys.get(at))) {
                         (_, Some(key)) => key.clone(),
-                        (Some(member), None) => member.address.key.clone().unwrap_or(Key::Index(at as u32)),
+                        (Some(member), None) => {
+                            member.address.key.clone().unwrap_or(Key::Index(at as u32))
+                        }
                         (None, None) => Key::Index(at as u32),
                     },
-                    is_present: member.as_ref().map_or(Some(false), |member| presence(member)),
+                    is_present: member
+                        .as_ref()
+                        .map_or(Some(false), |member| presence(member)),
                 });
                 return Ok(Some(Ends::Many(places.collect())));
             }
             Members::Open => {}
         }
-        let Some(of) = self.declared(resource) else { return Ok(None) };
+        let Some(of) = self.declared(resource) else {
+            return Ok(None);
+        };
         let (name, declared) = of.entry();
         let owner = of.address().to_string();
         let site = ExpressionSite::of(of.unit, &owner);
@@ -312,21 +404,31 @@ impl Evaluation {
             let holds = self.condition(site, declared, found)?;
             return Ok(holds.map(Ends::Single));
         }
-        let Some(items) = self.items(site, name, declared, found)? else { return Ok(None) };
+        let Some(items) = self.items(site, name, declared, found)? else {
+            return Ok(None);
+        };
         let mut places = Vec::with_capacity(items.len());
         for (at, item) in items.into_iter().enumerate() {
             let item = (item, at as u32);
-            let Some(key) = self.member_key(site, &item, declared, found)? else { return Ok(None) };
+            let Some(key) = self.member_key(site, &item, declared, found)? else {
+                return Ok(None);
+            };
             let owner = of.address().with_key(key.clone()).to_string();
-            let site = ExpressionSite { unit: of.unit, owner: &owner, item: Some(&item) };
-            let Some(is_present) = self.condition(site, declared, found)? else { return Ok(None) };
+            let site = ExpressionSite {
+                unit: of.unit,
+                owner: &owner,
+                item: Some(&item),
+            };
+            let Some(is_present) = self.condition(site, declared, found)? else {
+                return Ok(None);
+            };
             places.push(EndMember { key, is_present });
         }
         Ok(Some(Ends::Many(places)))
     }
 
-    /// The contributions of a link to one of its targets: either those written together with the target or those
-    /// written after it. `None` after an error.
+    /// The contributions of a link to one of its targets: either those written together with the
+    /// target or those written after it. `None` after an error.
     pub fn contributions(
         &mut self,
         link: LinkAt,
@@ -334,10 +436,13 @@ impl Evaluation {
         after: bool,
         found: &mut Diagnostics,
     ) -> Result<Option<Vec<Contribution>>, Need> {
-        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+        let Some(pair) = self.pair(link.0) else {
+            return Ok(None);
+        };
         let mut all = Vec::new();
         let wanted = |effect: &&LinkEffect| {
-            effect.is_own_step == after && LinkTarget::of(&effect.target, &pair.kind) == Some(target)
+            effect.is_own_step == after
+                && LinkTarget::of(&effect.target, &pair.kind) == Some(target)
         };
         for effect in pair.kind.effects.iter().filter(wanted) {
             let value = match self.link_value(link, &effect.value, found) {
@@ -367,7 +472,11 @@ impl Evaluation {
                 },
             };
             if !value.is_null() {
-                all.push(Contribution { path, form: how, value });
+                all.push(Contribution {
+                    path,
+                    form: how,
+                    value,
+                });
             }
         }
         Ok(Some(all))
@@ -384,7 +493,12 @@ impl Evaluation {
             _ => return Ok(()),
         };
         for position in positions {
-            let Some(spec) = self.member(resource, position).map(|member| member.spec.clone()) else { continue };
+            let Some(spec) = self
+                .member(resource, position)
+                .map(|member| member.spec.clone())
+            else {
+                continue;
+            };
             match self.merged(resource, position, spec, found)? {
                 Some(spec) => {
                     if let Some(member) = self.member_mut(resource, position) {
@@ -400,12 +514,15 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Settles the links that write into a resource together with it. Returns false if there are none.
+    /// Settles the links that write into a resource together with it. Returns false if there are
+    /// none.
     fn settle_links_into(&mut self, resource: u32, found: &mut Diagnostics) -> Result<bool, Need> {
         let links = self.declared_links.clone();
         let mut any = false;
         for (number, target) in links.of(resource) {
-            let Some(pair) = links.pair(*number) else { continue };
+            let Some(pair) = links.pair(*number) else {
+                continue;
+            };
             if pair.wiring.with.iter().any(|(into, _)| into == target) {
                 any |= self.settle_link(*number, found)?;
             }
@@ -427,8 +544,11 @@ impl Evaluation {
                 .declared_links
                 .pair(number)
                 .is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
-            // If the condition of an end is open, the existence of the link is known only on deploy.
-            let Some(link) = self.link((number, at)).filter(|_| writes) else { continue };
+            // If the condition of an end is open, the existence of the link is known only on
+            // deploy.
+            let Some(link) = self.link((number, at)).filter(|_| writes) else {
+                continue;
+            };
             if self.has_absent_end((number, at)) {
                 continue;
             }
@@ -438,7 +558,9 @@ impl Evaluation {
             return Ok(Some(spec));
         }
         writers.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        let Some(of) = self.declared(resource) else { return Ok(None) };
+        let Some(of) = self.declared(resource) else {
+            return Ok(None);
+        };
         let (name, declared) = of.entry();
         let Some(ty) = of.ty() else { return Ok(None) };
         let mut merger = Merger::new(spec);
@@ -453,7 +575,9 @@ impl Evaluation {
                     contribution.value = Value::unknown(None, None);
                 }
                 if let Err(refused) = merger.merge(&contribution, &address) {
-                    found.push(conflict(&address, name, &refused).label(declared.span, "written to here"));
+                    found.push(
+                        conflict(&address, name, &refused).label(declared.span, "written to here"),
+                    );
                     failed = true;
                 }
             }
@@ -462,7 +586,8 @@ impl Evaluation {
             return Ok(None);
         }
         let mut mistakes = Diagnostics::new();
-        // The document's own spec is already checked. The contributions of links have no place in the document.
+        // The document's own spec is already checked. The contributions of links have no place in
+        // the document.
         let holder = placeholder_resource(declared.span, ty);
         let spec = spec::conform_resource(&merger.done(), &holder, ty, &mut mistakes);
         failed = mistakes.has_errors();
@@ -474,24 +599,29 @@ impl Evaluation {
     pub fn is_open(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             let end = self.end_of(link, side);
-            end.is_some_and(|(resource, position)| match self.member(resource, position) {
-                Some(member) => member.condition_open,
-                None => matches!(self.resources[resource as usize], Members::Open),
-            })
+            end.is_some_and(
+                |(resource, position)| match self.member(resource, position) {
+                    Some(member) => member.condition_open,
+                    None => matches!(self.resources[resource as usize], Members::Open),
+                },
+            )
         })
     }
 
     /// Whether an instance is settled and absent.
     pub fn is_absent(&self, resource: u32, position: Option<u32>) -> bool {
-        !matches!(self.resources[resource as usize], Members::Open) && self.member(resource, position).is_none()
+        !matches!(self.resources[resource as usize], Members::Open)
+            && self.member(resource, position).is_none()
     }
 
     /// Whether an end of a link is settled and absent.
     pub fn has_absent_end(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
-            self.end_of(link, side).is_none_or(|(resource, position)| match &self.resources[resource as usize] {
-                Members::Open => false,
-                _ => self.member(resource, position).is_none(),
+            self.end_of(link, side).is_none_or(|(resource, position)| {
+                match &self.resources[resource as usize] {
+                    Members::Open => false,
+                    _ => self.member(resource, position).is_none(),
+                }
             })
         })
     }
@@ -503,10 +633,18 @@ impl Evaluation {
         part: usize,
         found: &mut Diagnostics,
     ) -> Result<Option<Box<Member>>, Need> {
-        let Some(pair) = self.pair(link.0) else { return Ok(None) };
-        let Some((name, declared)) = pair.kind.parts.get_index(part) else { return Ok(None) };
-        let Some(Some(ty)) = pair.part_types.get(part) else { return Ok(None) };
-        let Some(address) = self.link(link).map(|link| link.part(name)) else { return Ok(None) };
+        let Some(pair) = self.pair(link.0) else {
+            return Ok(None);
+        };
+        let Some((name, declared)) = pair.kind.parts.get_index(part) else {
+            return Ok(None);
+        };
+        let Some(Some(ty)) = pair.part_types.get(part) else {
+            return Ok(None);
+        };
+        let Some(address) = self.link(link).map(|link| link.part(name)) else {
+            return Ok(None);
+        };
         let mut condition_open = self.is_open(link);
         if let Some(condition) = &declared.condition {
             match self.link_value(link, condition, found) {
@@ -519,7 +657,9 @@ impl Evaluation {
                 Err(_) => return Ok(None),
             }
         }
-        let Some(spec) = self.part_spec(link, part, found)? else { return Ok(None) };
+        let Some(spec) = self.part_spec(link, part, found)? else {
+            return Ok(None);
+        };
         let _: &Arc<ResourceType> = ty;
         Ok(Some(Box::new(Member {
             address,
@@ -533,9 +673,18 @@ impl Evaluation {
     }
 
     /// The spec of a part with defaults; `None` after an error.
-    pub fn part_spec(&mut self, link: LinkAt, part: usize, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
-        let Some(pair) = self.pair(link.0) else { return Ok(None) };
-        let (Some((_, declared)), Some(Some(ty))) = (pair.kind.parts.get_index(part), pair.part_types.get(part)) else {
+    pub fn part_spec(
+        &mut self,
+        link: LinkAt,
+        part: usize,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Need> {
+        let Some(pair) = self.pair(link.0) else {
+            return Ok(None);
+        };
+        let (Some((_, declared)), Some(Some(ty))) =
+            (pair.kind.parts.get_index(part), pair.part_types.get(part))
+        else {
             return Ok(None);
         };
         let value = match self.link_value(link, &declared.spec, found) {
@@ -559,10 +708,16 @@ impl Evaluation {
         self.link_value(link, &data, found)
     }
 
-    /// Whether a link's own requirements hold; `None` if this is known only on deploy. Reports requirements that do not
-    /// hold.
-    pub fn requirements(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<bool>, Need> {
-        let Some(pair) = self.pair(link.0) else { return Ok(Some(true)) };
+    /// Whether a link's own requirements hold; `None` if this is known only on deploy. Reports
+    /// requirements that do not hold.
+    pub fn requirements(
+        &mut self,
+        link: LinkAt,
+        found: &mut Diagnostics,
+    ) -> Result<Option<bool>, Need> {
+        let Some(pair) = self.pair(link.0) else {
+            return Ok(Some(true));
+        };
         let mut holds = Some(true);
         for (that, say) in &pair.kind.conditions {
             let value = match self.link_value(link, that, found) {
@@ -575,17 +730,24 @@ impl Evaluation {
                 Value::Unknown(_) => holds = holds.filter(|holds| !holds),
                 _ => {
                     let explanation = match self.link_value(link, say, found) {
-                        Ok(explanation) => {
-                            explanation.as_text().filter(|_| !explanation.has_secret()).map(str::to_owned)
-                        }
+                        Ok(explanation) => explanation
+                            .as_text()
+                            .filter(|_| !explanation.has_secret())
+                            .map(str::to_owned),
                         Err(Halt::Need(need)) => return Err(need),
                         Err(_) => None,
                     };
-                    let address = self.link(link).map(|link| link.address.to_string()).unwrap_or_default();
-                    let explanation = explanation.unwrap_or_else(|| "its requirement does not hold".to_owned());
+                    let address = self
+                        .link(link)
+                        .map(|link| link.address.to_string())
+                        .unwrap_or_default();
+                    let explanation =
+                        explanation.unwrap_or_else(|| "its requirement does not hold".to_owned());
                     found.push(
                         codes::LINK_REQUIREMENT
-                            .new(format!("the link `{address}` cannot be made: {explanation}"))
+                            .new(format!(
+                                "the link `{address}` cannot be made: {explanation}"
+                            ))
                             .label(pair.span, "makes this link"),
                     );
                     holds = Some(false);
@@ -595,12 +757,23 @@ impl Evaluation {
         Ok(holds)
     }
 
-    /// The value of an annotation of a link: the value under the key with the other end's name, or else under the
-    /// general key, or else the default (decision 3.1). Null if there is none.
-    fn annotation_value(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
-        let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
-        let mut known: Vec<&Annotation> =
-            pair.kind.annotations.iter().filter(|it| it.alias.as_ref() == alias).collect();
+    /// The value of an annotation of a link: the value under the key with the other end's name, or
+    /// else under the general key, or else the default (decision 3.1). Null if there is none.
+    fn annotation_value(
+        &mut self,
+        link: LinkAt,
+        alias: &str,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let Some(pair) = self.pair(link.0) else {
+            return Err(Halt::Failed);
+        };
+        let mut known: Vec<&Annotation> = pair
+            .kind
+            .annotations
+            .iter()
+            .filter(|it| it.alias.as_ref() == alias)
+            .collect();
         known.sort_by_key(|it| !it.key.contains('<'));
         for annotation in &known {
             let value = self.declared_annotation_value(link, &pair, annotation, found)?;
@@ -608,7 +781,10 @@ impl Evaluation {
                 return Ok(value);
             }
         }
-        Ok(known.iter().find_map(|it| it.default.clone()).unwrap_or(Value::Null))
+        Ok(known
+            .iter()
+            .find_map(|it| it.default.clone())
+            .unwrap_or(Value::Null))
     }
 
     /// The value that the document sets for an annotation.
@@ -621,16 +797,27 @@ impl Evaluation {
     ) -> Result<Value, Halt> {
         let side = side_of(&annotation.side);
         let other = if side == Side::A { pair.b } else { pair.a };
-        let Some(other) = self.declared(other) else { return Err(Halt::Failed) };
+        let Some(other) = self.declared(other) else {
+            return Err(Halt::Failed);
+        };
         let key = key_for(annotation, other.name());
-        let Some((resource, position)) = self.end_of(link, side) else { return Err(Halt::Failed) };
+        let Some((resource, position)) = self.end_of(link, side) else {
+            return Err(Halt::Failed);
+        };
         if let Some(member) = self.member(resource, position) {
             let annotations = member.metadata.get("annotations");
-            return Ok(annotations.and_then(|all| all.get(&key)).cloned().unwrap_or(Value::Null));
+            return Ok(annotations
+                .and_then(|all| all.get(&key))
+                .cloned()
+                .unwrap_or(Value::Null));
         }
-        let Some(of) = self.declared(resource) else { return Err(Halt::Failed) };
+        let Some(of) = self.declared(resource) else {
+            return Err(Halt::Failed);
+        };
         let annotations = &of.resource().metadata.annotations;
-        let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else { return Ok(Value::Null) };
+        let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else {
+            return Ok(Value::Null);
+        };
         self.evaluate_early(&of, position, expr, found)
     }
 
@@ -648,7 +835,10 @@ impl Evaluation {
             Some(at) => {
                 let (name, declared) = of.entry();
                 let site = ExpressionSite::of(of.unit, &owner);
-                let items = self.items(site, name, declared, found).map_err(Halt::Need)?.unwrap_or_default();
+                let items = self
+                    .items(site, name, declared, found)
+                    .map_err(Halt::Need)?
+                    .unwrap_or_default();
                 items.get(at as usize).map(|item| (item.clone(), at))
             }
         };
@@ -656,13 +846,27 @@ impl Evaluation {
             Some(at) => of.address().with_key(Key::Index(at)).to_string(),
             None => owner,
         };
-        self.value(ExpressionSite { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
+        self.value(
+            ExpressionSite {
+                unit: of.unit,
+                owner: &owner,
+                item: item.as_ref(),
+            },
+            expr,
+            found,
+        )
     }
 
-    /// The effective annotations of a link, by the names of its kind. `None` if an annotation is invalid, which is
-    /// reported.
-    pub fn annotations(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
-        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+    /// The effective annotations of a link, by the names of its kind. `None` if an annotation is
+    /// invalid, which is reported.
+    pub fn annotations(
+        &mut self,
+        link: LinkAt,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Need> {
+        let Some(pair) = self.pair(link.0) else {
+            return Ok(None);
+        };
         let mut notes = blueprint::Map::default();
         let mut fine = true;
         for annotation in &pair.kind.annotations {
@@ -684,8 +888,8 @@ impl Evaluation {
         Ok(fine.then(|| Value::Map(Arc::new(notes))))
     }
 
-    /// Whether the value of an annotation has its type and is one of its allowed values. The check has already
-    /// validated literals.
+    /// Whether the value of an annotation has its type and is one of its allowed values. The check
+    /// has already validated literals.
     fn is_valid(
         &mut self,
         link: LinkAt,
@@ -699,16 +903,28 @@ impl Evaluation {
         }
         let side = side_of(&annotation.side);
         let other = if side == Side::A { pair.b } else { pair.a };
-        let (Some(other), Some((resource, _))) = (self.declared(other), self.end_of(link, side)) else { return true };
-        let Some(of) = self.declared(resource) else { return true };
+        let (Some(other), Some((resource, _))) = (self.declared(other), self.end_of(link, side))
+        else {
+            return true;
+        };
+        let Some(of) = self.declared(resource) else {
+            return true;
+        };
         let key = key_for(annotation, other.name());
-        let Some((_, expr)) = of.resource().metadata.annotations.iter().find(|(it, _)| it.item == key) else {
+        let Some((_, expr)) = of
+            .resource()
+            .metadata
+            .annotations
+            .iter()
+            .find(|(it, _)| it.item == key)
+        else {
             return true;
         };
         match problem(annotation, &key, value, expr.span) {
             Some(diagnostic) => {
-                let is_reported =
-                    found.iter().any(|other| other.span() == expr.span && other.message == diagnostic.message);
+                let is_reported = found
+                    .iter()
+                    .any(|other| other.span() == expr.span && other.message == diagnostic.message);
                 if !is_reported {
                     found.push(diagnostic);
                 }
@@ -719,24 +935,46 @@ impl Evaluation {
     }
 
     /// The value of `link(a, b)` in a document.
-    pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, EvaluationStop> {
+    pub(super) fn link_named(
+        &mut self,
+        unit: u32,
+        a: &str,
+        b: &str,
+    ) -> Result<Value, EvaluationStop> {
         let (a_name, a_at) = named(a);
         let (b_name, b_at) = named(b);
         let documents = self.documents.clone();
         let of = documents.unit(unit);
         let resources = &of.blueprint().resources;
-        let ends = resources.get_index_of(a_name).zip(resources.get_index_of(b_name));
-        let number = ends.and_then(|(a, b)| self.declared_links.between(of.resource(a), of.resource(b)));
-        let Some(number) = number else { return Err(EvaluationStop::Reported) };
+        let ends = resources
+            .get_index_of(a_name)
+            .zip(resources.get_index_of(b_name));
+        let number =
+            ends.and_then(|(a, b)| self.declared_links.between(of.resource(a), of.resource(b)));
+        let Some(number) = number else {
+            return Err(EvaluationStop::Reported);
+        };
         let mut mistakes = Diagnostics::new();
         let ready = self.settle_link(number, &mut mistakes).unwrap_or(false);
-        let span = self.declared_links.pair(number).map_or(Span::NONE, |pair| pair.span);
-        for (name, resource, position) in ends.into_iter().flat_map(|(a, b)| [(a_name, a, a_at), (b_name, b, b_at)]) {
-            let Some(Members::Many(members)) = self.resources.get(of.resource(resource) as usize) else { continue };
-            if let Some(position) = position.filter(|position| *position as usize >= members.len()) {
+        let span = self
+            .declared_links
+            .pair(number)
+            .map_or(Span::NONE, |pair| pair.span);
+        for (name, resource, position) in ends
+            .into_iter()
+            .flat_map(|(a, b)| [(a_name, a, a_at), (b_name, b, b_at)])
+        {
+            let Some(Members::Many(members)) = self.resources.get(of.resource(resource) as usize)
+            else {
+                continue;
+            };
+            if let Some(position) = position.filter(|position| *position as usize >= members.len())
+            {
                 let count = format!("`{name}` has {} members", members.len());
                 return Err(expr::codes::INDEX_OUT_OF_RANGE
-                    .new(format!("`{name}` has no member at position {position}, which `link` names"))
+                    .new(format!(
+                        "`{name}` has no member at position {position}, which `link` names"
+                    ))
                     .label(span, count)
                     .into());
             }
@@ -747,7 +985,11 @@ impl Evaluation {
                 .new(format!("the link `{a}::{b}` is not there"))
                 .label(span, "one of its ends is absent")
                 .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
-            return Err(if ready { EvaluationStop::Absent(Box::new(absent)) } else { EvaluationStop::Reported });
+            return Err(if ready {
+                EvaluationStop::Absent(Box::new(absent))
+            } else {
+                EvaluationStop::Reported
+            });
         };
         let Some(address) = self.link((number, at)).map(|link| link.address.clone()) else {
             return Err(EvaluationStop::Reported);
@@ -761,17 +1003,33 @@ impl Evaluation {
         }
     }
 
-    /// The contributions of a link that are written together with its targets, in the form of the link's record.
+    /// The contributions of a link that are written together with its targets, in the form of the
+    /// link's record.
     pub fn with_overlays(&mut self, link: LinkAt) -> Option<Value> {
         let pair = self.pair(link.0)?;
         let mut all = Vec::new();
         for (target, _) in &pair.wiring.with {
-            let contributions = self.contributions(link, *target, false, &mut Diagnostics::new()).ok()??;
-            let Some((resource, position)) = self.member_of(link, *target) else { continue };
-            let Some(address) = self.member(resource, position).map(|member| member.address.clone()) else { continue };
+            let contributions = self
+                .contributions(link, *target, false, &mut Diagnostics::new())
+                .ok()??;
+            let Some((resource, position)) = self.member_of(link, *target) else {
+                continue;
+            };
+            let Some(address) = self
+                .member(resource, position)
+                .map(|member| member.address.clone())
+            else {
+                continue;
+            };
             all.extend(contributions.into_iter().map(|contribution| {
                 let phase = target.phase(&pair.kind);
-                Overlay { target: address.clone(), phase, contribution, open: false }.to_value()
+                Overlay {
+                    target: address.clone(),
+                    phase,
+                    contribution,
+                    open: false,
+                }
+                .to_value()
             }));
         }
         Some(Value::list(all))
@@ -781,14 +1039,23 @@ impl Evaluation {
     pub fn documents_of_resources(&self) -> Vec<(Name, Span, Option<TypeId>)> {
         let all = (0..self.resources.len() as u32).filter_map(|at| self.declared(at));
         let mut documents = Vec::with_capacity(self.resources.len());
-        documents.extend(all.map(|of| (of.name().clone(), of.resource().span, of.ty().map(|ty| ty.name.clone()))));
+        documents.extend(all.map(|of| {
+            (
+                of.name().clone(),
+                of.resource().span,
+                of.ty().map(|ty| ty.name.clone()),
+            )
+        }));
         documents
     }
 }
 
 /// Splits the text for an end into its name and position.
 fn named(text: &str) -> (&str, Option<u32>) {
-    match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+    match text
+        .strip_suffix(']')
+        .and_then(|text| text.rsplit_once('['))
+    {
         Some((name, at)) => (name, at.parse().ok()),
         None => (text, None),
     }
@@ -802,10 +1069,15 @@ fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Opt
         return Some(wrong.label(span, format!("this is {}", value.kind_word())));
     }
     let listed = annotation.allowed.is_empty()
-        || annotation.allowed.iter().any(|allowed| understand::compare::same(allowed, &revealed));
+        || annotation
+            .allowed
+            .iter()
+            .any(|allowed| understand::compare::same(allowed, &revealed));
     (!listed).then(|| {
         let allowed: Vec<String> = annotation.allowed.iter().map(ToString::to_string).collect();
-        wrong.label(span, "not an allowed value").help(format!("use one of: {}", allowed.join(", ")))
+        wrong
+            .label(span, "not an allowed value")
+            .help(format!("use one of: {}", allowed.join(", ")))
     })
 }
 
@@ -816,11 +1088,19 @@ pub fn conflict(link: &Address, target: &str, refused: &WriteConflict) -> Diagno
         None => "the document".to_owned(),
     };
     codes::LINK_CONFLICT
-        .new(format!("the link `{link}` and {other} write different contents into `{}` of `{target}`", refused.place))
+        .new(format!(
+            "the link `{link}` and {other} write different contents into `{}` of `{target}`",
+            refused.place
+        ))
         .help("take one of the two away")
 }
 
 /// A placeholder where a declared resource is expected: it only carries the place of the part.
 pub fn placeholder_resource(span: Span, ty: &ResourceType) -> Resource {
-    Resource::new(span, diag::Spanned::new(ty.name.clone(), span), span, Expr::literal(Value::Null, span))
+    Resource::new(
+        span,
+        diag::Spanned::new(ty.name.clone(), span),
+        span,
+        Expr::literal(Value::Null, span),
+    )
 }

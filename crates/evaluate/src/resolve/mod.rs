@@ -1,11 +1,12 @@
 //! Evaluates a checked blueprint with its inputs. The result of an element is a value or Unknown.
 //!
-//! An [`Evaluation`] holds the current result of every declared element. The planner settles elements in the order of
-//! the graph, so that each element reads only settled ones; `apply` continues with the same evaluation when outputs
-//! arrive. An expression is evaluated a second time only if an answer was missing. Absent elements are not evaluated
-//! (decision A12).
+//! An [`Evaluation`] holds the current result of every declared element. The planner settles
+//! elements in the order of the graph, so that each element reads only settled ones; `apply`
+//! continues with the same evaluation when outputs arrive. An expression is evaluated a second time
+//! only if an answer was missing. Absent elements are not evaluated (decision A12).
 //!
-//! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what each [`Need`] names).
+//! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what
+//! each [`Need`] names).
 
 pub mod inputs;
 pub mod links;
@@ -90,8 +91,8 @@ pub struct Member {
     pub metadata: Value,
     /// Whether the condition is known only on deploy.
     pub condition_open: bool,
-    /// Whether the instance is kept when it is no longer declared: its removal policy, or that of a child above it,
-    /// says so.
+    /// Whether the instance is kept when it is no longer declared: its removal policy, or that of a
+    /// child above it, says so.
     pub retain: bool,
     /// The computed fields of the instance.
     pub outputs: Outputs,
@@ -102,8 +103,8 @@ pub struct Member {
 pub enum Outputs {
     /// No field is known; the instance is not created yet.
     Unknown,
-    /// The fields as planned: the fields before an update, or the fields that the provider plans, which may hold
-    /// Unknown. The operation changes the listed fields; they read as Unknown.
+    /// The fields as planned: the fields before an update, or the fields that the provider plans,
+    /// which may hold Unknown. The operation changes the listed fields; they read as Unknown.
     Planned(Value, Arc<[Name]>),
     /// The fields as the provider returned them.
     Known(Value),
@@ -124,7 +125,8 @@ pub enum Halt {
     Need(Need),
     /// The expression has an error, which is already reported.
     Failed,
-    /// The expression reads something absent. The caller reports this diagnostic if absence is an error there.
+    /// The expression reads something absent. The caller reports this diagnostic if absence is an
+    /// error there.
     Absent(Box<Diagnostic>),
 }
 
@@ -133,7 +135,8 @@ pub enum Halt {
 pub struct ExpressionSite<'a> {
     /// The number of the document.
     pub unit: u32,
-    /// An address, or `values.x`. The memoised values of the owner's call sites are stored under it.
+    /// An address, or `values.x`. The memoised values of the owner's call sites are stored under
+    /// it.
     pub owner: &'a str,
     /// The item and its position, if the resource has `each`.
     pub item: Option<&'a (Value, u32)>,
@@ -142,7 +145,11 @@ pub struct ExpressionSite<'a> {
 impl<'a> ExpressionSite<'a> {
     /// A site outside of any repetition.
     pub fn of(unit: u32, owner: &'a str) -> ExpressionSite<'a> {
-        ExpressionSite { unit, owner, item: None }
+        ExpressionSite {
+            unit,
+            owner,
+            item: None,
+        }
     }
 }
 
@@ -198,7 +205,8 @@ struct MemberCounts {
 }
 
 impl MemberCounts {
-    /// Counts the members of a resource, replacing an earlier count. Returns whether all members stay within `most`.
+    /// Counts the members of a resource, replacing an earlier count. Returns whether all members
+    /// stay within `most`.
     fn count_within_limit(&mut self, owner: &str, count: usize, most: usize) -> bool {
         let before = self.of.insert(owner.into(), count).unwrap_or_default();
         self.all = self.all - before + count;
@@ -206,8 +214,8 @@ impl MemberCounts {
     }
 }
 
-/// The reason why a configuration of a provider is missing: its resource does not exist (with the diagnostic), or has
-/// an error, which is already reported.
+/// The reason why a configuration of a provider is missing: its resource does not exist (with the
+/// diagnostic), or has an error, which is already reported.
 pub struct NoProviderInstance(pub Option<Box<Diagnostic>>);
 
 /// The diagnostic for a reference to a configuration of a provider that does not exist.
@@ -258,25 +266,37 @@ impl Evaluation {
         }
     }
 
-    /// The configuration of the provider of a resource or data source, if a resource declares it, with the settings
-    /// known so far. An error if the declaring resource does not exist or has an error.
+    /// The configuration of the provider of a resource or data source, if a resource declares it,
+    /// with the settings known so far. An error if the declaring resource does not exist or has an
+    /// error.
     pub fn provider_of(
         &self,
         node: understand::graph::GraphNode,
     ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
-        let Some(choice) = self.documents.provider_of(node) else { return Ok(None) };
+        let Some(choice) = self.documents.provider_of(node) else {
+            return Ok(None);
+        };
         let declaring = choice.resource(&self.documents);
         let Some(member) = self.member(declaring, None) else {
             let is_absent = matches!(self.resources[declaring as usize], Members::Absent);
-            let (_, name, _) = self.documents.resource(declaring).ok_or(NoProviderInstance(None))?;
-            return Err(NoProviderInstance(is_absent.then(|| Box::new(no_instance(name, choice.span)))));
+            let (_, name, _) = self
+                .documents
+                .resource(declaring)
+                .ok_or(NoProviderInstance(None))?;
+            return Err(NoProviderInstance(
+                is_absent.then(|| Box::new(no_instance(name, choice.span))),
+            ));
         };
         let settings = member.spec.get("settings").cloned().unwrap_or_default();
-        Ok(Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null }))
+        Ok(Some(ProviderInstance {
+            address: member.address.clone(),
+            settings,
+            former: Value::Null,
+        }))
     }
 
-    /// The bytes that values have used so far. The caller passes the number to [`Self::reset_bytes_used`] before it
-    /// evaluates an element again.
+    /// The bytes that values have used so far. The caller passes the number to
+    /// [`Self::reset_bytes_used`] before it evaluates an element again.
     pub fn bytes_used(&self) -> usize {
         self.meter.used()
     }
@@ -291,7 +311,8 @@ impl Evaluation {
         self.meter.lift_total_limit();
     }
 
-    /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.
+    /// Counts the size of a value that is stored as a whole. Returns whether it is within the
+    /// limit.
     fn count_bytes(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.meter;
         let bytes = expr::size(value, expr::MAX_VALUE_BYTES).unwrap_or(expr::MAX_VALUE_BYTES);
@@ -304,7 +325,12 @@ impl Evaluation {
     }
 
     /// Like [`Self::value`], but reports an absent element as an error.
-    pub fn present(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn present(
+        &mut self,
+        site: ExpressionSite<'_>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
         self.value(site, expr, found).map_err(|halt| match halt {
             Halt::Absent(diagnostic) => {
                 found.push(*diagnostic);
@@ -332,7 +358,8 @@ impl Evaluation {
         })
     }
 
-    /// Like [`Self::present`]. The document's dialect completes the diagnostics about the expression.
+    /// Like [`Self::present`]. The document's dialect completes the diagnostics about the
+    /// expression.
     pub(crate) fn present_at(
         &mut self,
         site: ExpressionSite<'_>,
@@ -347,9 +374,16 @@ impl Evaluation {
     }
 
     /// Passes diagnostics about an expression to the dialect of its document, which completes them.
-    pub fn complete_diagnostics(&self, unit: u32, place: ExpressionPlace<'_>, mistakes: &mut Diagnostics) {
+    pub fn complete_diagnostics(
+        &self,
+        unit: u32,
+        place: ExpressionPlace<'_>,
+        mistakes: &mut Diagnostics,
+    ) {
         let messages = self.documents.unit(unit).checked.rules.messages;
-        mistakes.iter_mut().for_each(|one| messages.complete_at(one, &place));
+        mistakes
+            .iter_mut()
+            .for_each(|one| messages.complete_at(one, &place));
     }
 
     /// The named intermediate values that are known.
@@ -363,11 +397,17 @@ impl Evaluation {
     /// Settles a named intermediate value (decision S48).
     pub fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
-        let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
+        let Some((unit, name, local)) = documents.local(index) else {
+            return Ok(());
+        };
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
         let mut mine = Diagnostics::new();
         let value = self.value(ExpressionSite::of(unit, &owner), &local.value, &mut mine);
-        self.complete_diagnostics(unit, ExpressionPlace::new(ExpressionPart::Local, name, &local.value), &mut mine);
+        self.complete_diagnostics(
+            unit,
+            ExpressionPlace::new(ExpressionPart::Local, name, &local.value),
+            &mut mine,
+        );
         found.append(mine);
         let slot = match value {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
@@ -389,16 +429,21 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Settles the intermediate values that were not known before, in the order of the graph, after all resources are
-    /// settled.
+    /// Settles the intermediate values that were not known before, in the order of the graph, after
+    /// all resources are settled.
     pub fn settle_open_values(&mut self, found: &mut Diagnostics) {
         let graph = self.documents.graph().clone();
-        for node in graph.order().filter(|node| self.is_unsettled(*node)).collect::<Vec<_>>() {
+        for node in graph
+            .order()
+            .filter(|node| self.is_unsettled(*node))
+            .collect::<Vec<_>>()
+        {
             let _ = self.settle_now(node, found);
         }
     }
 
-    /// Whether a node is a local or an input of a child that was not fully known when it was last evaluated.
+    /// Whether a node is a local or an input of a child that was not fully known when it was last
+    /// evaluated.
     pub fn is_unsettled(&self, node: understand::graph::GraphNode) -> bool {
         let slot = match node {
             understand::graph::GraphNode::Local(number) => &self.locals[number as usize],
@@ -408,9 +453,13 @@ impl Evaluation {
         matches!(slot, Slot::Partial(_) | Slot::Open)
     }
 
-    /// Settles a local or an input of a child with the current answers. A value that is still unknown keeps its result;
-    /// the elements that read it report that.
-    pub fn settle_now(&mut self, node: understand::graph::GraphNode, found: &mut Diagnostics) -> Result<(), Need> {
+    /// Settles a local or an input of a child with the current answers. A value that is still
+    /// unknown keeps its result; the elements that read it report that.
+    pub fn settle_now(
+        &mut self,
+        node: understand::graph::GraphNode,
+        found: &mut Diagnostics,
+    ) -> Result<(), Need> {
         match node {
             understand::graph::GraphNode::Local(number) => self.settle_local(number, found),
             understand::graph::GraphNode::Input(number) => self.settle_passed_input(number, found),
@@ -418,14 +467,17 @@ impl Evaluation {
         }
     }
 
-    /// Whether a condition holds. `Some(None)` if this is known only on deploy, and `None` after an error.
+    /// Whether a condition holds. `Some(None)` if this is known only on deploy, and `None` after an
+    /// error.
     pub fn condition(
         &mut self,
         site: ExpressionSite<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Option<bool>>, Need> {
-        let Some(condition) = &resource.condition else { return Ok(Some(Some(true))) };
+        let Some(condition) = &resource.condition else {
+            return Ok(Some(Some(true)));
+        };
         match self.present(site, condition, found) {
             Ok(value) => match value.unmarked() {
                 Value::Bool(holds) => Ok(Some(Some(*holds))),
@@ -433,7 +485,10 @@ impl Evaluation {
                 Value::Unknown(_) => Ok(Some(None)),
                 _ => {
                     let wrong = expr::codes::TYPE_MISMATCH
-                        .new(format!("a condition must be a boolean, found {}", value.kind_word()))
+                        .new(format!(
+                            "a condition must be a boolean, found {}",
+                            value.kind_word()
+                        ))
                         .label(condition.span, "neither true nor false")
                         .help("compare with `eq(..)`");
                     found.push(wrong);
@@ -445,7 +500,8 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` after an error. `none` items are dropped first (decision S37).
+    /// The items of a repetition; `None` after an error. `none` items are dropped first (decision
+    /// S37).
     pub fn items(
         &mut self,
         site: ExpressionSite<'_>,
@@ -453,7 +509,9 @@ impl Evaluation {
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Vec<Value>>, Need> {
-        let Some(each) = &resource.each else { return Ok(None) };
+        let Some(each) = &resource.each else {
+            return Ok(None);
+        };
         let value = match self.present(site, &each.list, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
@@ -461,7 +519,9 @@ impl Evaluation {
         };
         let (bare, secret) = value.split_secret();
         match bare {
-            Value::List(items) | Value::Set(items) if items.len() > self.documents.limits.items() => {
+            Value::List(items) | Value::Set(items)
+                if items.len() > self.documents.limits.items() =>
+            {
                 let most = self.documents.limits.items();
                 found.push(
                     check::codes::VALUE_CONSTRAINT
@@ -477,7 +537,10 @@ impl Evaluation {
             Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
             Value::List(items) | Value::Set(items) => {
                 let most = self.documents.limits.all_members();
-                if !self.repeated.count_within_limit(site.owner, items.len(), most) {
+                if !self
+                    .repeated
+                    .count_within_limit(site.owner, items.len(), most)
+                {
                     self.repeated.exceeded = true;
                     found.push(
                         check::codes::VALUE_CONSTRAINT
@@ -490,7 +553,13 @@ impl Evaluation {
                     );
                     return Ok(None);
                 }
-                Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
+                Ok(Some(
+                    items
+                        .iter()
+                        .filter(|item| !item.is_null())
+                        .map(|item| item.clone().tainted(secret))
+                        .collect(),
+                ))
             }
             Value::Null => Ok(Some(Vec::new())),
             Value::Unknown(_) if self.offline => Ok(None),
@@ -504,10 +573,14 @@ impl Evaluation {
             }
             other => {
                 let mut wrong = check::codes::EACH_NOT_LIST
-                    .new(format!("`each` of `{name}` must be a list, found {}", other.kind_word()))
+                    .new(format!(
+                        "`each` of `{name}` must be a list, found {}",
+                        other.kind_word()
+                    ))
                     .label(each.list.span, "not a list");
                 if matches!(other, Value::Map(_)) {
-                    wrong = wrong.help("take its values with `vals(..)`, or its keys with `keys(..)`");
+                    wrong =
+                        wrong.help("take its values with `vals(..)`, or its keys with `keys(..)`");
                 }
                 found.push(wrong);
                 Ok(None)
@@ -526,9 +599,18 @@ impl Evaluation {
         let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
             return Ok(Some(Key::Index(item.1)));
         };
-        match self.present(ExpressionSite { item: Some(item), ..site }, expr, found) {
+        match self.present(
+            ExpressionSite {
+                item: Some(item),
+                ..site
+            },
+            expr,
+            found,
+        ) {
             Ok(value) => match expr::to_text(&value) {
-                Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
+                Some(Ok(text)) if !text.is_unknown() => {
+                    Ok(text.as_text().map(|text| Key::Name(text.into())))
+                }
                 _ => {
                     found.push(
                         expr::codes::TYPE_MISMATCH
@@ -556,8 +638,11 @@ impl Evaluation {
         if specs.skips_open_types() && ty.takes_anything() {
             return Ok(Some(Value::Map(Arc::default())));
         }
-        let value = match self.present_at(site, ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec), found)
-        {
+        let value = match self.present_at(
+            site,
+            ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec),
+            found,
+        ) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
@@ -569,14 +654,21 @@ impl Evaluation {
             resource: name,
             part: ExpressionPart::Spec,
         };
-        let native = |value: &Value, found: &mut Diagnostics| check::spec::conform_resource(value, resource, ty, found);
+        let native = |value: &Value, found: &mut Diagnostics| {
+            check::spec::conform_resource(value, resource, ty, found)
+        };
         let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
-        Ok(if failed || !self.count_bytes(&value, resource.spec.span) { None } else { Some(value) })
+        Ok(if failed || !self.count_bytes(&value, resource.spec.span) {
+            None
+        } else {
+            Some(value)
+        })
     }
 
-    /// Whether the removal policy of a resource, or of a child above it, says that the instance is kept.
+    /// Whether the removal policy of a resource, or of a child above it, says that the instance is
+    /// kept.
     pub fn is_retained(
         &mut self,
         site: ExpressionSite<'_>,
@@ -591,7 +683,11 @@ impl Evaluation {
         let documents = self.documents.clone();
         let mut at = site.unit;
         while let Some((above, include)) = documents.unit(at).parent {
-            let child = documents.unit(above).blueprint().children.get_index(include as usize);
+            let child = documents
+                .unit(above)
+                .blueprint()
+                .children
+                .get_index(include as usize);
             if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
                 && self.policy_retains(ExpressionSite::of(above, site.owner), removal, found)?
             {
@@ -608,17 +704,25 @@ impl Evaluation {
         removal: &Expr,
         found: &mut Diagnostics,
     ) -> Result<bool, Need> {
-        match self.present_at(site, ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal), found)
-        {
+        match self.present_at(
+            site,
+            ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal),
+            found,
+        ) {
             Ok(value) => {
                 let checked = &self.documents.unit(site.unit).checked;
                 if removal.as_literal().is_none()
                     && !value.has_unknown()
-                    && let Some(refused) = checked.rules.specs.removal(&value, &checked.blueprint.version)
+                    && let Some(refused) = checked
+                        .rules
+                        .specs
+                        .removal(&value, &checked.blueprint.version)
                 {
                     found.push(refused.label(removal.span, "it evaluates to this value"));
                 }
-                Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+                Ok(value
+                    .as_text()
+                    .is_some_and(|word| word.eq_ignore_ascii_case("retain")))
             }
             Err(Halt::Need(need)) => Err(need),
             Err(_) => Ok(false),
@@ -635,7 +739,8 @@ impl Evaluation {
         self.metadata_of(site, &resource.metadata, found)
     }
 
-    /// Labels, annotations, display name and custom data from any element's metadata; null if there are none.
+    /// Labels, annotations, display name and custom data from any element's metadata; null if there
+    /// are none.
     pub fn metadata_of(
         &mut self,
         site: ExpressionSite<'_>,
@@ -655,18 +760,34 @@ impl Evaluation {
             }
         }
         if !metadata.labels.is_empty() {
-            let labels = metadata.labels.iter().map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
+            let labels = metadata
+                .labels
+                .iter()
+                .map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
             map.insert("labels".into(), Value::map(labels));
         }
         let mut annotations = blueprint::Map::default();
         for (key, expr) in &metadata.annotations {
             match self.present(site, expr, found) {
-                Ok(value) if matches!(value.unmarked(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
-                    expr::codes::TYPE_MISMATCH
-                        .new(format!("the annotation `{}` must be a scalar, found {}", key.item, value.kind_word()))
-                        .label(expr.span, "annotations hold text, numbers and booleans")
-                        .help("turn it into text with `jsonencode(..)`, or put it under `custom`"),
-                ),
+                Ok(value)
+                    if matches!(
+                        value.unmarked(),
+                        Value::List(_) | Value::Map(_) | Value::Set(_)
+                    ) =>
+                {
+                    found.push(
+                        expr::codes::TYPE_MISMATCH
+                            .new(format!(
+                                "the annotation `{}` must be a scalar, found {}",
+                                key.item,
+                                value.kind_word()
+                            ))
+                            .label(expr.span, "annotations hold text, numbers and booleans")
+                            .help(
+                                "turn it into text with `jsonencode(..)`, or put it under `custom`",
+                            ),
+                    )
+                }
                 Ok(Value::Null) => {}
                 Ok(value) => {
                     annotations.insert(key.item.clone(), value);
@@ -691,18 +812,28 @@ impl Evaluation {
                 Err(_) => {}
             }
         }
-        Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
+        Ok(if map.is_empty() {
+            Value::Null
+        } else {
+            Value::Map(Arc::new(map))
+        })
     }
 
-    /// The value of an export of the root. `Ok(None)` after an error, and `Err(Halt::Absent)` if the export refers to
-    /// something absent.
+    /// The value of an export of the root. `Ok(None)` after an error, and `Err(Halt::Absent)` if
+    /// the export refers to something absent.
     pub fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
         let documents = self.documents.clone();
-        let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
+        let Some(export) = documents.root().blueprint().exports.get(name) else {
+            return Ok(None);
+        };
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
         let value = self.value(ExpressionSite::of(0, &owner), &export.field, &mut mine);
-        self.complete_diagnostics(0, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
+        self.complete_diagnostics(
+            0,
+            ExpressionPlace::new(ExpressionPart::Export, name, &export.field),
+            &mut mine,
+        );
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
             // A failed export is not an error of the whole operation.
@@ -725,16 +856,27 @@ impl Evaluation {
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
-    /// Checks descriptions. A description without a value stays as written, with a warning (decision A10).
+    /// Checks descriptions. A description without a value stays as written, with a warning
+    /// (decision A10).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // Report a document that is included several times only once.
-        let mut reported: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
+        let mut reported: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> =
+            Default::default();
         for (number, unit) in (0..).zip(documents.units()) {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
-                match self.value(ExpressionSite::of(number, &unit.named(owner)), expr, &mut ignored) {
-                    Ok(value) if matches!(value.unmarked(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                match self.value(
+                    ExpressionSite::of(number, &unit.named(owner)),
+                    expr,
+                    &mut ignored,
+                ) {
+                    Ok(value)
+                        if matches!(
+                            value.unmarked(),
+                            Value::List(_) | Value::Set(_) | Value::Map(_)
+                        ) =>
+                    {
                         if reported.insert(expr.span) {
                             found.push(check::description_mismatch(value.kind_word(), expr.span));
                         }
@@ -766,11 +908,18 @@ impl Evaluation {
             add(format_args!("values.{name}"), local.description.as_ref());
         }
         for (name, source) in &blueprint.data_sources {
-            add(format_args!("datasources.{name}"), source.description.as_ref());
+            add(
+                format_args!("datasources.{name}"),
+                source.description.as_ref(),
+            );
         }
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-            // Skip absent resources, and repeated ones: `elem` has no single meaning for all members.
-            if matches!(self.resources.get(unit.resource(at) as usize), Some(Members::Single(_))) {
+            // Skip absent resources, and repeated ones: `elem` has no single meaning for all
+            // members.
+            if matches!(
+                self.resources.get(unit.resource(at) as usize),
+                Some(Members::Single(_))
+            ) {
                 add(format_args!("{name}"), resource.description.as_deref());
             }
         }
@@ -804,7 +953,9 @@ impl Evaluation {
     pub fn member_mut(&mut self, resource: u32, position: Option<u32>) -> Option<&mut Member> {
         match (self.resources.get_mut(resource as usize)?, position) {
             (Members::Single(member), _) => Some(member),
-            (Members::Many(members), Some(position)) => members.get_mut(position as usize)?.as_deref_mut(),
+            (Members::Many(members), Some(position)) => {
+                members.get_mut(position as usize)?.as_deref_mut()
+            }
             _ => None,
         }
     }

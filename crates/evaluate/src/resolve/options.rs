@@ -8,8 +8,8 @@ use provider::CustomType;
 
 use crate::codes;
 
-/// The value of an input of a custom type, whose option is given by its label. `None` after an error, which is
-/// reported.
+/// The value of an input of a custom type, whose option is given by its label. `None` after an
+/// error, which is reported.
 pub(super) fn value_of(
     name: &Name,
     input: &Input,
@@ -36,15 +36,31 @@ pub(super) fn value_of(
     };
     let option = custom.option(label).filter(|_| allows(input, label));
     let Some(option) = option else {
-        let shown = if input.secret { "the value".to_owned() } else { format!("`{label}`") };
+        let shown = if input.secret {
+            "the value".to_owned()
+        } else {
+            format!("`{label}`")
+        };
         let what = match custom.option(label) {
             Some(_) => format!("{shown} is not among the values allowed for `{name}`"),
-            None => format!("{shown}, given for `{name}`, is no option of `{}`", custom.name),
+            None => format!(
+                "{shown}, given for `{name}`, is no option of `{}`",
+                custom.name
+            ),
         };
-        let diagnostic =
-            dialect::codes::VALUE_NOT_ALLOWED.new(what).label(input.span, format!("one of {}", listed(custom, input)));
-        let near = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
-        found.push(if input.secret { diagnostic } else { diagnostic.help_nearest(label, near) });
+        let diagnostic = dialect::codes::VALUE_NOT_ALLOWED
+            .new(what)
+            .label(input.span, format!("one of {}", listed(custom, input)));
+        let near = custom
+            .options
+            .iter()
+            .map(|option| option.label.as_ref())
+            .filter(|label| allows(input, label));
+        found.push(if input.secret {
+            diagnostic
+        } else {
+            diagnostic.help_nearest(label, near)
+        });
         return None;
     };
     Some(option.value.clone().tainted(input.secret))
@@ -57,16 +73,30 @@ fn label_of(input: &Input, given: Option<dialect::GivenValue<'_>>) -> Option<Val
         Some(dialect::GivenValue::Typed(value)) => Some(value).filter(|value| !value.is_null()),
         None => None,
     };
-    typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()
+    typed
+        .or(input
+            .default
+            .as_ref()
+            .map(|default| &default.item)
+            .filter(|default| !default.is_null()))
+        .cloned()
 }
 
 /// Whether the input's own list of options allows a label. An empty list allows every label.
 fn allows(input: &Input, label: &str) -> bool {
-    input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
+    input.allowed.is_empty()
+        || input
+            .allowed
+            .iter()
+            .any(|allowed| allowed.item.as_text() == Some(label))
 }
 
 fn listed(custom: &CustomType, input: &Input) -> String {
-    let labels = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
+    let labels = custom
+        .options
+        .iter()
+        .map(|option| option.label.as_ref())
+        .filter(|label| allows(input, label));
     labels.collect::<Vec<_>>().join(", ")
 }
 
@@ -75,5 +105,7 @@ pub(super) fn missing(name: &Name, input: &Input) -> Diagnostic {
     codes::MISSING_VARIABLE
         .new(format!("no value is given for `{name}`"))
         .label(input.span, "has no default")
-        .help(format!("give one with `--var {name}=..`, in a file with `--vars`, or as `CYAN_VAR_{name}`"))
+        .help(format!(
+            "give one with `--var {name}=..`, in a file with `--vars`, or as `CYAN_VAR_{name}`"
+        ))
 }

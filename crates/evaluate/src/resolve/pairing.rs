@@ -17,8 +17,8 @@ pub struct LinkInstance {
     pub b: Option<u32>,
     /// Whether the existence of an end is known only on deploy.
     pub open: bool,
-    /// The parts of the link, by their position in the kind; `None` if the condition is false or the part is not
-    /// settled yet.
+    /// The parts of the link, by their position in the kind; `None` if the condition is false or
+    /// the part is not settled yet.
     pub parts: Vec<Option<Box<Member>>>,
 }
 
@@ -50,8 +50,8 @@ pub enum Ends {
 /// The reason why the members cannot be paired.
 pub(crate) struct Unpaired(pub String);
 
-/// Returns the links between the members of two ends. Absent members have no links. With `by_key`, both ends are
-/// addressed by key.
+/// Returns the links between the members of two ends. Absent members have no links. With `by_key`,
+/// both ends are addressed by key.
 pub(crate) fn pair_up(
     path: &[Name],
     pair: &LinkedPair,
@@ -67,7 +67,11 @@ pub(crate) fn pair_up(
             return;
         }
         let key = |place: Option<&EndMember>| place.map(|place| place.key.clone());
-        let name = LinkName { b: b_name.clone(), b_key: key(b.1), part: None };
+        let name = LinkName {
+            b: b_name.clone(),
+            b_key: key(b.1),
+            part: None,
+        };
         let address = Address::inside(path, a_name.clone());
         let address = match key(a.1) {
             Some(key) => address.with_key(key),
@@ -75,10 +79,21 @@ pub(crate) fn pair_up(
         };
         let address = address.with_link(name);
         let open = a.2.is_none() || b.2.is_none();
-        links.push(LinkInstance { address, a: a.0, b: b.0, open, parts: Vec::new() });
+        links.push(LinkInstance {
+            address,
+            a: a.0,
+            b: b.0,
+            open,
+            parts: Vec::new(),
+        });
     };
-    fn numbered(places: &[EndMember]) -> impl Iterator<Item = (Option<u32>, Option<&EndMember>, Option<bool>)> {
-        places.iter().enumerate().map(|(at, place)| (Some(at as u32), Some(place), place.is_present))
+    fn numbered(
+        places: &[EndMember],
+    ) -> impl Iterator<Item = (Option<u32>, Option<&EndMember>, Option<bool>)> {
+        places
+            .iter()
+            .enumerate()
+            .map(|(at, place)| (Some(at as u32), Some(place), place.is_present))
     }
     match (a, b, &pair.only) {
         (Ends::Single(a), Ends::Single(b), _) => link((None, None, *a), (None, None, *b)),
@@ -87,34 +102,60 @@ pub(crate) fn pair_up(
             let mut only = only.clone();
             only.sort_unstable();
             only.dedup();
-            let named: Vec<_> =
-                numbered(b).filter(|(at, ..)| at.is_some_and(|at| only.binary_search(&at).is_ok())).collect();
+            let named: Vec<_> = numbered(b)
+                .filter(|(at, ..)| at.is_some_and(|at| only.binary_search(&at).is_ok()))
+                .collect();
             match a {
                 Ends::Single(a) => named.iter().for_each(|b| link((None, None, *a), *b)),
                 Ends::Many(a) => numbered(a).for_each(|a| named.iter().for_each(|b| link(a, *b))),
             }
         }
-        (Ends::Single(a), Ends::Many(b), None) => numbered(b).for_each(|b| link((None, None, *a), b)),
+        (Ends::Single(a), Ends::Many(b), None) => {
+            numbered(b).for_each(|b| link((None, None, *a), b))
+        }
         (Ends::Many(a), Ends::Many(b), None) if by_key => {
-            let by_key: understand::links::DeterministicMap<&Key, usize> =
-                b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
+            let by_key: understand::links::DeterministicMap<&Key, usize> = b
+                .iter()
+                .enumerate()
+                .map(|(at, place)| (&place.key, at))
+                .collect();
             if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
                 let missing = a.iter().find(|place| !by_key.contains_key(&place.key));
                 return Err(Unpaired(match missing {
-                    Some(EndMember { key: Key::Name(key), .. }) => {
+                    Some(EndMember {
+                        key: Key::Name(key),
+                        ..
+                    }) => {
                         format!("`{b_name}` has no member with the key `{key}`")
                     }
-                    _ => format!("`{a_name}` has {} members, `{b_name}` has {}", a.len(), b.len()),
+                    _ => format!(
+                        "`{a_name}` has {} members, `{b_name}` has {}",
+                        a.len(),
+                        b.len()
+                    ),
                 }));
             }
             for from in numbered(a) {
-                let Some(at) = from.1.and_then(|place| by_key.get(&place.key)).copied() else { continue };
-                link(from, (Some(at as u32), b.get(at), b.get(at).and_then(|place| place.is_present)));
+                let Some(at) = from.1.and_then(|place| by_key.get(&place.key)).copied() else {
+                    continue;
+                };
+                link(
+                    from,
+                    (
+                        Some(at as u32),
+                        b.get(at),
+                        b.get(at).and_then(|place| place.is_present),
+                    ),
+                );
             }
         }
         (Ends::Many(a), Ends::Many(b), None) => {
             if a.len() != b.len() {
-                return Err(Unpaired(format!("`{a_name}` has {} members, `{b_name}` has {}", a.len(), b.len())));
+                return Err(Unpaired(format!(
+                    "`{a_name}` has {} members, `{b_name}` has {}",
+                    a.len(),
+                    b.len()
+                )));
             }
             numbered(a).zip(numbered(b)).for_each(|(a, b)| link(a, b));
         }

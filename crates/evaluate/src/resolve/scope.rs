@@ -14,7 +14,9 @@ use crate::codes;
 use understand::compare::has_sensitive;
 use understand::documents::{Documents, NumberedKind};
 
-use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
+use super::{
+    Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of,
+};
 
 /// An evaluation from the view of one expression.
 pub(super) struct Frame<'a> {
@@ -27,19 +29,30 @@ pub(super) struct Frame<'a> {
 
 impl Evaluation {
     /// Returns the value of an expression.
-    pub fn value(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn value(
+        &mut self,
+        site: ExpressionSite<'_>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
         if self.meter.is_exceeded() {
             return Err(Halt::Failed);
         }
         let functions = self.functions.clone();
         let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
-        let mut frame = Frame { evaluation: self, site, need: None };
+        let mut frame = Frame {
+            evaluation: self,
+            site,
+            need: None,
+        };
         let outcome = expr::evaluate(expr, functions, &mut frame, found);
         let need = frame.need.take();
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(EvaluationStop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
+            Err(EvaluationStop::Ask(asks)) => {
+                Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks)))
+            }
             Err(EvaluationStop::Failed(diagnostic)) => {
                 found.push(*diagnostic);
                 Err(Halt::Failed)
@@ -58,7 +71,9 @@ fn absent(span: Span, message: String, why: String) -> EvaluationStop {
     let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
         .new(message)
         .label(span, why)
-        .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+        .help(
+            "guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition",
+        );
     EvaluationStop::Absent(Box::new(diagnostic))
 }
 
@@ -69,22 +84,41 @@ impl Scope for Frame<'_> {
         let blueprint = unit.blueprint();
         let span = reference.head_span;
         match &reference.head {
-            ReferenceHead::Item => self.site.item.map(|(item, _)| whole(item.clone())).ok_or(EvaluationStop::Reported),
-            ReferenceHead::Position => {
-                self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(EvaluationStop::Reported)
-            }
+            ReferenceHead::Item => self
+                .site
+                .item
+                .map(|(item, _)| whole(item.clone()))
+                .ok_or(EvaluationStop::Reported),
+            ReferenceHead::Position => self
+                .site
+                .item
+                .map(|(_, at)| whole(Value::Int(i64::from(*at))))
+                .ok_or(EvaluationStop::Reported),
             ReferenceHead::Input(name) => {
-                let at = blueprint.inputs.get_index_of(name).ok_or(EvaluationStop::Reported)?;
+                let at = blueprint
+                    .inputs
+                    .get_index_of(name)
+                    .ok_or(EvaluationStop::Reported)?;
                 if unit.parent.is_some() {
-                    return match &self.evaluation.passed_inputs[unit.number(NumberedKind::Input, at) as usize] {
+                    return match &self.evaluation.passed_inputs
+                        [unit.number(NumberedKind::Input, at) as usize]
+                    {
                         Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
                         Slot::Open | Slot::Failed | Slot::Absent => Err(EvaluationStop::Reported),
                     };
                 }
-                self.evaluation.inputs.get(at).cloned().map(whole).ok_or(EvaluationStop::Reported)
+                self.evaluation
+                    .inputs
+                    .get(at)
+                    .cloned()
+                    .map(whole)
+                    .ok_or(EvaluationStop::Reported)
             }
             ReferenceHead::Local(name) => {
-                let at = blueprint.locals.get_index_of(name).ok_or(EvaluationStop::Reported)?;
+                let at = blueprint
+                    .locals
+                    .get_index_of(name)
+                    .ok_or(EvaluationStop::Reported)?;
                 match &self.evaluation.locals[unit.local(at) as usize] {
                     Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
                     Slot::Absent => Err(EvaluationStop::Reported),
@@ -92,13 +126,17 @@ impl Scope for Frame<'_> {
                 }
             }
             ReferenceHead::DataSource(name) => {
-                let at = blueprint.data_sources.get_index_of(name).ok_or(EvaluationStop::Reported)?;
+                let at = blueprint
+                    .data_sources
+                    .get_index_of(name)
+                    .ok_or(EvaluationStop::Reported)?;
                 let number = unit.data_source(at);
                 match &self.evaluation.data[number as usize] {
                     Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
-                    Slot::Open if self.evaluation.offline => {
-                        Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() })
-                    }
+                    Slot::Open if self.evaluation.offline => Ok(ResolvedHead {
+                        value: Value::unknown(None, None),
+                        used: reference.path.len(),
+                    }),
                     Slot::Open => {
                         self.need = Some(Need::Fetch(number));
                         Err(EvaluationStop::Reported)
@@ -107,18 +145,27 @@ impl Scope for Frame<'_> {
                 }
             }
             ReferenceHead::Resource { name, .. } => {
-                let at = blueprint.resources.get_index_of(name).ok_or(EvaluationStop::Reported)?;
+                let at = blueprint
+                    .resources
+                    .get_index_of(name)
+                    .ok_or(EvaluationStop::Reported)?;
                 let ty = unit.checked.resource_types.get(at).cloned().flatten();
                 match &self.evaluation.resources[unit.resource(at) as usize] {
                     Members::Open | Members::Failed => Err(EvaluationStop::Reported),
                     Members::Absent => {
-                        let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
+                        let stop = absent(
+                            span,
+                            format!("`{name}` is not there"),
+                            "its condition is false".to_owned(),
+                        );
                         Err(match (unit.checked.rules.references.absence(), stop) {
-                            // In a dialect without guards, reading an absent element is an ordinary error.
+                            // In a dialect without guards, reading an absent element is an ordinary
+                            // error.
                             (Absence::Mistake(code), EvaluationStop::Absent(mut diagnostic)) => {
                                 diagnostic.code = code;
                                 let mistake = dialect::Mistake::Absent(name);
-                                diagnostic.native_message = unit.checked.rules.messages.of(&mistake).map(Box::new);
+                                diagnostic.native_message =
+                                    unit.checked.rules.messages.of(&mistake).map(Box::new);
                                 EvaluationStop::Failed(diagnostic)
                             }
                             (_, stop) => stop,
@@ -126,8 +173,12 @@ impl Scope for Frame<'_> {
                     }
                     Members::Single(member) => read_member(member, ty.as_deref(), reference, 0),
                     Members::Many(members) => {
-                        let Some(accessor) = reference.path.first() else { return Err(EvaluationStop::Reported) };
-                        let AccessorKind::Index(index) = accessor.kind else { return Err(EvaluationStop::Reported) };
+                        let Some(accessor) = reference.path.first() else {
+                            return Err(EvaluationStop::Reported);
+                        };
+                        let AccessorKind::Index(index) = accessor.kind else {
+                            return Err(EvaluationStop::Reported);
+                        };
                         match members.get(index as usize) {
                             Some(Some(member)) => read_member(member, ty.as_deref(), reference, 1),
                             Some(None) => Err(absent(
@@ -154,10 +205,14 @@ impl Scope for Frame<'_> {
             ReferenceHead::Child(name) => self.export(name, &reference.path),
             ReferenceHead::Scoped(fact) => match fact.as_ref() {
                 "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
-                "unit" => Ok(whole(Value::list(unit.path.iter().map(|name| Value::Text(name.clone()))))),
+                "unit" => Ok(whole(Value::list(
+                    unit.path.iter().map(|name| Value::Text(name.clone())),
+                ))),
                 "address" => {
                     let above = [self.evaluation.instance.as_ref()].into_iter();
-                    let path: Vec<&str> = above.chain(unit.path.iter().map(|name| name.as_ref())).collect();
+                    let path: Vec<&str> = above
+                        .chain(unit.path.iter().map(|name| name.as_ref()))
+                        .collect();
                     Ok(whole(Value::text(path.join("/"))))
                 }
                 "facade" => Ok(whole(Value::Null)),
@@ -186,19 +241,37 @@ impl Scope for Frame<'_> {
                     notes: Vec::new(),
                 }),
             }),
-            Ask::File { path, .. } => bytes(&bytes_key(&self.evaluation.documents, self.site.unit, path)),
+            Ask::File { path, .. } => {
+                bytes(&bytes_key(&self.evaluation.documents, self.site.unit, path))
+            }
             Ask::Http { url } => bytes(url),
-            Ask::Memoised { path, nth, fingerprint, .. } => {
+            Ask::Memoised {
+                path,
+                nth,
+                fingerprint,
+                ..
+            } => {
                 let site = site_of(self.site.owner, path, *nth);
-                let known = answers.memoised.get(&site).filter(|known| known.fingerprint == *fingerprint);
+                let known = answers
+                    .memoised
+                    .get(&site)
+                    .filter(|known| known.fingerprint == *fingerprint);
                 let value = known.map(|Memoised { value, .. }| value.clone());
                 let failed = refused.get(&site).cloned();
                 if value.is_some() {
-                    self.evaluation.sites.entry(self.site.owner.into()).or_default().insert(site);
+                    self.evaluation
+                        .sites
+                        .entry(self.site.owner.into())
+                        .or_default()
+                        .insert(site);
                 }
                 value.map(Ok).or(failed.map(Err))
             }
-            Ask::Provider { namespace, function, arguments } => {
+            Ask::Provider {
+                namespace,
+                function,
+                arguments,
+            } => {
                 let key = call_key(&answers.salt, namespace, function, arguments);
                 match answers.calls.get(key.as_str()) {
                     Some(value) => Some(Ok(value.clone())),
@@ -217,19 +290,28 @@ impl Scope for Frame<'_> {
     }
 }
 
-/// The key under which the bytes of a file are stored: its path, after the document's folder if that is not the root's.
+/// The key under which the bytes of a file are stored: its path, after the document's folder if
+/// that is not the root's.
 pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> Cow<'p, str> {
     let folder = &documents.unit(unit).folder;
-    if *folder == documents.root().folder { Cow::Borrowed(path) } else { Cow::Owned(format!("{folder}|{path}")) }
+    if *folder == documents.root().folder {
+        Cow::Borrowed(path)
+    } else {
+        Cow::Owned(format!("{folder}|{path}"))
+    }
 }
 
 /// The key under which the answer of a provider function is stored.
 pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &[Value]) -> String {
     let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
     let text = serde_json::to_vec(&revealed).unwrap_or_default();
-    // A question with a secret argument has a key of its own, because its answer is stored as a secret.
+    // A question with a secret argument has a key of its own, because its answer is stored as a
+    // secret.
     if arguments.iter().any(Value::has_secret) {
-        return format!("{namespace}/{function}/secret/{}", crate::answers::keyed_digest(salt, &text));
+        return format!(
+            "{namespace}/{function}/secret/{}",
+            crate::answers::keyed_digest(salt, &text)
+        );
     }
     format!("{namespace}/{function}/{}", crate::answers::digest(&text))
 }
@@ -237,10 +319,17 @@ pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &
 impl Frame<'_> {
     /// A data source's fields are a flat map by exported name, dots included (decision C8).
     fn data_field(&self, fields: &Value, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
-        let Some(first) = reference.path.first() else { return Err(EvaluationStop::Reported) };
-        let AccessorKind::Name(name) = &first.kind else { return Err(EvaluationStop::Reported) };
+        let Some(first) = reference.path.first() else {
+            return Err(EvaluationStop::Reported);
+        };
+        let AccessorKind::Name(name) = &first.kind else {
+            return Err(EvaluationStop::Reported);
+        };
         match fields.get(name) {
-            Some(value) => Ok(ResolvedHead { value: value.clone(), used: 1 }),
+            Some(value) => Ok(ResolvedHead {
+                value: value.clone(),
+                used: 1,
+            }),
             None => Err(absent(
                 first.span,
                 format!("the data source has no value for `{name}`"),
@@ -250,21 +339,26 @@ impl Frame<'_> {
     }
 }
 
-/// Reads from one instance. The path from `at` on is `spec...`, `metadata...`, or empty (the id field, decision S21).
+/// Reads from one instance. The path from `at` on is `spec...`, `metadata...`, or empty (the id
+/// field, decision S21).
 pub(super) fn read_member(
     member: &Member,
     ty: Option<&ResourceType>,
     reference: &Ref,
     at: usize,
 ) -> Result<ResolvedHead, EvaluationStop> {
-    let Some(ty) = ty else { return Err(EvaluationStop::Reported) };
+    let Some(ty) = ty else {
+        return Err(EvaluationStop::Reported);
+    };
     let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
         Some(AccessorKind::Name(name)) => Some(name.as_ref()),
         _ => None,
     };
     match name(at) {
         None if reference.path.len() == at => {
-            let Some(id_field) = &ty.id_field else { return Err(EvaluationStop::Reported) };
+            let Some(id_field) = &ty.id_field else {
+                return Err(EvaluationStop::Reported);
+            };
             check_not_lost(member, id_field, reference.head_span)?;
             let value = read_field(member, ty, id_field).ok_or_else(|| {
                 absent(
@@ -280,7 +374,10 @@ pub(super) fn read_member(
                 match check_not_lost(member, field, reference.path[at + 1].span)
                     .map(|()| read_field(member, ty, field))?
                 {
-                    Some(value) => Ok(ResolvedHead { value, used: at + 2 }),
+                    Some(value) => Ok(ResolvedHead {
+                        value,
+                        used: at + 2,
+                    }),
                     None => Err(absent(
                         reference.path[at + 1].span,
                         format!("`{}` has no value for `{field}`", member.address),
@@ -293,49 +390,80 @@ pub(super) fn read_member(
                     check_not_lost(member, field, reference.head_span)?;
                 }
                 let all = all_fields(member, ty);
-                let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
-                Ok(ResolvedHead { value, used: at + 1 })
+                let value = if member.condition_open {
+                    open(member, ty.schema.ty(), all.has_secret())
+                } else {
+                    all
+                };
+                Ok(ResolvedHead {
+                    value,
+                    used: at + 1,
+                })
             }
         },
         Some("attributes") => match name(at + 1) {
             Some(attribute) => {
                 let value = match ty.attribute(attribute) {
-                    Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
+                    Some(Attribute::Field(field)) => {
+                        read_field(member, ty, field).unwrap_or_default()
+                    }
                     // The service returns the attribute once the resource exists.
-                    Some(Attribute::Nothing) if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) => {
+                    Some(Attribute::Nothing)
+                        if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) =>
+                    {
                         unknown_of(Type::Any, &member.address)
                     }
                     Some(Attribute::Nothing) => Value::Null,
                     None => return Err(EvaluationStop::Reported),
                 };
-                Ok(ResolvedHead { value, used: at + 2 })
+                Ok(ResolvedHead {
+                    value,
+                    used: at + 2,
+                })
             }
             None => {
-                let shown = ty.attribute_names().filter(|(name, _)| name.as_ref() != "show");
+                let shown = ty
+                    .attribute_names()
+                    .filter(|(name, _)| name.as_ref() != "show");
                 let value = |field: &str| read_field(member, ty, field).unwrap_or_default();
-                let all: Map = shown.map(|(name, field)| (name.clone(), value(field))).collect();
-                Ok(ResolvedHead { value: Value::Map(Arc::new(all)), used: at + 1 })
+                let all: Map = shown
+                    .map(|(name, field)| (name.clone(), value(field)))
+                    .collect();
+                Ok(ResolvedHead {
+                    value: Value::Map(Arc::new(all)),
+                    used: at + 1,
+                })
             }
         },
         Some("metadata") => match name(at + 1) {
             Some(part) => match member.metadata.get(part) {
-                Some(value) => Ok(ResolvedHead { value: value.clone(), used: at + 2 }),
+                Some(value) => Ok(ResolvedHead {
+                    value: value.clone(),
+                    used: at + 2,
+                }),
                 None => Err(absent(
                     reference.path[at + 1].span,
                     format!("`{}` has no `{part}`", member.address),
                     "not written".to_owned(),
                 )),
             },
-            None => Ok(ResolvedHead { value: member.metadata.clone(), used: at + 1 }),
+            None => Ok(ResolvedHead {
+                value: member.metadata.clone(),
+                used: at + 1,
+            }),
         },
         _ => Err(EvaluationStop::Reported),
     }
 }
 
-/// Fails if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
+/// Fails if the value of a field is lost: the call that set it was interrupted, and the field
+/// cannot be read back.
 fn check_not_lost(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> {
-    let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
-    let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
+    let Outputs::Known(fields) = &member.outputs else {
+        return Ok(());
+    };
+    let is_lost =
+        member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
     if !is_lost {
         return Ok(());
     }
@@ -343,7 +471,9 @@ fn check_not_lost(member: &Member, name: &str, span: Span) -> Result<(), Evaluat
     Err(codes::NEEDS_ATTENTION
         .new(format!("`{name}` of `{address}` is not known"))
         .label(span, "read here")
-        .note(format!("the call that gave `{address}` this value was cut off, and it cannot be read back"))
+        .note(format!(
+            "the call that gave `{address}` this value was cut off, and it cannot be read back"
+        ))
         .help(format!("replace it: `cyan deploy --replace '{address}'`"))
         .into())
 }
@@ -355,14 +485,19 @@ fn read_field(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
         return Some(value);
     }
     let field = ty.schema.fields.get(name)?;
-    Some(open(member, field.ty(), value.has_secret() || has_sensitive(Some(field))))
+    Some(open(
+        member,
+        field.ty(),
+        value.has_secret() || has_sensitive(Some(field)),
+    ))
 }
 
 fn open(member: &Member, ty: Type, secret: bool) -> Value {
     unknown_of(ty, &member.address).tainted(secret)
 }
 
-/// A field of an instance: the document's value if it sets one, else the provider's, which may be Unknown.
+/// A field of an instance: the document's value if it sets one, else the provider's, which may be
+/// Unknown.
 pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
     let field = ty.schema.fields.get(name)?;
     if let Some(value) = member.spec.get(name) {
@@ -372,7 +507,11 @@ pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option
     match &member.outputs {
         Outputs::Unknown if field.computed => Some(unknown()),
         Outputs::Unknown => None,
-        Outputs::Planned(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => Some(unknown()),
+        Outputs::Planned(_, changing)
+            if changing.iter().any(|changing| changing.as_ref() == name) =>
+        {
+            Some(unknown())
+        }
         Outputs::Planned(fields, _) => fields.get(name).cloned().filter(|_| field.computed),
         Outputs::Known(fields) => fields.get(name).cloned(),
     }

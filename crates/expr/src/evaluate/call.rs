@@ -1,4 +1,5 @@
-//! Calls: checks arguments, propagates unknown and secret ones, runs callbacks, and asks for external data.
+//! Calls: checks arguments, propagates unknown and secret ones, runs callbacks, and asks for
+//! external data.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use super::access::{access, out_of_range};
 use super::fault::{At, Fault, too_large};
 use super::limits::{bytes, size};
 use super::machine::{
-    CallSite, DEPTH, FunctionBody, Machine, SuppliedArguments, function_as_value, is_omitted, unknown_of,
+    CallSite, DEPTH, FunctionBody, Machine, SuppliedArguments, function_as_value, is_omitted,
+    unknown_of,
 };
 use crate::codes;
 use crate::convert::{ValueOrigin, convert_type};
@@ -25,7 +27,10 @@ pub(crate) fn bind<'a>(
     site: &CallSite<'a>,
     arguments: Vec<Value>,
 ) -> Result<Value, EvaluationStop> {
-    Ok(Value::Function(Arc::new(Function { name: site.function.into(), bound: arguments })))
+    Ok(Value::Function(Arc::new(Function {
+        name: site.function.into(),
+        bound: arguments,
+    })))
 }
 
 impl<'a> Machine<'a> {
@@ -38,8 +43,13 @@ impl<'a> Machine<'a> {
                 .help_nearest(&call.function, functions.names())
                 .into());
         };
-        let site =
-            CallSite { call: span, name: call.name_span, function: &call.function, written: Some(call), item: None };
+        let site = CallSite {
+            call: span,
+            name: call.name_span,
+            function: &call.function,
+            written: Some(call),
+            item: None,
+        };
         self.invoke(def, &site, SuppliedArguments::Written(&call.arguments))
     }
 
@@ -63,7 +73,8 @@ impl<'a> Machine<'a> {
     ) -> Result<Value, EvaluationStop> {
         let count = arguments.len();
         if count < def.min_arguments || def.max_arguments().is_some_and(|most| count > most) {
-            let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
+            let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count))
+                .label(def.signature());
             return Err(self.fail(site, fault, None));
         }
         if let Some(native) = &def.native {
@@ -91,7 +102,9 @@ impl<'a> Machine<'a> {
         }
         self.accepts(site, &values)?;
         if def.none_propagates && values.iter().any(Value::is_null) {
-            let secret = values.iter().any(|value| value.is_null() && value.has_secret());
+            let secret = values
+                .iter()
+                .any(|value| value.is_null() && value.has_secret());
             return Ok(Value::Null.tainted(secret));
         }
         match body {
@@ -99,7 +112,9 @@ impl<'a> Machine<'a> {
                 run(self, site, values).and_then(|value| self.check_size_and_charge(site, value))
             }
             Some(FunctionBody::Plain(run)) => {
-                self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings)))
+                self.plain(def, site, values, |_, values, warnings| {
+                    Ok(run(values, warnings))
+                })
             }
             Some(FunctionBody::Lazy(_)) => Err(EvaluationStop::Reported),
             None => {
@@ -109,18 +124,24 @@ impl<'a> Machine<'a> {
                         .label(site.name, "there is no such function")
                         .into());
                 };
-                // The question keeps the secret marks, so that the answer is stored like its arguments.
+                // The question keeps the secret marks, so that the answer is stored like its
+                // arguments.
                 let secret = values.iter().any(Value::has_secret);
                 let arguments = values.clone();
                 self.plain(def, site, values, |machine, _, _| {
-                    let ask = Ask::Provider { namespace: namespace.clone(), function: name.clone(), arguments };
+                    let ask = Ask::Provider {
+                        namespace: namespace.clone(),
+                        function: name.clone(),
+                        arguments,
+                    };
                     Ok(Ok(machine.ask_hiding_messages(site, ask, secret)?))
                 })
             }
         }
     }
 
-    /// Calls a function of a dialect. A refusal is placed at the end of its path in the written arguments.
+    /// Calls a function of a dialect. A refusal is placed at the end of its path in the written
+    /// arguments.
     fn native(
         &mut self,
         native: &dyn crate::Native,
@@ -147,7 +168,9 @@ impl<'a> Machine<'a> {
             return Err(ask);
         }
         if native.returns_part_of_arguments() && native.accepts_partial_arguments(&values) {
-            return native.call(&values).map_err(|refusal| refusal_diagnostic(site, refusal, false).into());
+            return native
+                .call(&values)
+                .map_err(|refusal| refusal_diagnostic(site, refusal, false).into());
         }
         self.accepts(site, &values)?;
         let secret = values.iter().any(Value::has_secret);
@@ -161,11 +184,17 @@ impl<'a> Machine<'a> {
             return Ok(unknown_of(ty, &values).tainted(secret));
         }
         if secret && !opens {
-            values.iter_mut().for_each(|value| *value = value.revealed());
+            values
+                .iter_mut()
+                .for_each(|value| *value = value.revealed());
         }
         if let Some(name) = native.selected_local(&values) {
             let head = blueprint::ReferenceHead::Local(name);
-            let local = blueprint::Ref { head, head_span: site.call, path: Vec::new() };
+            let local = blueprint::Ref {
+                head,
+                head_span: site.call,
+                path: Vec::new(),
+            };
             return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
         let mut work = 0;
@@ -173,25 +202,33 @@ impl<'a> Machine<'a> {
         self.charge_bytes(site.call, work)?;
         match result {
             Ok(value) if opens => self.check_size_and_charge(site, value),
-            Ok(value) => self.check_size_and_charge(site, value).map(|value| value.tainted(secret)),
+            Ok(value) => self
+                .check_size_and_charge(site, value)
+                .map(|value| value.tainted(secret)),
             Err(refusal) => {
                 // A refusal counts too: the arguments and the message may be large.
                 let largest = self.value_limit();
-                let given = values.iter().map(|value| size(value, largest).unwrap_or(largest));
+                let given = values
+                    .iter()
+                    .map(|value| size(value, largest).unwrap_or(largest));
                 self.charge_bytes(site.call, given.fold(0, usize::saturating_add))?;
                 Err(refusal_diagnostic(site, refusal, secret).into())
             }
         }
     }
 
-    /// Runs a function on plain data. An unknown part makes the result unknown, a secret part makes it secret
-    /// (decisions A14, A15).
+    /// Runs a function on plain data. An unknown part makes the result unknown, a secret part makes
+    /// it secret (decisions A14, A15).
     fn plain(
         &mut self,
         def: &FunctionDef,
         site: &CallSite<'a>,
         mut values: Vec<Value>,
-        run: impl FnOnce(&mut Self, &[Value], &mut Vec<Fault>) -> Result<Result<Value, Fault>, EvaluationStop>,
+        run: impl FnOnce(
+            &mut Self,
+            &[Value],
+            &mut Vec<Fault>,
+        ) -> Result<Result<Value, Fault>, EvaluationStop>,
     ) -> Result<Value, EvaluationStop> {
         let secret = values.iter().any(Value::has_secret);
         if values.iter().any(Value::has_unknown) {
@@ -203,7 +240,9 @@ impl<'a> Machine<'a> {
             return Ok(unknown_of(ty, &values).tainted(secret));
         }
         if secret {
-            values.iter_mut().for_each(|value| *value = value.revealed());
+            values
+                .iter_mut()
+                .for_each(|value| *value = value.revealed());
         }
         let mut warnings = Vec::new();
         let result = run(self, &values, &mut warnings)?;
@@ -212,13 +251,15 @@ impl<'a> Machine<'a> {
             self.found.push(warning);
         }
         match result {
-            Ok(value) => self.check_size_and_charge(site, value).map(|value| value.tainted(secret)),
+            Ok(value) => self
+                .check_size_and_charge(site, value)
+                .map(|value| value.tainted(secret)),
             Err(fault) => Err(self.fail(site, conceal_fault(fault, secret), None)),
         }
     }
 
-    /// Evaluates an argument and checks its kind. An absent element that a guarding parameter reads directly is `none`
-    /// (decision S31).
+    /// Evaluates an argument and checks its kind. An absent element that a guarding parameter reads
+    /// directly is `none` (decision S31).
     pub(crate) fn argument(
         &mut self,
         def: &'a FunctionDef,
@@ -230,9 +271,15 @@ impl<'a> Machine<'a> {
         let value = match arguments {
             SuppliedArguments::Given(values) => values.get(at).cloned().unwrap_or_default(),
             SuppliedArguments::Written(written) => {
-                let Some(argument) = written.get(at) else { return Ok(Value::Null) };
+                let Some(argument) = written.get(at) else {
+                    return Ok(Value::Null);
+                };
                 let guards = parameter.is_some_and(|parameter| parameter.absent_as_none);
-                if guards { self.eval_absent_as_none(&argument.value)? } else { self.eval(&argument.value)? }
+                if guards {
+                    self.eval_absent_as_none(&argument.value)?
+                } else {
+                    self.eval(&argument.value)?
+                }
             }
         };
         if let Some(parameter) = parameter.filter(|_| !is_omitted(&value)) {
@@ -246,7 +293,9 @@ impl<'a> Machine<'a> {
         let is_link = |expr: &Expr| matches!(&expr.kind, ExprKind::Call(call) if call.function.as_ref() == "link");
         let result = match &expr.kind {
             ExprKind::Ref(_) => self.eval(expr),
-            ExprKind::Access(inner, path) if is_link(inner) => self.eval(inner).and_then(|value| access(value, path)),
+            ExprKind::Access(inner, path) if is_link(inner) => {
+                self.eval(inner).and_then(|value| access(value, path))
+            }
             ExprKind::Access(inner, path) => {
                 let value = self.eval(inner)?;
                 access(value, path)
@@ -260,8 +309,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Evaluates an argument that may not be needed, only to ask its questions early. Other results and warnings are
-    /// discarded.
+    /// Evaluates an argument that may not be needed, only to ask its questions early. Other results
+    /// and warnings are discarded.
     pub(crate) fn prefetch(
         &mut self,
         def: &'a FunctionDef,
@@ -302,24 +351,32 @@ impl<'a> Machine<'a> {
         }
         let needed = parameter.ty.to_string();
         let found = match value.unmarked() {
-            Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "any".into(), Type::to_string),
+            Value::Unknown(unknown) => unknown
+                .ty
+                .as_ref()
+                .map_or_else(|| "any".into(), Type::to_string),
             other => other.kind_word().to_string(),
         };
         let mut fault = Fault::new(
             &codes::ARGUMENT_TYPE,
             At::Argument(at),
-            format!("`{}` of `{}` must be {needed}, found {found}", parameter.name, def.name),
+            format!(
+                "`{}` of `{}` must be {needed}, found {found}",
+                parameter.name, def.name
+            ),
         )
         .label(format!("of kind {found}"));
         if parameter.ty == Type::Function {
-            fault = fault.help("pass a function such as `to_upper` or `getattr(\"id\")`, without quotes");
+            fault = fault
+                .help("pass a function such as `to_upper` or `getattr(\"id\")`, without quotes");
         } else if matches!(def.name.as_ref(), "sha256" | "sha1" | "md5") {
             fault = fault.help("use `jsonencode` first");
         }
         Err(self.fail(site, fault, None))
     }
 
-    /// Calls a function value for an item. Errors are placed at the argument `parameter` and name the item.
+    /// Calls a function value for an item. Errors are placed at the argument `parameter` and name
+    /// the item.
     pub(crate) fn callback(
         &mut self,
         site: &CallSite<'a>,
@@ -350,7 +407,9 @@ impl<'a> Machine<'a> {
                 order.reverse();
             }
             for value in order {
-                let Value::Function(inner) = value.unmarked() else { return Err(EvaluationStop::Reported) };
+                let Value::Function(inner) = value.unmarked() else {
+                    return Err(EvaluationStop::Reported);
+                };
                 arguments = vec![self.apply(place, inner, arguments, item)?];
             }
             self.depth -= 1;
@@ -360,7 +419,11 @@ impl<'a> Machine<'a> {
             return self.call_accessor(place, function, arguments, item);
         }
         let functions = self.functions;
-        let name = function.name.strip_suffix("_g").filter(|_| given).unwrap_or(&function.name);
+        let name = function
+            .name
+            .strip_suffix("_g")
+            .filter(|_| given)
+            .unwrap_or(&function.name);
         let Some(def) = functions.get(name) else {
             return Err(codes::UNKNOWN_FUNCTION
                 .new(format!("there is no function `{name}`"))
@@ -368,10 +431,20 @@ impl<'a> Machine<'a> {
                 .into());
         };
         arguments.extend(function.bound.iter().cloned());
-        if def.takes_index && def.max_arguments().is_some_and(|most| most > arguments.len()) {
+        if def.takes_index
+            && def
+                .max_arguments()
+                .is_some_and(|most| most > arguments.len())
+        {
             arguments.push(Value::Int(item as i64));
         }
-        let site = CallSite { call: place, name: place, function: &def.name, written: None, item: Some(item) };
+        let site = CallSite {
+            call: place,
+            name: place,
+            function: &def.name,
+            written: None,
+            item: Some(item),
+        };
         let count = arguments.len();
         if count < def.min_arguments || def.max_arguments().is_some_and(|most| count > most) {
             let fault = Fault::new(
@@ -393,10 +466,20 @@ impl<'a> Machine<'a> {
         arguments: Vec<Value>,
         item: usize,
     ) -> Result<Value, EvaluationStop> {
-        let site = CallSite { call: place, name: place, function: "", written: None, item: Some(item) };
+        let site = CallSite {
+            call: place,
+            name: place,
+            function: "",
+            written: None,
+            item: Some(item),
+        };
         let (Some(wanted), [value]) = (function.bound.first(), arguments.as_slice()) else {
             let message = format!("`{}` gives a function of one argument", function.name);
-            return Err(self.fail(&site, Fault::new(&codes::CALLBACK_TYPE, At::Call, message), None));
+            return Err(self.fail(
+                &site,
+                Fault::new(&codes::CALLBACK_TYPE, At::Call, message),
+                None,
+            ));
         };
         let (bare, mut secret) = value.split_secret();
         secret |= wanted.has_secret();
@@ -411,10 +494,9 @@ impl<'a> Machine<'a> {
                 return Err(self.fail(&site, kind_fault("getattr", "a map", bare), None));
             };
             let message = || format!("there is no attribute `{name}`");
-            entries
-                .get(name)
-                .cloned()
-                .ok_or_else(|| Fault::new(&codes::MISSING_ATTRIBUTE, At::Call, message()).label("finds nothing"))
+            entries.get(name).cloned().ok_or_else(|| {
+                Fault::new(&codes::MISSING_ATTRIBUTE, At::Call, message()).label("finds nothing")
+            })
         } else {
             let Some(items) = bare.as_list() else {
                 return Err(self.fail(&site, kind_fault("getelem", "an array", bare), None));
@@ -426,7 +508,10 @@ impl<'a> Machine<'a> {
                     let mut diagnostic = out_of_range(i128::from(at), items.len(), place);
                     if secret {
                         diagnostic.message = in_secret(diagnostic.code);
-                        diagnostic.labels.iter_mut().for_each(|label| label.text = "finds nothing".into());
+                        diagnostic
+                            .labels
+                            .iter_mut()
+                            .for_each(|label| label.text = "finds nothing".into());
                     }
                     return Err(with_item_index(diagnostic, Some(item)).into());
                 }
@@ -440,12 +525,22 @@ impl<'a> Machine<'a> {
 
     /// The parameters and the result of a function value, as far as its definition states them.
     pub(crate) fn signature(&self, value: &Value) -> Option<(Vec<Type>, Type)> {
-        let Value::Function(function) = value.unmarked() else { return None };
+        let Value::Function(function) = value.unmarked() else {
+            return None;
+        };
         let def = self.functions.get(&function.name)?;
         if !function.bound.is_empty() {
-            return def.returned_function.as_ref().map(|gives| (gives.parameters.clone(), gives.returns.clone()));
+            return def
+                .returned_function
+                .as_ref()
+                .map(|gives| (gives.parameters.clone(), gives.returns.clone()));
         }
-        let parameters = def.parameters.iter().chain(&def.rest).map(|parameter| parameter.ty.clone()).collect();
+        let parameters = def
+            .parameters
+            .iter()
+            .chain(&def.rest)
+            .map(|parameter| parameter.ty.clone())
+            .collect();
         let returns = match &def.returns {
             Returns::Type(ty) => ty.clone(),
             Returns::Rule(_) => Type::Any,
@@ -462,15 +557,18 @@ impl<'a> Machine<'a> {
             }
             Some(Ok(value)) => Ok(value),
             Some(Err(failure)) => {
-                let diagnostic = failure.code.new(failure.message).label(site.call, "asked for here");
+                let diagnostic = failure
+                    .code
+                    .new(failure.message)
+                    .label(site.call, "asked for here");
                 let diagnostic = failure.notes.into_iter().fold(diagnostic, Diagnostic::note);
                 Err(with_item_index(diagnostic, site.item).into())
             }
         }
     }
 
-    /// Like [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
-    /// (decision A15).
+    /// Like [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because
+    /// they may quote it (decision A15).
     pub(crate) fn ask_hiding_messages(
         &mut self,
         site: &CallSite<'a>,
@@ -487,7 +585,11 @@ impl<'a> Machine<'a> {
         })
     }
 
-    pub(crate) fn ask_memoised(&mut self, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+    pub(crate) fn ask_memoised(
+        &mut self,
+        site: &CallSite<'a>,
+        arguments: Vec<Value>,
+    ) -> Result<Value, EvaluationStop> {
         let ask = Ask::Memoised {
             path: self.place(),
             nth: self.number(site.written),
@@ -503,12 +605,17 @@ impl<'a> Machine<'a> {
     }
 
     /// The error for a function value in an argument that needs data.
-    pub(crate) fn refuse_function(&self, site: &CallSite<'a>, at: usize, function: &Function) -> EvaluationStop {
+    pub(crate) fn refuse_function(
+        &self,
+        site: &CallSite<'a>,
+        at: usize,
+        function: &Function,
+    ) -> EvaluationStop {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
-    /// Refuses arguments that are together larger than the limit of one value, because shared parts may be written many
-    /// times.
+    /// Refuses arguments that are together larger than the limit of one value, because shared parts
+    /// may be written many times.
     fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), EvaluationStop> {
         let largest = self.value_limit();
         let mut left = largest;
@@ -531,20 +638,41 @@ impl<'a> Machine<'a> {
     }
 
     /// Checks the size of a result and counts it (decision A17).
-    pub(crate) fn check_size_and_charge(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, EvaluationStop> {
+    pub(crate) fn check_size_and_charge(
+        &mut self,
+        site: &CallSite<'a>,
+        value: Value,
+    ) -> Result<Value, EvaluationStop> {
         let largest = self.value_limit();
         let taken = size(&value, largest);
         self.charge_bytes(site.call, taken.unwrap_or(largest))?;
-        if taken.is_some() { Ok(value) } else { Err(self.fail(site, too_large(&bytes(largest)), None)) }
+        if taken.is_some() {
+            Ok(value)
+        } else {
+            Err(self.fail(site, too_large(&bytes(largest)), None))
+        }
     }
 
     /// Turns a fault into a stop, with an optional second label.
-    pub(crate) fn fail(&mut self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> EvaluationStop {
+    pub(crate) fn fail(
+        &mut self,
+        site: &CallSite<'_>,
+        fault: Fault,
+        other: Option<(At, String)>,
+    ) -> EvaluationStop {
         self.fault_diagnostic(site, fault, other).into()
     }
 
-    fn fault_diagnostic(&self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
-        let mut diagnostic = fault.code.new(fault.message).label(site.place(fault.at), fault.label);
+    fn fault_diagnostic(
+        &self,
+        site: &CallSite<'_>,
+        fault: Fault,
+        other: Option<(At, String)>,
+    ) -> Diagnostic {
+        let mut diagnostic = fault
+            .code
+            .new(fault.message)
+            .label(site.place(fault.at), fault.label);
         if let Some((at, text)) = other {
             diagnostic = diagnostic.label(site.place(at), text);
         }
@@ -579,8 +707,12 @@ fn conceal_fault(mut fault: Fault, secret: bool) -> Fault {
 
 fn kind_fault(function: &str, needed: &str, found: &Value) -> Fault {
     let kind = found.kind_word();
-    Fault::new(&codes::ARGUMENT_TYPE, At::Call, format!("`{function}` needs {needed}, found one of kind {kind}"))
-        .label(format!("is given a value of kind {kind}"))
+    Fault::new(
+        &codes::ARGUMENT_TYPE,
+        At::Call,
+        format!("`{function}` needs {needed}, found one of kind {kind}"),
+    )
+    .label(format!("is given a value of kind {kind}"))
 }
 
 fn count_message(def: &FunctionDef, count: usize) -> String {
@@ -595,22 +727,26 @@ fn count_message(def: &FunctionDef, count: usize) -> String {
     format!("`{}` takes {needs}, found {count}", def.name)
 }
 
-/// Whether a parameter of this type accepts a value of this kind. Functions handle `none` themselves.
+/// Whether a parameter of this type accepts a value of this kind. Functions handle `none`
+/// themselves.
 fn accepts(ty: &Type, value: &Value) -> bool {
-    ty.alternatives().iter().any(|ty| match (ty, value.unmarked()) {
-        (Type::Any | Type::Error, _) | (_, Value::Null) => true,
-        (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| {
-            from.alternatives().contains(&Type::Null) || convert_type(from, ty, ValueOrigin::Literal)
-        }),
-        (Type::Bool, Value::Bool(_))
-        | (Type::Int, Value::Int(_))
-        | (Type::Float, Value::Float(_) | Value::Decimal(_) | Value::Int(_))
-        | (Type::Text, Value::Text(_))
-        | (Type::Bytes, Value::Bytes(_))
-        | (Type::List(_), Value::List(_) | Value::Set(_))
-        | (Type::Map(_) | Type::Object(_), Value::Map(_)) => true,
-        _ => false,
-    })
+    ty.alternatives()
+        .iter()
+        .any(|ty| match (ty, value.unmarked()) {
+            (Type::Any | Type::Error, _) | (_, Value::Null) => true,
+            (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| {
+                from.alternatives().contains(&Type::Null)
+                    || convert_type(from, ty, ValueOrigin::Literal)
+            }),
+            (Type::Bool, Value::Bool(_))
+            | (Type::Int, Value::Int(_))
+            | (Type::Float, Value::Float(_) | Value::Decimal(_) | Value::Int(_))
+            | (Type::Text, Value::Text(_))
+            | (Type::Bytes, Value::Bytes(_))
+            | (Type::List(_), Value::List(_) | Value::Set(_))
+            | (Type::Map(_) | Type::Object(_), Value::Map(_)) => true,
+            _ => false,
+        })
 }
 
 /// The diagnostic of a refusal, placed at the deepest written argument on its path.
@@ -619,8 +755,11 @@ fn refusal_diagnostic(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool
     let mut place = site.call;
     // A name in parentheses is an internal function, which is not shown.
     let named = !site.function.starts_with('(');
-    let mut why =
-        if named { format!("`{}` gives no value here", site.function) } else { "it cannot be evaluated".into() };
+    let mut why = if named {
+        format!("`{}` gives no value here", site.function)
+    } else {
+        "it cannot be evaluated".into()
+    };
     if let (Some(crate::ValueStep::Index(at)), Some(call)) = (steps.next(), site.written)
         && let Some(argument) = call.arguments.get(*at)
     {
@@ -633,29 +772,45 @@ fn refusal_diagnostic(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool
         place = part_of(place, inside);
     }
     // The message may contain the secret.
-    let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
+    let message = if secret {
+        format!("`{}` refuses a secret value", site.function)
+    } else {
+        refusal.message
+    };
     let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, why);
     diagnostic.native_message = refusal.words.filter(|_| !secret);
     diagnostic.help.extend(refusal.help);
     diagnostic
 }
 
-/// A sub-range of a place, relative to its start. It has at least one byte unless the place is empty.
+/// A sub-range of a place, relative to its start. It has at least one byte unless the place is
+/// empty.
 pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
-    let start = (place.start + inside.start).min(place.end.saturating_sub(1)).max(place.start);
-    Span::new(place.file, start, (place.start + inside.end).clamp(start, place.end).max((start + 1).min(place.end)))
+    let start = (place.start + inside.start)
+        .min(place.end.saturating_sub(1))
+        .max(place.start);
+    Span::new(
+        place.file,
+        start,
+        (place.start + inside.end)
+            .clamp(start, place.end)
+            .max((start + 1).min(place.end)),
+    )
 }
 
 /// The place of the value at a path in an expression: the place of the innermost written part.
 pub fn span_at_path(expr: &Expr, path: &[crate::ValueStep]) -> Span {
-    let Some((first, rest)) = path.split_first() else { return expr.span };
+    let Some((first, rest)) = path.split_first() else {
+        return expr.span;
+    };
     match (&expr.kind, first) {
-        (ExprKind::List(items), crate::ValueStep::Index(at)) => {
-            items.get(*at).map_or(expr.span, |item| span_at_path(item, rest))
-        }
-        (ExprKind::Map(entries), crate::ValueStep::Key(key)) => {
-            entries.iter().find(|(name, _)| name.item == *key).map_or(expr.span, |(_, value)| span_at_path(value, rest))
-        }
+        (ExprKind::List(items), crate::ValueStep::Index(at)) => items
+            .get(*at)
+            .map_or(expr.span, |item| span_at_path(item, rest)),
+        (ExprKind::Map(entries), crate::ValueStep::Key(key)) => entries
+            .iter()
+            .find(|(name, _)| name.item == *key)
+            .map_or(expr.span, |(_, value)| span_at_path(value, rest)),
         _ => expr.span,
     }
 }

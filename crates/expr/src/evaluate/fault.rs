@@ -25,7 +25,13 @@ pub(crate) enum At {
 
 impl Fault {
     pub(crate) fn new(code: &'static Code, at: At, message: impl Into<String>) -> Fault {
-        Fault { code, message: message.into(), at, label: String::new(), help: None }
+        Fault {
+            code,
+            message: message.into(),
+            at,
+            label: String::new(),
+            help: None,
+        }
     }
 
     pub(crate) fn label(mut self, text: impl Into<String>) -> Fault {

@@ -1,5 +1,5 @@
-//! Limits of the size and depth of a value (decision A17), and of the total size of all values of a document and its
-//! children.
+//! Limits of the size and depth of a value (decision A17), and of the total size of all values of a
+//! document and its children.
 
 use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};
@@ -9,8 +9,8 @@ use crate::codes;
 /// The default limit of one value in bytes.
 pub(crate) const DEFAULT_VALUE_BYTES: usize = 10 * 1024 * 1024;
 
-/// The greatest limit of one value that users can set, in bytes. No function creates a value that is larger than this,
-/// not even temporarily.
+/// The greatest limit of one value that users can set, in bytes. No function creates a value that
+/// is larger than this, not even temporarily.
 pub const MAX_VALUE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The default limit of all values together in bytes.
@@ -22,8 +22,8 @@ const MAX_DEPTH: usize = 256;
 /// The bytes that each entry of a map takes beside its key and value.
 const ENTRY_OVERHEAD: usize = 48;
 
-/// The limits of values, and the bytes of all values that expressions have created so far. Reading an existing value
-/// creates none.
+/// The limits of values, and the bytes of all values that expressions have created so far. Reading
+/// an existing value creates none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meter {
     value_limit: usize,
@@ -33,13 +33,14 @@ pub struct Meter {
     exceeded_at: Option<Span>,
 }
 
-/// The error for values that exceed the limit together. The meter stores the place; the owner of the meter reports the
-/// error ([`Meter::problem`]).
+/// The error for values that exceed the limit together. The meter stores the place; the owner of
+/// the meter reports the error ([`Meter::problem`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitExceeded;
 
 impl Meter {
-    /// A meter with these limits in bytes for one value and for all values; `None` selects the default.
+    /// A meter with these limits in bytes for one value and for all values; `None` selects the
+    /// default.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
         Meter {
             value_limit: value.unwrap_or(DEFAULT_VALUE_BYTES).min(MAX_VALUE_BYTES),
@@ -59,8 +60,8 @@ impl Meter {
         self.value_limit
     }
 
-    /// Counts the bytes of a new value, which the expression at `place` creates. Fails if the total then exceeds the
-    /// limit; the bytes are counted anyway.
+    /// Counts the bytes of a new value, which the expression at `place` creates. Fails if the total
+    /// then exceeds the limit; the bytes are counted anyway.
     pub fn charge(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
         self.used = self.used.saturating_add(bytes);
         if self.used <= self.total_limit {
@@ -91,14 +92,14 @@ impl Meter {
         self.used
     }
 
-    /// Resets the count to an earlier result of [`Meter::used`], before an evaluation is repeated. Whether the limit
-    /// has been exceeded is kept.
+    /// Resets the count to an earlier result of [`Meter::used`], before an evaluation is repeated.
+    /// Whether the limit has been exceeded is kept.
     pub fn reset_to(&mut self, used: usize) {
         self.used = used;
     }
 
-    /// Removes the total limit, which a plan has checked: its operation must be able to continue. The limit of one
-    /// value stays.
+    /// Removes the total limit, which a plan has checked: its operation must be able to continue.
+    /// The limit of one value stays.
     pub fn lift_total_limit(&mut self) {
         (self.total_limit, self.exceeded_at) = (usize::MAX, None);
     }
@@ -115,19 +116,22 @@ pub fn weight(expr: &Expr) -> usize {
     const NODE_BYTES: usize = 64;
     let mut bytes = 0_usize;
     expr.walk(&mut |part| {
-        let literal = part.as_literal().map_or(0, |value| size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES));
+        let literal = part.as_literal().map_or(0, |value| {
+            size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES)
+        });
         bytes = bytes.saturating_add(NODE_BYTES).saturating_add(literal);
     });
     bytes
 }
 
-/// The approximate size of a value in bytes; `None` if it exceeds `most` or is too deep. A part that is shared counts
-/// each time that it occurs.
+/// The approximate size of a value in bytes; `None` if it exceeds `most` or is too deep. A part
+/// that is shared counts each time that it occurs.
 pub fn size(value: &Value, most: usize) -> Option<usize> {
     // The outermost `Value` itself does not count, so the size of a text is its length.
     let all = most.saturating_add(std::mem::size_of::<Value>());
     let mut left = all;
-    fits(value, &mut left, MAX_DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
+    fits(value, &mut left, MAX_DEPTH)
+        .then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
 }
 
 fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
@@ -137,13 +141,25 @@ fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
         Value::Map(entries) => entries.keys().map(|key| key.len() + ENTRY_OVERHEAD).sum(),
         _ => 0,
     };
-    let Some(rest) = left.checked_sub(own + std::mem::size_of::<Value>()) else { return false };
+    let Some(rest) = left.checked_sub(own + std::mem::size_of::<Value>()) else {
+        return false;
+    };
     *left = rest;
     match value {
-        Value::List(items) | Value::Set(items) => depth > 0 && items.iter().all(|item| fits(item, left, depth - 1)),
-        Value::Map(entries) => depth > 0 && entries.values().all(|value| fits(value, left, depth - 1)),
+        Value::List(items) | Value::Set(items) => {
+            depth > 0 && items.iter().all(|item| fits(item, left, depth - 1))
+        }
+        Value::Map(entries) => {
+            depth > 0 && entries.values().all(|value| fits(value, left, depth - 1))
+        }
         Value::Secret(inner) => fits(inner, left, depth),
-        Value::Function(function) => depth > 0 && function.bound.iter().all(|value| fits(value, left, depth - 1)),
+        Value::Function(function) => {
+            depth > 0
+                && function
+                    .bound
+                    .iter()
+                    .all(|value| fits(value, left, depth - 1))
+        }
         _ => true,
     }
 }

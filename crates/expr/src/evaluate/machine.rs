@@ -12,10 +12,13 @@ use crate::codes;
 use crate::function::{FunctionDef, FunctionTable};
 use crate::scope::{Ask, EvaluationStop, Scope};
 
-/// The value that stands for an omitted member of a list or map, in languages where null is an ordinary member.
-/// Anywhere else it counts as null.
+/// The value that stands for an omitted member of a list or map, in languages where null is an
+/// ordinary member. Anywhere else it counts as null.
 pub fn omitted() -> Value {
-    Value::Function(Arc::new(Function { name: OMITTED.into(), bound: Vec::new() }))
+    Value::Function(Arc::new(Function {
+        name: OMITTED.into(),
+        bound: Vec::new(),
+    }))
 }
 
 /// Whether an expression may evaluate to [`omitted`], judged by its literals and conditionals.
@@ -52,7 +55,8 @@ pub(crate) struct Machine<'a> {
     pub(super) path: Vec<ElementStep>,
     /// The scalar under evaluation, for numbering its memoised calls.
     pub(super) scalar: Option<&'a Expr>,
-    /// The number of memoised calls so far that callbacks made. They have no position in the scalar.
+    /// The number of memoised calls so far that callbacks made. They have no position in the
+    /// scalar.
     pub(super) callback_calls: u32,
     /// All questions so far, so that they can be asked together.
     pub(super) asked: Vec<Ask>,
@@ -105,7 +109,9 @@ impl SuppliedArguments<'_> {
     /// The name written before an argument.
     pub(crate) fn name(&self, at: usize) -> Option<&Name> {
         match self {
-            SuppliedArguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
+            SuppliedArguments::Written(arguments) => {
+                arguments.get(at)?.name.as_ref().map(|name| &name.item)
+            }
             SuppliedArguments::Given(_) => None,
         }
     }
@@ -127,7 +133,9 @@ impl CallSite<'_> {
 /// An unknown value that waits for everything that the given values wait for.
 pub(crate) fn unknown_of(ty: Option<Type>, values: &[Value]) -> Value {
     let mut waits_for = Vec::new();
-    values.iter().for_each(|value| value.waits_for(&mut waits_for));
+    values
+        .iter()
+        .for_each(|value| value.waits_for(&mut waits_for));
     Value::Unknown(Arc::new(Unknown { ty, waits_for }))
 }
 

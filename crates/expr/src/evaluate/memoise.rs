@@ -1,7 +1,9 @@
-//! Identifies the call of a memoised value (decision S60): the path of its scalar, its number in the scalar, and a
-//! digest of the scalar.
+//! Identifies the call of a memoised value (decision S60): the path of its scalar, its number in
+//! the scalar, and a digest of the scalar.
 
-use blueprint::{Accessor, AccessorKind, CallExpr, Expr, ExprKind, Name, ReferenceHead, TextPart, Value};
+use blueprint::{
+    Accessor, AccessorKind, CallExpr, Expr, ExprKind, Name, ReferenceHead, TextPart, Value,
+};
 use sha2::{Digest, Sha256};
 
 use super::machine::{ElementStep, Machine};
@@ -26,15 +28,18 @@ impl Machine<'_> {
         text.into()
     }
 
-    /// The number of a memoised call in the scalar, counted from the left, including calls that are not evaluated.
-    /// Calls by callbacks have no position and are numbered after all others.
+    /// The number of a memoised call in the scalar, counted from the left, including calls that are
+    /// not evaluated. Calls by callbacks have no position and are numbered after all others.
     pub(super) fn number(&mut self, call: Option<&CallExpr>) -> u32 {
         let mut count = 0;
         let mut number = None;
         if let Some(scalar) = self.scalar {
             scalar.walk(&mut |expr| {
                 if let ExprKind::Call(other) = &expr.kind
-                    && self.functions.get(&other.function).is_some_and(|function| function.purity == Purity::Memoised)
+                    && self
+                        .functions
+                        .get(&other.function)
+                        .is_some_and(|function| function.purity == Purity::Memoised)
                 {
                     if call.is_some_and(|call| std::ptr::eq(call, other.as_ref())) {
                         number = Some(count);
@@ -55,12 +60,19 @@ impl Machine<'_> {
         if let Some(scalar) = self.scalar {
             expression(scalar, &mut digest);
         }
-        digest.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+        digest
+            .finalize()
+            .iter()
+            .take(8)
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
 
 fn plain(key: &str) -> bool {
-    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Writes a text with its length, so that adjacent texts stay distinct.

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Ref, TextPart, Type, Unknown, Value};
+use blueprint::{
+    Address, Expr, ExprKind, Function, Map, Name, Ref, TextPart, Type, Unknown, Value,
+};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::access::access;
@@ -17,7 +19,10 @@ use crate::scope::EvaluationStop;
 impl<'a> Machine<'a> {
     /// Evaluates a value as the document writes it: a list, a map or a scalar.
     pub(super) fn document_value(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
-        let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
+        let nested = matches!(
+            expr.kind,
+            ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_)
+        );
         if nested || self.scalar.is_some() {
             return self.eval(expr);
         }
@@ -48,9 +53,10 @@ impl<'a> Machine<'a> {
                 access(value, path)
             }
             ExprKind::Call(call) => self.call(expr.span, call),
-            ExprKind::Function(name) => {
-                Ok(Value::Function(Arc::new(Function { name: name.clone(), bound: Vec::new() })))
-            }
+            ExprKind::Function(name) => Ok(Value::Function(Arc::new(Function {
+                name: name.clone(),
+                bound: Vec::new(),
+            }))),
             ExprKind::Choice(choice) => self.choice(choice),
             ExprKind::Substitution(inner) => {
                 let value = self.eval(inner)?;
@@ -67,7 +73,10 @@ impl<'a> Machine<'a> {
     pub(super) fn enter_level(&mut self, span: Span) -> Result<(), EvaluationStop> {
         if self.depth >= DEPTH {
             let message = format!("the expression is nested more than {DEPTH} deep");
-            return Err(codes::ARGUMENT_RANGE.new(message).label(span, "too deep here").into());
+            return Err(codes::ARGUMENT_RANGE
+                .new(message)
+                .label(span, "too deep here")
+                .into());
         }
         self.depth += 1;
         Ok(())
@@ -75,27 +84,48 @@ impl<'a> Machine<'a> {
 
     fn reference(&mut self, reference: &Ref) -> Result<Value, EvaluationStop> {
         let read = self.scope.read(reference)?;
-        let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
+        let result = access(
+            read.value,
+            reference.path.get(read.used..).unwrap_or_default(),
+        );
         result.map_err(|stop| match stop {
-            // The first label of an absent element is the head; the second label shows where the path ends.
+            // The first label of an absent element is the head; the second label shows where the
+            // path ends.
             EvaluationStop::Absent(mut diagnostic) => {
-                diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
+                diagnostic.labels.insert(
+                    0,
+                    diag::Label {
+                        span: reference.head_span,
+                        text: "read here".into(),
+                    },
+                );
                 EvaluationStop::Absent(diagnostic)
             }
             stop => stop,
         })
     }
 
-    /// Checks the size of the value of an expression. A value that is only read was checked when it was created.
-    pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, EvaluationStop> {
-        let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
+    /// Checks the size of the value of an expression. A value that is only read was checked when it
+    /// was created.
+    pub(super) fn check_size(
+        &mut self,
+        expr: &Expr,
+        value: Value,
+    ) -> Result<Value, EvaluationStop> {
+        let is_made = matches!(
+            expr.inner().kind,
+            ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_)
+        );
         let largest = self.value_limit();
         if !is_made || size(&value, largest).is_some() {
             return Ok(value);
         }
         self.charge_bytes(expr.span, largest)?;
         Err(codes::VALUE_TOO_LARGE
-            .new(format!("the value is larger than {} or deeper than {DEPTH} levels", bytes(largest)))
+            .new(format!(
+                "the value is larger than {} or deeper than {DEPTH} levels",
+                bytes(largest)
+            ))
             .label(expr.span, "grows beyond the limit")
             .help("make it from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
             .into())
@@ -103,20 +133,29 @@ impl<'a> Machine<'a> {
 
     /// The size limit of one value in bytes.
     pub(crate) fn value_limit(&mut self) -> usize {
-        self.scope.meter().map_or(DEFAULT_VALUE_BYTES, |meter| meter.value_limit())
+        self.scope
+            .meter()
+            .map_or(DEFAULT_VALUE_BYTES, |meter| meter.value_limit())
     }
 
     /// Counts bytes towards the limit of all values of the document.
     pub(crate) fn charge_bytes(&mut self, span: Span, bytes: usize) -> Result<(), EvaluationStop> {
-        let Some(meter) = self.scope.meter() else { return Ok(()) };
+        let Some(meter) = self.scope.meter() else {
+            return Ok(());
+        };
         // The owner of the meter reports it.
-        meter.charge(bytes, span).map_err(|LimitExceeded| EvaluationStop::Reported)
+        meter
+            .charge(bytes, span)
+            .map_err(|LimitExceeded| EvaluationStop::Reported)
     }
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, EvaluationStop> {
         self.enter_level(span)?;
         self.charge_bytes(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
-        let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
+        let mut members = MemberCollector {
+            keeps_null: self.functions.keeps_null(),
+            ..MemberCollector::default()
+        };
         for (at, item) in items.iter().enumerate() {
             self.path.push(ElementStep::Index(at));
             let result = self.document_value(item);
@@ -133,10 +172,17 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, EvaluationStop> {
+    fn map(
+        &mut self,
+        span: Span,
+        entries: &'a [(Spanned<Name>, Expr)],
+    ) -> Result<Value, EvaluationStop> {
         self.enter_level(span)?;
         self.charge_bytes(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
-        let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
+        let mut members = MemberCollector {
+            keeps_null: self.functions.keeps_null(),
+            ..MemberCollector::default()
+        };
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
             self.path.push(ElementStep::Key(key.item.clone()));
@@ -156,7 +202,16 @@ impl<'a> Machine<'a> {
     fn text(&mut self, parts: &'a [TextPart]) -> Result<Value, EvaluationStop> {
         let mut members = MemberCollector::default();
         // Space for the literal parts, and 16 bytes for each value.
-        let about = parts.iter().map(|part| if let TextPart::Text(part) = part { part.len() } else { 16 }).sum();
+        let about = parts
+            .iter()
+            .map(|part| {
+                if let TextPart::Text(part) = part {
+                    part.len()
+                } else {
+                    16
+                }
+            })
+            .sum();
         let mut text = String::with_capacity(about);
         // Set once a part is unknown: the resources that it waits for.
         let mut unknown: Option<Vec<Address>> = None;
@@ -171,7 +226,9 @@ impl<'a> Machine<'a> {
                 TextPart::Expr(expr, place) => (expr, *place),
             };
             let result = self.eval(expr).and_then(|value| as_text(&value, place));
-            let Some(value) = members.add_member(expr, result, &mut self.found) else { continue };
+            let Some(value) = members.add_member(expr, result, &mut self.found) else {
+                continue;
+            };
             secret |= value.has_secret();
             match value.unmarked() {
                 Value::Text(part) => text.push_str(part),
@@ -184,7 +241,10 @@ impl<'a> Machine<'a> {
                     .into());
             }
         }
-        if let Some(TextPart::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, TextPart::Expr(..))) {
+        if let Some(TextPart::Expr(_, place)) = parts
+            .iter()
+            .rfind(|part| matches!(part, TextPart::Expr(..)))
+        {
             self.charge_bytes(*place, text.len())?;
         }
         if let Some(stop) = members.stop {
@@ -192,7 +252,10 @@ impl<'a> Machine<'a> {
         }
         let value = match unknown {
             None => text.into(),
-            Some(waits_for) => Value::Unknown(Arc::new(Unknown { ty: Some(Type::Text), waits_for })),
+            Some(waits_for) => Value::Unknown(Arc::new(Unknown {
+                ty: Some(Type::Text),
+                waits_for,
+            })),
         };
         Ok(value.tainted(secret))
     }
@@ -203,11 +266,19 @@ impl<'a> Machine<'a> {
         let branch = match condition.unmarked() {
             Value::Bool(true) => &choice.then,
             Value::Bool(false) | Value::Null => &choice.otherwise,
-            Value::Unknown(_) => return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret)),
+            Value::Unknown(_) => {
+                return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret));
+            }
             other => {
                 return Err(codes::TYPE_MISMATCH
-                    .new(format!("a condition must be boolean, this is of kind {}", other.kind_word()))
-                    .label(choice.condition.span, format!("of kind {}", other.kind_word()))
+                    .new(format!(
+                        "a condition must be boolean, this is of kind {}",
+                        other.kind_word()
+                    ))
+                    .label(
+                        choice.condition.span,
+                        format!("of kind {}", other.kind_word()),
+                    )
                     .into());
             }
         };
@@ -229,7 +300,10 @@ fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
             .into()),
         _ => {
             let kind = match value.unmarked() {
-                Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "unknown".into(), Type::to_string),
+                Value::Unknown(unknown) => unknown
+                    .ty
+                    .as_ref()
+                    .map_or_else(|| "unknown".into(), Type::to_string),
                 other => other.kind_word().to_string(),
             };
             Err(codes::INTERPOLATED_COMPLEX
@@ -241,8 +315,8 @@ fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
     }
 }
 
-/// Collects the members of a list, map or text. Keeps the first stop and still evaluates the other members, so that one
-/// evaluation reports every failure and asks every question.
+/// Collects the members of a list, map or text. Keeps the first stop and still evaluates the other
+/// members, so that one evaluation reports every failure and asks every question.
 #[derive(Default)]
 struct MemberCollector {
     values: Vec<Value>,
@@ -260,16 +334,26 @@ impl MemberCollector {
     ) -> Option<Value> {
         match result {
             Ok(value) if is_omitted(&value) => None,
-            Ok(value) if value.is_null() && !self.keeps_null && !matches!(expr.kind, ExprKind::Literal(_)) => None,
+            Ok(value)
+                if value.is_null()
+                    && !self.keeps_null
+                    && !matches!(expr.kind, ExprKind::Literal(_)) =>
+            {
+                None
+            }
             Ok(value) => Some(value),
             Err(stop) => {
                 match (self.stop.take(), stop) {
                     (None, stop) => self.stop = Some(stop),
-                    // A question takes precedence: the failures are found again once it is answered.
+                    // A question takes precedence: the failures are found again once it is
+                    // answered.
                     (Some(earlier @ EvaluationStop::Ask(_)), _) => self.stop = Some(earlier),
                     (Some(_), later @ EvaluationStop::Ask(_)) => self.stop = Some(later),
                     (Some(EvaluationStop::Reported), later) => self.stop = Some(later),
-                    (Some(earlier), EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic)) => {
+                    (
+                        Some(earlier),
+                        EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic),
+                    ) => {
                         found.push(*diagnostic);
                         self.stop = Some(earlier);
                     }

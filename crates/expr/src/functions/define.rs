@@ -4,7 +4,8 @@ use blueprint::Type;
 
 use crate::function::{Callback, Example, FunctionDef, Parameter, Purity, Returns, Signature};
 
-/// Creates a pure function that returns `none` if an argument is `none`. The methods change these defaults.
+/// Creates a pure function that returns `none` if an argument is `none`. The methods change these
+/// defaults.
 pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef {
     FunctionDef {
         name: name.into(),
@@ -30,7 +31,13 @@ pub(super) fn returns(ty: Type) -> Returns {
 }
 
 fn parameter(name: &str, ty: Type) -> Parameter {
-    Parameter { name: name.into(), ty, optional: false, callback: None, absent_as_none: false }
+    Parameter {
+        name: name.into(),
+        ty,
+        optional: false,
+        callback: None,
+        absent_as_none: false,
+    }
 }
 
 /// `string` or `binary`.
@@ -58,7 +65,10 @@ impl FunctionDef {
 
     /// Adds an optional parameter. Optional parameters come last.
     pub(super) fn optional(mut self, name: &str, ty: Type) -> FunctionDef {
-        self.parameters.push(Parameter { optional: true, ..parameter(name, ty) });
+        self.parameters.push(Parameter {
+            optional: true,
+            ..parameter(name, ty)
+        });
         self
     }
 
@@ -70,8 +80,15 @@ impl FunctionDef {
         returns: Type,
         index: bool,
     ) -> FunctionDef {
-        let callback = Callback { parameters: parameters.to_vec(), returns, index };
-        self.parameters.push(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
+        let callback = Callback {
+            parameters: parameters.to_vec(),
+            returns,
+            index,
+        };
+        self.parameters.push(Parameter {
+            callback: Some(callback),
+            ..parameter(name, Type::Function)
+        });
         self.min_arguments = self.parameters.len();
         self
     }
@@ -85,21 +102,35 @@ impl FunctionDef {
 
     /// Accepts any number of functions, at least one.
     pub(super) fn variadic_functions(mut self, name: &str) -> FunctionDef {
-        let callback = Callback { parameters: vec![Type::Any], returns: Type::Any, index: false };
-        self.rest = Some(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
+        let callback = Callback {
+            parameters: vec![Type::Any],
+            returns: Type::Any,
+            index: false,
+        };
+        self.rest = Some(Parameter {
+            callback: Some(callback),
+            ..parameter(name, Type::Function)
+        });
         self.min_arguments = 1;
         self
     }
 
-    /// Lets the parameters so far, including further arguments, treat an absent element as `none` (decision S31).
+    /// Lets the parameters so far, including further arguments, treat an absent element as `none`
+    /// (decision S31).
     pub(super) fn absent_as_none(mut self) -> FunctionDef {
-        self.parameters.iter_mut().chain(self.rest.iter_mut()).for_each(|parameter| parameter.absent_as_none = true);
+        self.parameters
+            .iter_mut()
+            .chain(self.rest.iter_mut())
+            .for_each(|parameter| parameter.absent_as_none = true);
         self
     }
 
     /// Sets the signature of the returned function.
     pub(super) fn returned_function(mut self, parameters: &[Type], returns: Type) -> FunctionDef {
-        self.returned_function = Some(Signature { parameters: parameters.to_vec(), returns });
+        self.returned_function = Some(Signature {
+            parameters: parameters.to_vec(),
+            returns,
+        });
         self
     }
 
@@ -123,7 +154,10 @@ impl FunctionDef {
 
     /// Adds an example: a call and its result as JSON text, or `!` and a code.
     pub(super) fn example(mut self, call: &str, expected: &str) -> FunctionDef {
-        self.examples.push(Example { call: call.into(), expected: expected.into() });
+        self.examples.push(Example {
+            call: call.into(),
+            expected: expected.into(),
+        });
         self
     }
 }

@@ -28,45 +28,92 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         .required_function("function", &[Any], Any, true)
         .example(r#"map(list("a"), to_upper)"#, r#"["A"]"#)
         .example("map(list(1), to_upper)", "! argument-type"),
-        function("filter", "The items for which a function gives true.", same_list.clone())
-            .required("items", any_list())
-            .required_function("function", &[Any], Bool, true)
-            .example(r#"filter(list("a", "b"), has_prefix_g("a"))"#, r#"["a"]"#)
-            .example(r#"filter(list("a"), to_upper)"#, "! callback-result"),
-        function("reduce", "What a function makes of a first value and each item in turn.", returns(Any))
-            .required("items", any_list())
-            .required_function("function", &[Any, Any], Any, true)
-            .required("first", Any)
-            .example("reduce(list(1, 2), add, 10)", "13")
-            .example("reduce(list(), add, 0)", "0"),
-        function("sort", "The items in the order that a comparing function gives; equal ones keep theirs.", same_list)
-            .required("items", any_list())
-            .required_function("function", &[Any, Any], Int, false)
-            .example("sort(list(3, 1, 2), compare)", "[1,2,3]"),
-        function("flatmap", "The items of all arrays that a function gives for each item.", returns(any_list()))
-            .required("items", any_list())
-            .required_function("function", &[Any], any_list(), true)
-            .example(r#"flatmap(list("h1,p1", "h2"), split_g(","))"#, r#"["h1","p1","h2"]"#)
-            .example(r#"flatmap(list("a"), to_upper)"#, "! callback-result"),
-        function("compose", "A function that applies these from right to left.", a_function())
-            .variadic_functions("function")
-            .returned_function(&[Any], Any)
-            .example(r#"map(list(object(id = "a")), compose(to_upper, getattr("id")))"#, r#"["A"]"#)
-            .example("compose()", "! argument-count"),
-        function("pipe", "A function that applies these from left to right.", a_function())
-            .variadic_functions("function")
-            .returned_function(&[Any], Any)
-            .example(r#"map(list(object(id = "a")), pipe(getattr("id"), to_upper))"#, r#"["A"]"#),
-        function("getattr", "A function that gives the entry of that name.", a_function())
-            .required("name", Text)
-            .returned_function(&[any_map()], Any)
-            .example(r#"map(list(object(id = "s1")), getattr("id"))"#, r#"["s1"]"#)
-            .example(r#"map(list(object()), getattr("id"))"#, "! missing-attribute"),
-        function("getelem", "A function that gives the item at that position.", a_function())
-            .required("position", Int)
-            .returned_function(&[any_list()], Any)
-            .example(r#"map(list(list("a", "b")), getelem(1))"#, r#"["b"]"#)
-            .example("map(list(list()), getelem(0))", "! index-out-of-range"),
+        function(
+            "filter",
+            "The items for which a function gives true.",
+            same_list.clone(),
+        )
+        .required("items", any_list())
+        .required_function("function", &[Any], Bool, true)
+        .example(r#"filter(list("a", "b"), has_prefix_g("a"))"#, r#"["a"]"#)
+        .example(r#"filter(list("a"), to_upper)"#, "! callback-result"),
+        function(
+            "reduce",
+            "What a function makes of a first value and each item in turn.",
+            returns(Any),
+        )
+        .required("items", any_list())
+        .required_function("function", &[Any, Any], Any, true)
+        .required("first", Any)
+        .example("reduce(list(1, 2), add, 10)", "13")
+        .example("reduce(list(), add, 0)", "0"),
+        function(
+            "sort",
+            "The items in the order that a comparing function gives; equal ones keep theirs.",
+            same_list,
+        )
+        .required("items", any_list())
+        .required_function("function", &[Any, Any], Int, false)
+        .example("sort(list(3, 1, 2), compare)", "[1,2,3]"),
+        function(
+            "flatmap",
+            "The items of all arrays that a function gives for each item.",
+            returns(any_list()),
+        )
+        .required("items", any_list())
+        .required_function("function", &[Any], any_list(), true)
+        .example(
+            r#"flatmap(list("h1,p1", "h2"), split_g(","))"#,
+            r#"["h1","p1","h2"]"#,
+        )
+        .example(r#"flatmap(list("a"), to_upper)"#, "! callback-result"),
+        function(
+            "compose",
+            "A function that applies these from right to left.",
+            a_function(),
+        )
+        .variadic_functions("function")
+        .returned_function(&[Any], Any)
+        .example(
+            r#"map(list(object(id = "a")), compose(to_upper, getattr("id")))"#,
+            r#"["A"]"#,
+        )
+        .example("compose()", "! argument-count"),
+        function(
+            "pipe",
+            "A function that applies these from left to right.",
+            a_function(),
+        )
+        .variadic_functions("function")
+        .returned_function(&[Any], Any)
+        .example(
+            r#"map(list(object(id = "a")), pipe(getattr("id"), to_upper))"#,
+            r#"["A"]"#,
+        ),
+        function(
+            "getattr",
+            "A function that gives the entry of that name.",
+            a_function(),
+        )
+        .required("name", Text)
+        .returned_function(&[any_map()], Any)
+        .example(
+            r#"map(list(object(id = "s1")), getattr("id"))"#,
+            r#"["s1"]"#,
+        )
+        .example(
+            r#"map(list(object()), getattr("id"))"#,
+            "! missing-attribute",
+        ),
+        function(
+            "getelem",
+            "A function that gives the item at that position.",
+            a_function(),
+        )
+        .required("position", Int)
+        .returned_function(&[any_list()], Any)
+        .example(r#"map(list(list("a", "b")), getelem(1))"#, r#"["b"]"#)
+        .example("map(list(list()), getelem(0))", "! index-out-of-range"),
     ]
 }
 
@@ -91,7 +138,10 @@ struct CallbackArguments {
 }
 
 fn callback_arguments(arguments: &[Value], ty: Type) -> Result<CallbackArguments, Value> {
-    let (items, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
+    let (items, secret) = arguments
+        .first()
+        .map(Value::split_secret)
+        .unwrap_or((&Value::Null, false));
     let function = match arguments.get(1).map(Value::unmarked) {
         Some(Value::Function(function)) => function.clone(),
         _ => return Err(unknown_from(arguments, ty)),
@@ -100,16 +150,28 @@ fn callback_arguments(arguments: &[Value], ty: Type) -> Result<CallbackArguments
         // If the list is secret, each item is secret too, also in messages.
         Value::List(items) | Value::Set(items) if secret => {
             let items = items.iter().map(|item| item.clone().secret()).collect();
-            Ok(CallbackArguments { items: Arc::new(items), function, secret })
+            Ok(CallbackArguments {
+                items: Arc::new(items),
+                function,
+                secret,
+            })
         }
-        Value::List(items) | Value::Set(items) => Ok(CallbackArguments { items: items.clone(), function, secret }),
+        Value::List(items) | Value::Set(items) => Ok(CallbackArguments {
+            items: items.clone(),
+            function,
+            secret,
+        }),
         _ => Err(unknown_from(arguments, ty)),
     }
 }
 
 /// The value with a single secret mark around it if the list was secret.
 fn with_outer_secret_mark(value: Value, secret: bool) -> Value {
-    if secret { value.revealed().secret() } else { value }
+    if secret {
+        value.revealed().secret()
+    } else {
+        value
+    }
 }
 
 fn unknown_from(arguments: &[Value], ty: Type) -> Value {
@@ -117,7 +179,8 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
     crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)
 }
 
-/// Calls a function for each item and returns the results by position. Questions for all items are asked together.
+/// Calls a function for each item and returns the results by position. Questions for all items are
+/// asked together.
 fn for_each<'a>(
     machine: &mut Machine<'a>,
     site: &CallSite<'a>,
@@ -135,7 +198,11 @@ fn for_each<'a>(
     asks.map_or(Ok(results), Err)
 }
 
-fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn map<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -149,7 +216,10 @@ fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>
             results.push(result);
         }
     }
-    machine.check_size_and_charge(site, with_outer_secret_mark(Value::list(results), work.secret))
+    machine.check_size_and_charge(
+        site,
+        with_outer_secret_mark(Value::list(results), work.secret),
+    )
 }
 
 fn wrong_result(
@@ -159,12 +229,20 @@ fn wrong_result(
     needed: &str,
     result: &Value,
 ) -> EvaluationStop {
-    let message = format!("the function must give {needed}, for item {at} it gave one of kind {}", result.kind_word());
-    let fault = Fault::new(&codes::CALLBACK_RESULT, At::Argument(1), message).label(format!("does not give {needed}"));
+    let message = format!(
+        "the function must give {needed}, for item {at} it gave one of kind {}",
+        result.kind_word()
+    );
+    let fault = Fault::new(&codes::CALLBACK_RESULT, At::Argument(1), message)
+        .label(format!("does not give {needed}"));
     machine.fail(site, fault, None)
 }
 
-fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn filter<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -188,7 +266,11 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     Ok(with_outer_secret_mark(Value::list(kept), secret))
 }
 
-fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn reduce<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let work = match callback_arguments(&arguments, Type::Any) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -200,8 +282,13 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     Ok(with_outer_secret_mark(total, work.secret))
 }
 
-/// Sorts with a stable merge sort, which terminates and keeps all items even if the comparing function is inconsistent.
-fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+/// Sorts with a stable merge sort, which terminates and keeps all items even if the comparing
+/// function is inconsistent.
+fn sort<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -216,7 +303,13 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
             let (mut l, mut r) = (0, 0);
             while let (Some(a), Some(b)) = (left.get(l), right.get(r)) {
                 let position = sorted.len();
-                let result = machine.callback(site, 1, &work.function, vec![a.clone(), b.clone()], position)?;
+                let result = machine.callback(
+                    site,
+                    1,
+                    &work.function,
+                    vec![a.clone(), b.clone()],
+                    position,
+                )?;
                 secret |= matches!(result, Value::Secret(_));
                 match result.unmarked() {
                     Value::Int(order) if *order > 0 => {
@@ -227,7 +320,9 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
                         sorted.push(a.clone());
                         l += 1;
                     }
-                    Value::Unknown(_) => return Ok(unknown_from(&arguments, any_list()).tainted(secret)),
+                    Value::Unknown(_) => {
+                        return Ok(unknown_from(&arguments, any_list()).tainted(secret));
+                    }
                     _ => return Err(wrong_result(machine, site, position, "an integer", &result)),
                 }
             }
@@ -239,7 +334,11 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
     Ok(with_outer_secret_mark(Value::list(items), secret))
 }
 
-fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn flatmap<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -265,7 +364,11 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
 }
 
 /// Composes functions after checking that the result type of each fits the next.
-fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn compose<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let mut order: Vec<usize> = (0..arguments.len()).collect();
     if site.function == "compose" {
         order.reverse();
@@ -276,16 +379,27 @@ fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
             arguments.get(first).and_then(|f| machine.signature(f)),
             arguments.get(next).and_then(|f| machine.signature(f)),
         );
-        let (Some((_, result)), Some((parameters, _))) = signatures else { continue };
+        let (Some((_, result)), Some((parameters, _))) = signatures else {
+            continue;
+        };
         let fits = match parameters.as_slice() {
-            [parameter, ..] => result == Type::Null || convert_type(&result, parameter, ValueOrigin::Literal),
+            [parameter, ..] => {
+                result == Type::Null || convert_type(&result, parameter, ValueOrigin::Literal)
+            }
             [] => false,
         };
         if !fits {
-            let needed = parameters.first().map_or("nothing".to_string(), Type::to_string);
+            let needed = parameters
+                .first()
+                .map_or("nothing".to_string(), Type::to_string);
             let message = format!("the function before gives {result}, this one takes {needed}");
-            let fault = Fault::new(&codes::CALLBACK_TYPE, At::Argument(next), message).label(format!("takes {needed}"));
-            return Err(machine.fail(site, fault, Some((At::Argument(first), format!("gives {result}")))));
+            let fault = Fault::new(&codes::CALLBACK_TYPE, At::Argument(next), message)
+                .label(format!("takes {needed}"));
+            return Err(machine.fail(
+                site,
+                fault,
+                Some((At::Argument(first), format!("gives {result}"))),
+            ));
         }
     }
     bind(machine, site, arguments)

@@ -12,26 +12,38 @@ use crate::function::FunctionDef;
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Function, Text};
     vec![
-        function("fromjson", "What a JSON pointer finds in the text of a JSON object.", returns(Any))
-            .required("text", Text)
-            .required("pointer", Text)
-            .example(r#"fromjson("{\"host\":\"h\"}", "/host")"#, r#""h""#)
-            .example(r#"fromjson("{\"a\":{\"b/c\":[1,2]}}", "/a/b~1c/1")"#, "2")
-            .example(r##"fromjson("{\"a b\":1}", "#/a%20b")"##, "1")
-            .example(r#"fromjson("[1]", "/0")"#, "! json-invalid"),
-        function("fromjson_g", "A function that finds something in the text of a JSON object.", returns(Function))
-            .required("pointer", Text)
-            .returned_function(&[Text], Any)
-            .example(r#"map(list("{\"p\":1}"), fromjson_g("/p"))"#, "[1]"),
+        function(
+            "fromjson",
+            "What a JSON pointer finds in the text of a JSON object.",
+            returns(Any),
+        )
+        .required("text", Text)
+        .required("pointer", Text)
+        .example(r#"fromjson("{\"host\":\"h\"}", "/host")"#, r#""h""#)
+        .example(r#"fromjson("{\"a\":{\"b/c\":[1,2]}}", "/a/b~1c/1")"#, "2")
+        .example(r##"fromjson("{\"a b\":1}", "#/a%20b")"##, "1")
+        .example(r#"fromjson("[1]", "/0")"#, "! json-invalid"),
+        function(
+            "fromjson_g",
+            "A function that finds something in the text of a JSON object.",
+            returns(Function),
+        )
+        .required("pointer", Text)
+        .returned_function(&[Text], Any)
+        .example(r#"map(list("{\"p\":1}"), fromjson_g("/p"))"#, "[1]"),
         function("jsondecode", "The value of a JSON text.", returns(Any))
             .required("text", Text)
             .example(r#"jsondecode("{\"n\": 3}").n"#, "3")
             .example(r#"jsondecode("4.0")"#, "4.0")
             .example(r#"jsondecode("{} x")"#, "! json-invalid"),
-        function("jsonencode", "The value as compact JSON text, keys in their order.", returns(Text))
-            .required("value", Any)
-            .not_in_specification()
-            .example("jsonencode(object(b = 1, a = none))", r#""{\"b\":1}""#),
+        function(
+            "jsonencode",
+            "The value as compact JSON text, keys in their order.",
+            returns(Text),
+        )
+        .required("value", Any)
+        .not_in_specification()
+        .example("jsonencode(object(b = 1, a = none))", r#""{\"b\":1}""#),
     ]
 }
 
@@ -47,22 +59,35 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
 
 fn read(text: &str) -> Result<Value, Fault> {
     decode(text).map_err(|error| match error {
-        JsonError::Invalid(line, column, expected) => {
-            Fault::new(&codes::JSON_INVALID, At::Argument(0), "the text is not JSON")
-                .label(format!("line {line}, column {column} of the text: expected {expected}"))
-        }
-        JsonError::Number(number) => {
-            Fault::new(&codes::NUMBER_OUT_OF_RANGE, At::Argument(0), format!("the number `{number}` is too large"))
-                .label("numbers have 64 bits")
-        }
-        JsonError::Deep => Fault::new(&codes::ARGUMENT_RANGE, At::Argument(0), "the JSON is nested more than 256 deep"),
+        JsonError::Invalid(line, column, expected) => Fault::new(
+            &codes::JSON_INVALID,
+            At::Argument(0),
+            "the text is not JSON",
+        )
+        .label(format!(
+            "line {line}, column {column} of the text: expected {expected}"
+        )),
+        JsonError::Number(number) => Fault::new(
+            &codes::NUMBER_OUT_OF_RANGE,
+            At::Argument(0),
+            format!("the number `{number}` is too large"),
+        )
+        .label("numbers have 64 bits"),
+        JsonError::Deep => Fault::new(
+            &codes::ARGUMENT_RANGE,
+            At::Argument(0),
+            "the JSON is nested more than 256 deep",
+        ),
     })
 }
 
 fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fault> {
     let mut value = read(text(arguments, 0))?;
     if value.as_map().is_none() {
-        let message = format!("`fromjson` needs a JSON object, this is of kind {}", value.kind_word());
+        let message = format!(
+            "`fromjson` needs a JSON object, this is of kind {}",
+            value.kind_word()
+        );
         return Err(Fault::new(&codes::JSON_INVALID, At::Argument(0), message)
             .label("not an object")
             .help("use `jsondecode` for other JSON"));
@@ -72,8 +97,12 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
     let decoded = match written.strip_prefix('#') {
         Some(fragment) if fragment.is_empty() || fragment.starts_with('/') => {
             let decoded = percent_decoded(fragment).ok_or_else(|| {
-                Fault::new(&codes::JSON_POINTER_MISSING, At::Argument(1), format!("`{written}` leads nowhere"))
-                    .label("a `%` must be followed by two hexadecimal digits of UTF-8 text")
+                Fault::new(
+                    &codes::JSON_POINTER_MISSING,
+                    At::Argument(1),
+                    format!("`{written}` leads nowhere"),
+                )
+                .label("a `%` must be followed by two hexadecimal digits of UTF-8 text")
             });
             Some(decoded?)
         }
@@ -85,9 +114,13 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
     }
     let steps = pointer.strip_prefix('/').unwrap_or_else(|| {
         warnings.push(
-            Fault::new(&codes::JSON_POINTER_SLASH, At::Argument(1), "a JSON pointer begins with `/`")
-                .label(format!("read as `/{pointer}`"))
-                .help("write the `/`"),
+            Fault::new(
+                &codes::JSON_POINTER_SLASH,
+                At::Argument(1),
+                "a JSON pointer begins with `/`",
+            )
+            .label(format!("read as `/{pointer}`"))
+            .help("write the `/`"),
         );
         pointer
     });
@@ -99,8 +132,12 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
             _ => None,
         });
         value = found.ok_or_else(|| {
-            Fault::new(&codes::JSON_POINTER_MISSING, At::Argument(1), format!("`{pointer}` leads nowhere"))
-                .label(format!("there is no `{step}`"))
+            Fault::new(
+                &codes::JSON_POINTER_MISSING,
+                At::Argument(1),
+                format!("`{pointer}` leads nowhere"),
+            )
+            .label(format!("there is no `{step}`"))
         })?;
     }
     Ok(value)
@@ -140,8 +177,10 @@ fn unescape(step: &str) -> Option<String> {
 
 /// Parses an index of a list: digits without leading zeros.
 fn position(key: &str) -> Option<usize> {
-    let plain =
-        key == "0" || (!key.starts_with('0') && !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()));
+    let plain = key == "0"
+        || (!key.starts_with('0')
+            && !key.is_empty()
+            && key.bytes().all(|byte| byte.is_ascii_digit()));
     if plain { key.parse().ok() } else { None }
 }
 

@@ -1,5 +1,6 @@
-//! Converts JSON text to values and back, strictly: 64-bit integers, floats only if a fraction or exponent is written
-//! (decision A2), the order of keys is kept, the last of equal keys wins, and the text must end after the value.
+//! Converts JSON text to values and back, strictly: 64-bit integers, floats only if a fraction or
+//! exponent is written (decision A2), the order of keys is kept, the last of equal keys wins, and
+//! the text must end after the value.
 
 use blueprint::{Map, Value};
 
@@ -74,9 +75,16 @@ impl JsonTextReader<'_> {
             Some(b'"') => Ok(Value::text(self.string()?)),
             Some(b'-' | b'0'..=b'9') => self.number(),
             _ => {
-                for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
-                {
-                    if self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
+                for (word, value) in [
+                    ("true", Value::Bool(true)),
+                    ("false", Value::Bool(false)),
+                    ("null", Value::Null),
+                ] {
+                    if self
+                        .text
+                        .get(self.at..)
+                        .is_some_and(|rest| rest.starts_with(word))
+                    {
                         self.at += word.len();
                         return Ok(value);
                     }
@@ -171,7 +179,11 @@ impl JsonTextReader<'_> {
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        if self.at == start { Err(self.invalid("a digit")) } else { Ok(()) }
+        if self.at == start {
+            Err(self.invalid("a digit"))
+        } else {
+            Ok(())
+        }
     }
 
     fn string(&mut self) -> Result<String, JsonError> {
@@ -179,7 +191,10 @@ impl JsonTextReader<'_> {
         let mut decoded = String::new();
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
-            let plain = rest.bytes().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)).count();
+            let plain = rest
+                .bytes()
+                .take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f))
+                .count();
             decoded.push_str(rest.get(..plain).unwrap_or(""));
             self.at += plain;
             match self.peek() {
@@ -229,8 +244,10 @@ impl JsonTextReader<'_> {
     }
 
     fn hex(&mut self) -> Result<u32, JsonError> {
-        let digits =
-            self.text.get(self.at..self.at + 4).filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let digits = self
+            .text
+            .get(self.at..self.at + 4)
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let code = code.ok_or_else(|| self.invalid("four hexadecimal digits"))?;
         self.at += 4;
@@ -238,8 +255,8 @@ impl JsonTextReader<'_> {
     }
 }
 
-/// Writes a known value as compact JSON: keys in order, and only mandatory escapes. The error is the kind of value that
-/// cannot be written.
+/// Writes a known value as compact JSON: keys in order, and only mandatory escapes. The error is
+/// the kind of value that cannot be written.
 pub(crate) fn encode(value: &Value, text: &mut String) -> Result<(), &'static str> {
     match value {
         Value::Null => text.push_str("null"),
@@ -303,7 +320,10 @@ mod tests {
         assert_eq!(decode("3").unwrap(), Value::Int(3));
         assert_eq!(decode("3.0").unwrap(), Value::Float(3.0));
         assert_eq!(decode("1e2").unwrap(), Value::Float(100.0));
-        assert_eq!(decode("9223372036854775808"), Err(JsonError::Number("9223372036854775808".into())));
+        assert_eq!(
+            decode("9223372036854775808"),
+            Err(JsonError::Number("9223372036854775808".into()))
+        );
         assert_eq!(decode("1e999"), Err(JsonError::Number("1e999".into())));
     }
 

@@ -12,8 +12,11 @@ use crate::scope::EvaluationStop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int};
-    let compares =
-        |name, docs| function(name, docs, returns(Bool)).required("a", Type::number()).required("b", Type::number());
+    let compares = |name, docs| {
+        function(name, docs, returns(Bool))
+            .required("a", Type::number())
+            .required("b", Type::number())
+    };
     vec![
         function(
             "and",
@@ -100,8 +103,14 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
 }
 
 fn bool_type(arguments: &[Type]) -> Type {
-    let none = arguments.iter().any(|ty| ty.alternatives().contains(&Type::Null));
-    if none { Type::union([Type::Bool, Type::Null]) } else { Type::Bool }
+    let none = arguments
+        .iter()
+        .any(|ty| ty.alternatives().contains(&Type::Null));
+    if none {
+        Type::union([Type::Bool, Type::Null])
+    } else {
+        Type::Bool
+    }
 }
 
 fn if_type(arguments: &[Type]) -> Type {
@@ -111,10 +120,12 @@ fn if_type(arguments: &[Type]) -> Type {
 /// The union of the argument types. It contains `none` only if the last argument may be `none`.
 fn any_of(arguments: &[Type]) -> Type {
     let last = arguments.len().saturating_sub(1);
-    let types = arguments
-        .iter()
-        .enumerate()
-        .flat_map(|(at, ty)| ty.alternatives().iter().filter(move |ty| at == last || **ty != Type::Null).cloned());
+    let types = arguments.iter().enumerate().flat_map(|(at, ty)| {
+        ty.alternatives()
+            .iter()
+            .filter(move |ty| at == last || **ty != Type::Null)
+            .cloned()
+    });
     Type::union(types)
 }
 
@@ -132,27 +143,39 @@ fn lookup_type(arguments: &[Type]) -> Type {
 
 pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "and" => {
-            FunctionBody::Lazy(|machine, def, site, arguments| evaluate_and_or(machine, def, site, arguments, false))
-        }
-        "or" => {
-            FunctionBody::Lazy(|machine, def, site, arguments| evaluate_and_or(machine, def, site, arguments, true))
-        }
-        "not" => {
-            FunctionBody::Plain(|arguments, _| Ok((arguments.first().and_then(Value::as_bool) == Some(false)).into()))
-        }
+        "and" => FunctionBody::Lazy(|machine, def, site, arguments| {
+            evaluate_and_or(machine, def, site, arguments, false)
+        }),
+        "or" => FunctionBody::Lazy(|machine, def, site, arguments| {
+            evaluate_and_or(machine, def, site, arguments, true)
+        }),
+        "not" => FunctionBody::Plain(|arguments, _| {
+            Ok((arguments.first().and_then(Value::as_bool) == Some(false)).into())
+        }),
         "eq" => FunctionBody::Plain(eq),
-        "gt" => FunctionBody::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Greater)).into())),
-        "ge" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_ge).into())),
-        "lt" => FunctionBody::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Less)).into())),
-        "le" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_le).into())),
+        "gt" => FunctionBody::Plain(|arguments, _| {
+            Ok((order(arguments) == Some(Ordering::Greater)).into())
+        }),
+        "ge" => FunctionBody::Plain(|arguments, _| {
+            Ok(order(arguments).is_some_and(Ordering::is_ge).into())
+        }),
+        "lt" => {
+            FunctionBody::Plain(
+                |arguments, _| Ok((order(arguments) == Some(Ordering::Less)).into()),
+            )
+        }
+        "le" => FunctionBody::Plain(|arguments, _| {
+            Ok(order(arguments).is_some_and(Ordering::is_le).into())
+        }),
         "if" => FunctionBody::Lazy(evaluate_if),
         "first" => FunctionBody::Lazy(|machine, def, site, arguments| {
-            first_accepted_argument(machine, def, site, arguments, |value| match value.unmarked() {
-                Value::Null => false,
-                Value::Text(text) => !text.is_empty(),
-                Value::List(items) | Value::Set(items) => !items.is_empty(),
-                _ => true,
+            first_accepted_argument(machine, def, site, arguments, |value| {
+                match value.unmarked() {
+                    Value::Null => false,
+                    Value::Text(text) => !text.is_empty(),
+                    Value::List(items) | Value::Set(items) => !items.is_empty(),
+                    _ => true,
+                }
             })
         }),
         "coalesce" => FunctionBody::Lazy(|machine, def, site, arguments| {
@@ -210,7 +233,9 @@ fn evaluate_if<'a>(
         Value::Bool(true) => 1,
         _ => 2,
     };
-    Ok(machine.argument(def, site, arguments, branch)?.tainted(secret))
+    Ok(machine
+        .argument(def, site, arguments, branch)?
+        .tainted(secret))
 }
 
 /// Returns the first argument that satisfies `counts`, otherwise the last one.
@@ -231,7 +256,11 @@ fn first_accepted_argument<'a>(
                 machine.prefetch(def, site, arguments, later)?;
             }
             // It is unknown which argument will be chosen, so the type is unknown too.
-            let ty = if at + 1 == arguments.len() { crate::evaluate::known_type(&value) } else { None };
+            let ty = if at + 1 == arguments.len() {
+                crate::evaluate::known_type(&value)
+            } else {
+                None
+            };
             return Ok(unknown_of(ty, std::slice::from_ref(&value)).tainted(secret));
         }
         if counts(&value) {
@@ -241,9 +270,15 @@ fn first_accepted_argument<'a>(
     Ok(value.tainted(secret))
 }
 
-fn lookup<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn lookup<'a>(
+    _: &mut Machine<'a>,
+    _: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let default = arguments.get(2).cloned().unwrap_or_default();
-    let (Some(map), Some(key)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
+    let (Some(map), Some(key)) = (arguments.first(), arguments.get(1)) else {
+        return Ok(Value::Null);
+    };
     let secret = matches!(map, Value::Secret(_)) || key.has_secret();
     if map.is_unknown() || key.is_unknown() {
         return Ok(unknown_of(None, &[map.clone(), key.clone()]).tainted(secret));
@@ -251,7 +286,10 @@ fn lookup<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> R
     if key.is_null() {
         return Ok(Value::Null.tainted(secret));
     }
-    let entry = map.as_map().zip(key.as_text()).and_then(|(entries, key)| entries.get(key));
+    let entry = map
+        .as_map()
+        .zip(key.as_text())
+        .and_then(|(entries, key)| entries.get(key));
     Ok(match entry {
         Some(value) if !value.is_null() => value.clone(),
         _ => default,
@@ -307,7 +345,9 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b))
         }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
         }
         (Value::Secret(a), b) => equal(a, b),
         (a, Value::Secret(b)) => equal(a, b),
@@ -316,7 +356,9 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 }
 
 fn eq(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
-    let (Some(a), Some(b)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
+    let (Some(a), Some(b)) = (arguments.first(), arguments.get(1)) else {
+        return Ok(Value::Null);
+    };
     let kind = |value: &Value| match value {
         Value::Int(_) | Value::Float(_) | Value::Decimal(_) => "number",
         other => other.kind_word(),
@@ -334,7 +376,9 @@ fn eq(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
 }
 
 fn compare(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
-    let (Some(a), Some(b)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
+    let (Some(a), Some(b)) = (arguments.first(), arguments.get(1)) else {
+        return Ok(Value::Null);
+    };
     let order = match (a, b) {
         (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
         _ => number_order(a, b),
@@ -344,7 +388,11 @@ fn compare(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
         None => Err(Fault::new(
             &codes::ARGUMENT_TYPE,
             At::Argument(1),
-            format!("`compare` takes two numbers or two texts, not {} and {}", a.kind_word(), b.kind_word()),
+            format!(
+                "`compare` takes two numbers or two texts, not {} and {}",
+                a.kind_word(),
+                b.kind_word()
+            ),
         )
         .label(format!("of kind {}", b.kind_word()))),
     }

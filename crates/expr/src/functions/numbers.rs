@@ -16,20 +16,32 @@ use crate::function::{FunctionDef, Returns};
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Int, Text};
     vec![
-        function("min", "The least of some numbers.", Returns::Rule(number_type))
-            .variadic("number", Type::number(), 1)
-            .not_in_specification()
-            .example("min(10, 5, 8, 3)", "3")
-            .example("min()", "! argument-count"),
-        function("max", "The greatest of some numbers.", Returns::Rule(number_type))
-            .variadic("number", Type::number(), 1)
-            .not_in_specification()
-            .example("max(1, 1.5)", "1.5"),
-        function("abs", "The number without its sign.", Returns::Rule(number_type))
-            .required("number", Type::number())
-            .not_in_specification()
-            .example("abs(-5)", "5")
-            .example("abs(-2.5)", "2.5"),
+        function(
+            "min",
+            "The least of some numbers.",
+            Returns::Rule(number_type),
+        )
+        .variadic("number", Type::number(), 1)
+        .not_in_specification()
+        .example("min(10, 5, 8, 3)", "3")
+        .example("min()", "! argument-count"),
+        function(
+            "max",
+            "The greatest of some numbers.",
+            Returns::Rule(number_type),
+        )
+        .variadic("number", Type::number(), 1)
+        .not_in_specification()
+        .example("max(1, 1.5)", "1.5"),
+        function(
+            "abs",
+            "The number without its sign.",
+            Returns::Rule(number_type),
+        )
+        .required("number", Type::number())
+        .not_in_specification()
+        .example("abs(-5)", "5")
+        .example("abs(-2.5)", "2.5"),
         function("add", "The sum of two numbers.", Returns::Rule(sum_type))
             .required("a", Type::number())
             .required("b", Type::number())
@@ -44,7 +56,10 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         .required("bits", Int)
         .required("number", Int)
         .not_in_specification()
-        .example(r#"cidrsubnet("192.168.0.0/16", 8, 1)"#, r#""192.168.1.0/24""#)
+        .example(
+            r#"cidrsubnet("192.168.0.0/16", 8, 1)"#,
+            r#""192.168.1.0/24""#,
+        )
         .example(r#"cidrsubnet("fd00::/48", 16, 1)"#, r#""fd00:0:0:1::/64""#)
         .example(r#"cidrsubnet("10.0.0.0/30", 4, 0)"#, "! argument-range"),
     ]
@@ -59,7 +74,11 @@ fn number_type(arguments: &[Type]) -> Type {
         .cloned()
         .collect();
     let open = arguments.iter().any(Type::is_open);
-    if numbers.is_empty() || open { Type::number() } else { Type::union(numbers) }
+    if numbers.is_empty() || open {
+        Type::number()
+    } else {
+        Type::union(numbers)
+    }
 }
 
 fn sum_type(arguments: &[Type]) -> Type {
@@ -87,16 +106,25 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
 fn chosen(arguments: &[Value], wanted: Ordering) -> Value {
     let mut arguments = arguments.iter();
     let first = arguments.next().unwrap_or(&Value::Null);
-    let best =
-        arguments.fold(first, |best, value| if number_order(value, best) == Some(wanted) { value } else { best });
+    let best = arguments.fold(first, |best, value| {
+        if number_order(value, best) == Some(wanted) {
+            value
+        } else {
+            best
+        }
+    });
     best.clone()
 }
 
 fn abs(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     match arguments.first() {
         Some(Value::Int(value)) => value.checked_abs().map(Value::Int).ok_or_else(|| {
-            Fault::new(&codes::ARGUMENT_RANGE, At::Argument(0), "the result is too large for 64 bits")
-                .label("the smallest integer")
+            Fault::new(
+                &codes::ARGUMENT_RANGE,
+                At::Argument(0),
+                "the result is too large for 64 bits",
+            )
+            .label("the smallest integer")
         }),
         Some(Value::Float(value)) => Ok(Value::Float(value.abs())),
         other => Ok(other.cloned().unwrap_or_default()),
@@ -112,11 +140,15 @@ fn add(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
                 Value::Float(value) => *value,
                 _ => f64::NAN,
             };
-            Some(float(a) + float(b)).filter(|sum| sum.is_finite()).map(Value::Float)
+            Some(float(a) + float(b))
+                .filter(|sum| sum.is_finite())
+                .map(Value::Float)
         }
         _ => None,
     };
-    sum.ok_or_else(|| Fault::new(&codes::ARGUMENT_RANGE, At::Call, "the sum is too large").label("beyond 64 bits"))
+    sum.ok_or_else(|| {
+        Fault::new(&codes::ARGUMENT_RANGE, At::Call, "the sum is too large").label("beyond 64 bits")
+    })
 }
 
 /// Parses an address and a prefix length in plain digits.
@@ -132,8 +164,12 @@ fn cidrsubnet(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let bits = arguments.get(1).and_then(Value::as_int).unwrap_or(0);
     let number = arguments.get(2).and_then(Value::as_int).unwrap_or(0);
     let network = parse_network(network).ok_or_else(|| {
-        Fault::new(&codes::ARGUMENT_FORMAT, At::Argument(0), format!("`{network}` is no network"))
-            .label("an address and a prefix length are needed, such as `10.0.0.0/16`")
+        Fault::new(
+            &codes::ARGUMENT_FORMAT,
+            At::Argument(0),
+            format!("`{network}` is no network"),
+        )
+        .label("an address and a prefix length are needed, such as `10.0.0.0/16`")
     })?;
     let range = |at: usize, message: String, label: String| {
         Fault::new(&codes::ARGUMENT_RANGE, At::Argument(at), message).label(label)
@@ -142,7 +178,11 @@ fn cidrsubnet(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let prefix = i64::from(network.prefix_len()).saturating_add(bits);
     if bits < 0 || prefix > longest {
         let left = longest - i64::from(network.prefix_len());
-        return Err(range(1, format!("{bits} more bits do not fit"), format!("from 0 to {left}")));
+        return Err(range(
+            1,
+            format!("{bits} more bits do not fit"),
+            format!("from 0 to {left}"),
+        ));
     }
     let fits = number >= 0 && (bits >= 63 || number < 1_i64 << bits);
     if !fits {

@@ -13,11 +13,15 @@ use crate::scope::EvaluationStop;
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Int, Text};
     vec![
-        function("len", "The number of characters, items or entries.", returns(Int))
-            .required("value", Type::union([Text, any_list(), any_map()]))
-            .example(r#"len("héllo")"#, "5")
-            .example("len(list())", "0")
-            .example("len(5)", "! argument-type"),
+        function(
+            "len",
+            "The number of characters, items or entries.",
+            returns(Int),
+        )
+        .required("value", Type::union([Text, any_list(), any_map()]))
+        .example(r#"len("héllo")"#, "5")
+        .example("len(list())", "0")
+        .example("len(5)", "! argument-type"),
         function(
             "list",
             "An array of these items, which are of one kind; `none` is left out.",
@@ -38,13 +42,21 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         .example(r#"object(a = 1, b = "x")"#, r#"{"a":1,"b":"x"}"#)
         .example("object()", "{}")
         .example("object(1)", "! argument-type"),
-        function("keys", "The keys of a map, in order.", returns(Type::list(Text)))
-            .required("map", any_map())
-            .example(r#"keys(jsondecode("{\"b\":1,\"a\":2}"))"#, r#"["b","a"]"#)
-            .example("keys(list(1))", "! argument-type"),
-        function("vals", "The values of a map, in order.", Returns::Rule(vals_type))
-            .required("map", any_map())
-            .example("vals(object(b = 1, a = 2))", "[1,2]"),
+        function(
+            "keys",
+            "The keys of a map, in order.",
+            returns(Type::list(Text)),
+        )
+        .required("map", any_map())
+        .example(r#"keys(jsondecode("{\"b\":1,\"a\":2}"))"#, r#"["b","a"]"#)
+        .example("keys(list(1))", "! argument-type"),
+        function(
+            "vals",
+            "The values of a map, in order.",
+            Returns::Rule(vals_type),
+        )
+        .required("map", any_map())
+        .example("vals(object(b = 1, a = 2))", "[1,2]"),
         function(
             "merge",
             "One map of all entries: later ones win, the first place is kept.",
@@ -52,7 +64,10 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         )
         .variadic("map", any_map(), 1)
         .not_in_specification()
-        .example("merge(object(a = 1, b = 2), object(a = 3))", r#"{"a":3,"b":2}"#),
+        .example(
+            "merge(object(a = 1, b = 2), object(a = 3))",
+            r#"{"a":3,"b":2}"#,
+        ),
     ]
 }
 
@@ -62,33 +77,63 @@ fn named(mut definition: FunctionDef) -> FunctionDef {
 }
 
 fn list_type(arguments: &[Type]) -> Type {
-    let items: Vec<Type> =
-        arguments.iter().flat_map(Type::alternatives).filter(|ty| **ty != Type::Null).cloned().collect();
-    if items.is_empty() { any_list() } else { Type::list(Type::union(items)) }
+    let items: Vec<Type> = arguments
+        .iter()
+        .flat_map(Type::alternatives)
+        .filter(|ty| **ty != Type::Null)
+        .cloned()
+        .collect();
+    if items.is_empty() {
+        any_list()
+    } else {
+        Type::list(Type::union(items))
+    }
 }
 
 fn vals_type(arguments: &[Type]) -> Type {
-    let items = arguments.first().map(Type::alternatives).unwrap_or_default().iter().map(|ty| match ty {
-        Type::Map(value) => value.as_ref().clone(),
-        Type::Object(object) => entry_type(object),
-        _ => Type::Any,
-    });
+    let items = arguments
+        .first()
+        .map(Type::alternatives)
+        .unwrap_or_default()
+        .iter()
+        .map(|ty| match ty {
+            Type::Map(value) => value.as_ref().clone(),
+            Type::Object(object) => entry_type(object),
+            _ => Type::Any,
+        });
     Type::list(Type::union(items))
 }
 
 /// The union of the types of an object's entries.
 fn entry_type(object: &ObjectType) -> Type {
-    if object.fields.is_empty() { Type::Any } else { Type::union(object.fields.values().cloned()) }
+    if object.fields.is_empty() {
+        Type::Any
+    } else {
+        Type::union(object.fields.values().cloned())
+    }
 }
 
 fn merge_type(arguments: &[Type]) -> Type {
-    let objects: Option<Vec<&ObjectType>> =
-        arguments.iter().map(|ty| if let Type::Object(object) = ty { Some(object.as_ref()) } else { None }).collect();
+    let objects: Option<Vec<&ObjectType>> = arguments
+        .iter()
+        .map(|ty| {
+            if let Type::Object(object) = ty {
+                Some(object.as_ref())
+            } else {
+                None
+            }
+        })
+        .collect();
     match objects {
         Some(objects) => {
             let mut fields = ObjectType::default().fields;
             for object in objects {
-                fields.extend(object.fields.iter().map(|(key, ty)| (key.clone(), ty.clone())));
+                fields.extend(
+                    object
+                        .fields
+                        .iter()
+                        .map(|(key, ty)| (key.clone(), ty.clone())),
+                );
             }
             Type::Object(Arc::new(ObjectType { fields }))
         }
@@ -108,7 +153,11 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
     })
 }
 
-fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn len<'a>(
+    _: &mut Machine<'a>,
+    _: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let value = arguments.first().unwrap_or(&Value::Null);
     if value.is_unknown() {
         return Ok(unknown_result(&arguments, Type::Int));
@@ -145,7 +194,11 @@ fn kind(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn list<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let mut first: Option<(usize, &'static str)> = None;
     for (at, item) in arguments.iter().enumerate() {
         match (first, kind(item)) {
@@ -160,14 +213,20 @@ fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
                 return Err(machine.fail(
                     site,
                     fault,
-                    Some((At::Argument(earlier), format!("the first is of kind {wanted}"))),
+                    Some((
+                        At::Argument(earlier),
+                        format!("the first is of kind {wanted}"),
+                    )),
                 ));
             }
             (None, Some(found)) => first = Some((at, found)),
             _ => {}
         }
     }
-    machine.check_size_and_charge(site, Value::list(arguments.into_iter().filter(|item| !item.is_null())))
+    machine.check_size_and_charge(
+        site,
+        Value::list(arguments.into_iter().filter(|item| !item.is_null())),
+    )
 }
 
 fn object<'a>(
@@ -179,9 +238,13 @@ fn object<'a>(
     let mut entries = Map::default();
     for at in 0..arguments.len() {
         let Some(name) = arguments.name(at) else {
-            let fault = Fault::new(&codes::ARGUMENT_TYPE, At::Argument(at), "`object` needs a name for each entry")
-                .label("has no name")
-                .help("write it as `name = value`");
+            let fault = Fault::new(
+                &codes::ARGUMENT_TYPE,
+                At::Argument(at),
+                "`object` needs a name for each entry",
+            )
+            .label("has no name")
+            .help("write it as `name = value`");
             return Err(machine.fail(site, fault, None));
         };
         let value = machine.argument(def, site, arguments, at)?;
@@ -192,17 +255,35 @@ fn object<'a>(
     machine.check_size_and_charge(site, Value::Map(Arc::new(entries)))
 }
 
-fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let (map, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
+fn keys<'a>(
+    _: &mut Machine<'a>,
+    _: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
+    let (map, secret) = arguments
+        .first()
+        .map(Value::split_secret)
+        .unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, Type::list(Type::Text)));
     }
-    let keys = map.as_map().into_iter().flat_map(Map::keys).map(|key| Value::Text(key.clone()));
+    let keys = map
+        .as_map()
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(|key| Value::Text(key.clone()));
     Ok(Value::list(keys).tainted(secret))
 }
 
-fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let (map, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
+fn vals<'a>(
+    _: &mut Machine<'a>,
+    _: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
+    let (map, secret) = arguments
+        .first()
+        .map(Value::split_secret)
+        .unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, any_list()));
     }
@@ -210,7 +291,11 @@ fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Res
     Ok(Value::list(values).tainted(secret))
 }
 
-fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
+fn merge<'a>(
+    _: &mut Machine<'a>,
+    _: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     if arguments.iter().any(Value::is_unknown) {
         return Ok(unknown_result(&arguments, any_map()));
     }
@@ -223,7 +308,12 @@ fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Re
     };
     for map in arguments {
         secret |= matches!(map, Value::Secret(_));
-        entries.extend(map.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+        entries.extend(
+            map.as_map()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
     }
     Ok(Value::Map(Arc::new(entries)).tainted(secret))
 }

@@ -1,4 +1,5 @@
-//! Functions on text. Positions and lengths are in characters (Unicode scalar values), never in bytes.
+//! Functions on text. Positions and lengths are in characters (Unicode scalar values), never in
+//! bytes.
 
 use blueprint::{Type, Value};
 
@@ -94,47 +95,93 @@ fn searching() -> Vec<FunctionDef> {
     use Type::{Bool, Function, Int, Text};
     let text = || returns(Text);
     vec![
-        function("index", "The position of the first occurrence in characters, -1 if there is none.", returns(Int))
-            .required("text", Text)
-            .required("search", Text)
-            .example(r#"index("héllo", "l")"#, "2")
-            .example(r#"index("a", "z")"#, "-1"),
-        function("last_index", "The position of the last occurrence in characters, -1 if there is none.", returns(Int))
-            .required("text", Text)
-            .required("search", Text)
-            .example(r#"last_index("héllo", "l")"#, "3"),
-        function("to_upper", "The text in upper case, by the full Unicode mapping.", text())
-            .required("text", Text)
-            .example(r#"to_upper("straße")"#, r#""STRASSE""#),
-        function("to_lower", "The text in lower case, by the full Unicode mapping.", text())
-            .required("text", Text)
-            .example(r#"to_lower("ÀB")"#, r#""àb""#),
-        function("has_prefix", "Whether the text begins so; an empty prefix always fits.", returns(Bool))
-            .required("text", Text)
-            .required("prefix", Text)
-            .example(r#"has_prefix("http://a", "http://")"#, "true"),
-        function("has_prefix_g", "A function that tells whether a text begins so.", returns(Function))
-            .required("prefix", Text)
-            .returned_function(&[Text], Bool)
-            .example(r#"filter(list("ab", "b"), has_prefix_g("a"))"#, r#"["ab"]"#),
-        function("has_suffix", "Whether the text ends so; an empty suffix always fits.", returns(Bool))
-            .required("text", Text)
-            .required("suffix", Text)
-            .example(r#"has_suffix("a", "b")"#, "false"),
-        function("has_suffix_g", "A function that tells whether a text ends so.", returns(Function))
-            .required("suffix", Text)
-            .returned_function(&[Text], Bool)
-            .example(r#"filter(list("ab", "b"), has_suffix_g("ab"))"#, r#"["ab"]"#),
-        function("contains", "Whether a text contains a text, or an array an equal item.", returns(Bool))
-            .required("where", text_or_list())
-            .required("needle", Type::Any)
-            .example(r#"contains("abc", "bc")"#, "true")
-            .example("contains(list(1, 2), 2.0)", "true")
-            .example(r#"contains("a", 1)"#, "! argument-type"),
-        function("contains_g", "A function that tells whether a text or an array contains this.", returns(Function))
-            .required("needle", Type::Any)
-            .returned_function(&[text_or_list()], Bool)
-            .example(r#"filter(list("x.dev", "y"), contains_g(".dev"))"#, r#"["x.dev"]"#),
+        function(
+            "index",
+            "The position of the first occurrence in characters, -1 if there is none.",
+            returns(Int),
+        )
+        .required("text", Text)
+        .required("search", Text)
+        .example(r#"index("héllo", "l")"#, "2")
+        .example(r#"index("a", "z")"#, "-1"),
+        function(
+            "last_index",
+            "The position of the last occurrence in characters, -1 if there is none.",
+            returns(Int),
+        )
+        .required("text", Text)
+        .required("search", Text)
+        .example(r#"last_index("héllo", "l")"#, "3"),
+        function(
+            "to_upper",
+            "The text in upper case, by the full Unicode mapping.",
+            text(),
+        )
+        .required("text", Text)
+        .example(r#"to_upper("straße")"#, r#""STRASSE""#),
+        function(
+            "to_lower",
+            "The text in lower case, by the full Unicode mapping.",
+            text(),
+        )
+        .required("text", Text)
+        .example(r#"to_lower("ÀB")"#, r#""àb""#),
+        function(
+            "has_prefix",
+            "Whether the text begins so; an empty prefix always fits.",
+            returns(Bool),
+        )
+        .required("text", Text)
+        .required("prefix", Text)
+        .example(r#"has_prefix("http://a", "http://")"#, "true"),
+        function(
+            "has_prefix_g",
+            "A function that tells whether a text begins so.",
+            returns(Function),
+        )
+        .required("prefix", Text)
+        .returned_function(&[Text], Bool)
+        .example(r#"filter(list("ab", "b"), has_prefix_g("a"))"#, r#"["ab"]"#),
+        function(
+            "has_suffix",
+            "Whether the text ends so; an empty suffix always fits.",
+            returns(Bool),
+        )
+        .required("text", Text)
+        .required("suffix", Text)
+        .example(r#"has_suffix("a", "b")"#, "false"),
+        function(
+            "has_suffix_g",
+            "A function that tells whether a text ends so.",
+            returns(Function),
+        )
+        .required("suffix", Text)
+        .returned_function(&[Text], Bool)
+        .example(
+            r#"filter(list("ab", "b"), has_suffix_g("ab"))"#,
+            r#"["ab"]"#,
+        ),
+        function(
+            "contains",
+            "Whether a text contains a text, or an array an equal item.",
+            returns(Bool),
+        )
+        .required("where", text_or_list())
+        .required("needle", Type::Any)
+        .example(r#"contains("abc", "bc")"#, "true")
+        .example("contains(list(1, 2), 2.0)", "true")
+        .example(r#"contains("a", 1)"#, "! argument-type"),
+        function(
+            "contains_g",
+            "A function that tells whether a text or an array contains this.",
+            returns(Function),
+        )
+        .required("needle", Type::Any)
+        .returned_function(&[text_or_list()], Bool)
+        .example(
+            r#"filter(list("x.dev", "y"), contains_g(".dev"))"#,
+            r#"["x.dev"]"#,
+        ),
     ]
 }
 
@@ -145,29 +192,47 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
         "trim" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).trim().into())),
         "trimprefix" => FunctionBody::Plain(|arguments, _| {
             let whole = text(arguments, 0);
-            Ok(whole.strip_prefix(text(arguments, 1)).unwrap_or(whole).into())
+            Ok(whole
+                .strip_prefix(text(arguments, 1))
+                .unwrap_or(whole)
+                .into())
         }),
         "trimsuffix" => FunctionBody::Plain(|arguments, _| {
             let whole = text(arguments, 0);
-            Ok(whole.strip_suffix(text(arguments, 1)).unwrap_or(whole).into())
+            Ok(whole
+                .strip_suffix(text(arguments, 1))
+                .unwrap_or(whole)
+                .into())
         }),
         "split" => FunctionBody::Plain(split),
         "join" => FunctionBody::Plain(join),
         "index" => FunctionBody::Plain(|arguments, _| {
-            Ok(position(text(arguments, 0), text(arguments, 0).find(text(arguments, 1))))
+            Ok(position(
+                text(arguments, 0),
+                text(arguments, 0).find(text(arguments, 1)),
+            ))
         }),
         "last_index" => FunctionBody::Plain(|arguments, _| {
-            Ok(position(text(arguments, 0), text(arguments, 0).rfind(text(arguments, 1))))
+            Ok(position(
+                text(arguments, 0),
+                text(arguments, 0).rfind(text(arguments, 1)),
+            ))
         }),
-        "to_upper" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_uppercase().into())),
-        "to_lower" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_lowercase().into())),
-        "has_prefix" => {
-            FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).starts_with(text(arguments, 1)).into()))
+        "to_upper" => {
+            FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_uppercase().into()))
         }
-        "has_suffix" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).ends_with(text(arguments, 1)).into())),
+        "to_lower" => {
+            FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_lowercase().into()))
+        }
+        "has_prefix" => FunctionBody::Plain(|arguments, _| {
+            Ok(text(arguments, 0).starts_with(text(arguments, 1)).into())
+        }),
+        "has_suffix" => FunctionBody::Plain(|arguments, _| {
+            Ok(text(arguments, 0).ends_with(text(arguments, 1)).into())
+        }),
         "contains" => FunctionBody::Plain(contains),
-        "substr_g" | "replace_g" | "trimprefix_g" | "trimsuffix_g" | "split_g" | "has_prefix_g" | "has_suffix_g"
-        | "contains_g" => FunctionBody::Open(bind),
+        "substr_g" | "replace_g" | "trimprefix_g" | "trimsuffix_g" | "split_g" | "has_prefix_g"
+        | "has_suffix_g" | "contains_g" => FunctionBody::Open(bind),
         _ => return None,
     })
 }
@@ -183,8 +248,12 @@ fn substr(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let start = arguments.get(1).and_then(Value::as_int).unwrap_or(0);
     let end = arguments.get(2).and_then(Value::as_int).unwrap_or(length);
     let outside = |at: usize, what: &str, position: i64| {
-        Fault::new(&codes::ARGUMENT_RANGE, At::Argument(at), format!("`{what}` is {position}, outside of the text"))
-            .label(format!("the text has {length} characters"))
+        Fault::new(
+            &codes::ARGUMENT_RANGE,
+            At::Argument(at),
+            format!("`{what}` is {position}, outside of the text"),
+        )
+        .label(format!("the text has {length} characters"))
     };
     if !(0..=length).contains(&start) {
         return Err(outside(1, "start", start));
@@ -193,18 +262,30 @@ fn substr(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
         return Err(outside(2, "end", end));
     }
     if end < start {
-        return Err(Fault::new(&codes::ARGUMENT_RANGE, At::Argument(2), format!("`end` is {end}, before `start`"))
-            .label(format!("`start` is {start}")));
+        return Err(Fault::new(
+            &codes::ARGUMENT_RANGE,
+            At::Argument(2),
+            format!("`end` is {end}, before `start`"),
+        )
+        .label(format!("`start` is {start}")));
     }
-    let part: String = whole.chars().skip(start as usize).take((end - start) as usize).collect();
+    let part: String = whole
+        .chars()
+        .skip(start as usize)
+        .take((end - start) as usize)
+        .collect();
     Ok(part.into())
 }
 
 fn replace(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let (whole, search, with) = (text(arguments, 0), text(arguments, 1), text(arguments, 2));
     if search.is_empty() {
-        return Err(Fault::new(&codes::ARGUMENT_RANGE, At::Argument(1), "there is nothing to search for")
-            .label("an empty text is everywhere"));
+        return Err(Fault::new(
+            &codes::ARGUMENT_RANGE,
+            At::Argument(1),
+            "there is nothing to search for",
+        )
+        .label("an empty text is everywhere"));
     }
     let found = whole.matches(search).count();
     let kept = whole.len() - found * search.len();
@@ -221,11 +302,17 @@ fn split(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let mut add = |part: &str| {
         size += part.len() + std::mem::size_of::<Value>();
         items.push(Value::text(part));
-        if size > MAX_VALUE_BYTES { Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES))) } else { Ok(()) }
+        if size > MAX_VALUE_BYTES {
+            Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES)))
+        } else {
+            Ok(())
+        }
     };
     if delimiter.is_empty() {
         let mut buffer = [0; 4];
-        whole.chars().try_for_each(|c| add(c.encode_utf8(&mut buffer)))?;
+        whole
+            .chars()
+            .try_for_each(|c| add(c.encode_utf8(&mut buffer)))?;
     } else {
         whole.split(delimiter).try_for_each(add)?;
     }
@@ -236,7 +323,13 @@ fn join(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let delimiter = text(arguments, 1);
     let mut joined = String::new();
     let mut first = true;
-    for (at, item) in arguments.first().and_then(Value::as_list).unwrap_or_default().iter().enumerate() {
+    for (at, item) in arguments
+        .first()
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+    {
         if item.is_null() {
             continue;
         }
@@ -250,7 +343,10 @@ fn join(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
                 ));
             }
             None => {
-                let message = format!("`join` needs scalars, item {at} is of kind {}", item.kind_word());
+                let message = format!(
+                    "`join` needs scalars, item {at} is of kind {}",
+                    item.kind_word()
+                );
                 return Err(Fault::new(&codes::ARGUMENT_TYPE, At::Argument(0), message)
                     .help("join each inner array on its own, or use `jsonencode`"));
             }
@@ -268,21 +364,31 @@ fn join(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
 }
 
 fn position(whole: &str, found: Option<usize>) -> Value {
-    let characters = found.and_then(|at| whole.get(..at)).map(|before| before.chars().count() as i64);
+    let characters = found
+        .and_then(|at| whole.get(..at))
+        .map(|before| before.chars().count() as i64);
     Value::Int(characters.unwrap_or(-1))
 }
 
 fn contains(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
-    let (Some(place), Some(needle)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
+    let (Some(place), Some(needle)) = (arguments.first(), arguments.get(1)) else {
+        return Ok(Value::Null);
+    };
     if let Some(items) = place.as_list() {
-        return Ok(items.iter().any(|item| super::logic::equal(item, needle)).into());
+        return Ok(items
+            .iter()
+            .any(|item| super::logic::equal(item, needle))
+            .into());
     }
     match needle.as_text() {
         Some(needle) => Ok(text(arguments, 0).contains(needle).into()),
         None => Err(Fault::new(
             &codes::ARGUMENT_TYPE,
             At::Argument(1),
-            format!("a string can only contain a string, not one of kind {}", needle.kind_word()),
+            format!(
+                "a string can only contain a string, not one of kind {}",
+                needle.kind_word()
+            ),
         )
         .label("a string is needed here")),
     }

@@ -1,4 +1,5 @@
-//! Merges environment files: a later value replaces an earlier one, or is combined with it by a strategy.
+//! Merges environment files: a later value replaces an earlier one, or is combined with it by a
+//! strategy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,15 +46,19 @@ impl Strategy {
     }
 }
 
-/// Merges files into `base`, in order. `kinds` returns the kind of a parameter of the root; an undeclared parameter
-/// takes its first value. Mistakes go to `found`, with the number of the file.
+/// Merges files into `base`, in order. `kinds` returns the kind of a parameter of the root; an
+/// undeclared parameter takes its first value. Mistakes go to `found`, with the number of the file.
 pub fn merge(
     base: HeatEnvironment,
     files: Vec<NamedEnvironment<'_>>,
     kinds: &dyn Fn(&str) -> Option<ParameterKind>,
     found: &mut Vec<(usize, ValueRefusal)>,
 ) -> HeatEnvironment {
-    let mut merging = Merging { kinds, used: HashMap::new(), found };
+    let mut merging = Merging {
+        kinds,
+        used: HashMap::new(),
+        found,
+    };
     let mut merged = base;
     for (number, NamedEnvironment { name, environment }) in files.into_iter().enumerate() {
         let strategies = environment.strategies;
@@ -61,7 +66,11 @@ pub fn merge(
             merging.parameters(number, name, section, old, new, &strategies);
         };
         section("parameters", &mut merged.parameters, environment.parameters);
-        section("parameter_defaults", &mut merged.parameter_defaults, environment.parameter_defaults);
+        section(
+            "parameter_defaults",
+            &mut merged.parameter_defaults,
+            environment.parameter_defaults,
+        );
         if merged.registry.is_empty() {
             merged.registry = environment.registry;
         } else {
@@ -99,7 +108,9 @@ impl Merging<'_> {
     ) {
         let mut chosen: IndexMap<&Name, (ParameterKind, Strategy)> = IndexMap::default();
         for (name, _) in new.iter().filter(|(_, value)| !value.is_null()) {
-            let Some(kind) = (self.kinds)(name) else { continue };
+            let Some(kind) = (self.kinds)(name) else {
+                continue;
+            };
             let strategy = self.strategy(name, strategies);
             match self.used.get(name) {
                 None => {
@@ -111,14 +122,20 @@ impl Merging<'_> {
                 }
                 Some(used) => {
                     let (used, strategy) = (used.word(), strategy.word());
-                    let message = format!("`{name}` is combined by `{strategy}` in `{file}`, and by `{used}` before");
-                    let words =
-                        format!("Conflicting merge strategy '{strategy}' for parameter '{name}' in file '{file}'.");
+                    let message = format!(
+                        "`{name}` is combined by `{strategy}` in `{file}`, and by `{used}` before"
+                    );
+                    let words = format!(
+                        "Conflicting merge strategy '{strategy}' for parameter '{name}' in file '{file}'."
+                    );
                     let refusal = ValueRefusal::new(&MERGE_CONFLICT, message)
                         .heat(words)
                         .class("ConflictingMergeStrategyForParam")
-                        .help(format!("say `{name}: {used}` in `parameter_merge_strategies` of every file"));
-                    self.found.push((number, refusal.within(name.as_ref()).within(section)));
+                        .help(format!(
+                            "say `{name}: {used}` in `parameter_merge_strategies` of every file"
+                        ));
+                    self.found
+                        .push((number, refusal.within(name.as_ref()).within(section)));
                 }
             }
         }
@@ -138,22 +155,28 @@ impl Merging<'_> {
                 }
                 None => {
                     let ty = kind.parameter_name();
-                    let message = format!("`{name}` in `{file}` cannot be merged into what came before");
+                    let message =
+                        format!("`{name}` in `{file}` cannot be merged into what came before");
                     let refusal = ValueRefusal::new(&MERGE_KIND, message)
                         .heat("Invalid parameter in environment .")
                         .class("ValueError")
                         .help(format!(
                             "a parameter of type `{ty}` takes text, a list or a map as it is merged; use `overwrite`"
                         ));
-                    self.found.push((number, refusal.within(name.as_ref()).within(section)));
+                    self.found
+                        .push((number, refusal.within(name.as_ref()).within(section)));
                 }
             }
         }
     }
 
-    /// The strategy that the file gives for the name, otherwise that of an earlier file, otherwise the file's default.
+    /// The strategy that the file gives for the name, otherwise that of an earlier file, otherwise
+    /// the file's default.
     fn strategy(&self, name: &Name, strategies: &Map) -> Strategy {
-        let default = strategies.get("default").and_then(Strategy::of).unwrap_or(Strategy::Overwrite);
+        let default = strategies
+            .get("default")
+            .and_then(Strategy::of)
+            .unwrap_or(Strategy::Overwrite);
         match strategies.get(name) {
             Some(own) => Strategy::of(own).unwrap_or(default),
             None => self.used.get(name).copied().unwrap_or(default),
@@ -161,7 +184,8 @@ impl Merging<'_> {
     }
 }
 
-/// Combines the value of a parameter with an earlier one; `None` if these values cannot be combined.
+/// Combines the value of a parameter with an earlier one; `None` if these values cannot be
+/// combined.
 fn combine(kind: ParameterKind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
     match (kind, new) {
         (ParameterKind::String, Value::Text(new)) => match old {
@@ -169,16 +193,20 @@ fn combine(kind: ParameterKind, old: Option<&Value>, new: &Value, deep: bool) ->
             Some(Value::Text(old)) => Some(Value::from(format!("{old}{new}"))),
             Some(_) => None,
         },
-        (ParameterKind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| pycompat::truth(old)) {
-            None => Some(new.clone()),
-            Some(old) => lists(old, new),
-        },
+        (ParameterKind::List, Value::Text(_) | Value::List(_)) => {
+            match old.filter(|old| pycompat::truth(old)) {
+                None => Some(new.clone()),
+                Some(old) => lists(old, new),
+            }
+        }
         (ParameterKind::Map, _) => {
             let new = parsed(new)?;
             match old.filter(|old| pycompat::truth(old)) {
                 None => Some(new),
                 Some(old) => match (parsed(old)?, new) {
-                    (Value::Map(old), Value::Map(new)) => Some(Value::Map(maps((*old).clone(), &new, deep).into())),
+                    (Value::Map(old), Value::Map(new)) => {
+                        Some(Value::Map(maps((*old).clone(), &new, deep).into()))
+                    }
                     _ => None,
                 },
             }
@@ -195,8 +223,8 @@ fn parsed(value: &Value) -> Option<Value> {
     }
 }
 
-/// Combines lists: lists are appended, comma-delimited texts are joined, and of a list and a text, the list gets the
-/// items of the text.
+/// Combines lists: lists are appended, comma-delimited texts are joined, and of a list and a text,
+/// the list gets the items of the text.
 fn lists(old: &Value, new: &Value) -> Option<Value> {
     let items = |value: &Value| match value {
         Value::List(items) => Some(items.to_vec()),
@@ -211,16 +239,23 @@ fn lists(old: &Value, new: &Value) -> Option<Value> {
     Some(Value::list(all))
 }
 
-/// Overwrites entries of a map, skipping null entries. With `deep`, maps, lists and texts are combined instead.
+/// Overwrites entries of a map, skipping null entries. With `deep`, maps, lists and texts are
+/// combined instead.
 fn maps(mut old: Map, new: &Map, deep: bool) -> Map {
     for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
-        let before = old.get(key).filter(|before| deep && pycompat::truth(before));
+        let before = old
+            .get(key)
+            .filter(|before| deep && pycompat::truth(before));
         let combined = match (before, value) {
             (Some(Value::Map(before)), Value::Map(value)) => {
                 Value::Map(Arc::new(maps((**before).clone(), value, deep)))
             }
-            (Some(Value::List(before)), Value::List(value)) => Value::list(before.iter().chain(value.iter()).cloned()),
-            (Some(Value::Text(before)), Value::Text(value)) => Value::from(format!("{before}{value}")),
+            (Some(Value::List(before)), Value::List(value)) => {
+                Value::list(before.iter().chain(value.iter()).cloned())
+            }
+            (Some(Value::Text(before)), Value::Text(value)) => {
+                Value::from(format!("{before}{value}"))
+            }
             _ => value.clone(),
         };
         old.insert(key.clone(), combined);

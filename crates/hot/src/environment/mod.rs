@@ -1,9 +1,11 @@
 //! Environments: inputs and settings for a template from outside (decision Heat 7).
 //!
-//! [`HeatEnvironment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] resolves the
-//! type of a resource. A mistake has a path into the value, so that the caller can find its place in the file.
+//! [`HeatEnvironment::parse`] reads a file's value, [`merge`] combines files in order, and a
+//! [`Registry`] resolves the type of a resource. A mistake has a path into the value, so that the
+//! caller can find its place in the file.
 //!
-//! Not here: reading YAML; whether a type that the registry resolves to exists, which the caller answers.
+//! Not here: reading YAML; whether a type that the registry resolves to exists, which the caller
+//! answers.
 
 pub mod codes;
 mod merge;
@@ -47,7 +49,8 @@ const SECTIONS: [&str; 6] = [
 ];
 
 impl HeatEnvironment {
-    /// Reads an environment; null is an empty environment. Mistakes go to `found`; the parts without mistakes are read.
+    /// Reads an environment; null is an empty environment. Mistakes go to `found`; the parts
+    /// without mistakes are read.
     pub fn parse(value: &Value, found: &mut Vec<ValueRefusal>) -> HeatEnvironment {
         let mut environment = HeatEnvironment::default();
         let entries = match value.unmarked() {
@@ -55,15 +58,22 @@ impl HeatEnvironment {
             Value::Map(entries) => entries,
             _ => {
                 let words = "The environment is not a valid YAML mapping data type.";
-                found.push(ValueRefusal::new(&WRONG_SHAPE, "an environment is a map").heat(words).class("ValueError"));
+                found.push(
+                    ValueRefusal::new(&WRONG_SHAPE, "an environment is a map")
+                        .heat(words)
+                        .class("ValueError"),
+                );
                 return environment;
             }
         };
         for (key, section) in entries.iter() {
             if !SECTIONS.contains(&key.as_ref()) {
-                let mut refusal = ValueRefusal::new(&UNKNOWN_SECTION, format!("an environment has no section `{key}`"))
-                    .heat(format!("environment has wrong section \"{key}\""))
-                    .class("ValueError");
+                let mut refusal = ValueRefusal::new(
+                    &UNKNOWN_SECTION,
+                    format!("an environment has no section `{key}`"),
+                )
+                .heat(format!("environment has wrong section \"{key}\""))
+                .class("ValueError");
                 if let Some(nearest) = diag::nearest(key, SECTIONS) {
                     refusal = refusal.help(format!("did you mean `{nearest}`?"));
                 }
@@ -72,8 +82,12 @@ impl HeatEnvironment {
             }
             if section.is_null() {
                 let words = format!("environment has empty section \"{key}\"");
-                let refusal = ValueRefusal::new(&EMPTY_SECTION, format!("the section `{key}` is empty"));
-                let refusal = refusal.heat(words).class("ValueError").help("take it out, or write `{}`");
+                let refusal =
+                    ValueRefusal::new(&EMPTY_SECTION, format!("the section `{key}` is empty"));
+                let refusal = refusal
+                    .heat(words)
+                    .class("ValueError")
+                    .help("take it out, or write `{}`");
                 found.push(refusal.within(key.as_ref()));
                 continue;
             }
@@ -91,7 +105,8 @@ impl HeatEnvironment {
             _ => {
                 let Some(items) = section.as_list() else {
                     found.push(
-                        ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a list")).within(key.as_ref()),
+                        ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a list"))
+                            .within(key.as_ref()),
                     );
                     return;
                 };
@@ -99,40 +114,54 @@ impl HeatEnvironment {
                     self.event_sinks = items.to_vec();
                     sinks(items, found);
                 } else {
-                    self.encrypted = items.iter().filter_map(Value::as_text).map(Name::from).collect();
+                    self.encrypted = items
+                        .iter()
+                        .filter_map(Value::as_text)
+                        .map(Name::from)
+                        .collect();
                 }
                 return;
             }
         };
         match section.as_map() {
             Some(entries) => *map = entries.clone(),
-            None => found
-                .push(ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a map")).within(key.as_ref())),
+            None => found.push(
+                ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a map"))
+                    .within(key.as_ref()),
+            ),
         }
     }
 
     /// Whether a parameter is secret although its schema does not declare it hidden.
     pub fn encrypts(&self, name: &str) -> bool {
-        self.encrypted.iter().any(|encrypted| encrypted.as_ref() == name)
+        self.encrypted
+            .iter()
+            .any(|encrypted| encrypted.as_ref() == name)
     }
 }
 
 /// Checks the event sinks, which only the cloud can serve.
 fn sinks(items: &[Value], found: &mut Vec<ValueRefusal>) {
     for (at, sink) in items.iter().enumerate() {
-        let refusal = match sink.as_map().map(|sink| sink.get("type").and_then(Value::as_text)) {
+        let refusal = match sink
+            .as_map()
+            .map(|sink| sink.get("type").and_then(Value::as_text))
+        {
             None => ValueRefusal::new(&WRONG_SHAPE, "an event sink is a map"),
-            Some(None) => {
-                ValueRefusal::new(&MISSING_FIELD, "the event sink has no type").help("add `type: zaqar-queue`")
-            }
-            Some(Some("zaqar-queue")) => {
-                ValueRefusal::new(&EVENT_SINK_IGNORED, "events are not sent to a queue of Zaqar here")
-            }
-            Some(Some(other)) => ValueRefusal::new(&VALUE_NOT_ALLOWED, format!("there is no event sink `{other}`"))
-                .heat(format!("'{other}'"))
-                .class("KeyError")
-                .help("use `zaqar-queue`")
-                .within("type"),
+            Some(None) => ValueRefusal::new(&MISSING_FIELD, "the event sink has no type")
+                .help("add `type: zaqar-queue`"),
+            Some(Some("zaqar-queue")) => ValueRefusal::new(
+                &EVENT_SINK_IGNORED,
+                "events are not sent to a queue of Zaqar here",
+            ),
+            Some(Some(other)) => ValueRefusal::new(
+                &VALUE_NOT_ALLOWED,
+                format!("there is no event sink `{other}`"),
+            )
+            .heat(format!("'{other}'"))
+            .class("KeyError")
+            .help("use `zaqar-queue`")
+            .within("type"),
         };
         found.push(refusal.within(at).within("event_sinks"));
     }

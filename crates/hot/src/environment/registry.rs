@@ -1,8 +1,9 @@
 //! The registry: resolves the type of a resource to another type or a template.
 //!
-//! Matching entries are tried in this order: the user's entries before built-in ones, entries for one resource before
-//! those for all, then by the order of their text. `*` sorts before letters, so `C::*` precedes `C::D`. The target of
-//! an alias is resolved through the registry again. An entry that leads to no type is skipped.
+//! Matching entries are tried in this order: the user's entries before built-in ones, entries for
+//! one resource before those for all, then by the order of their text. `*` sorts before letters, so
+//! `C::*` precedes `C::D`. The target of an alias is resolved through the registry again. An entry
+//! that leads to no type is skipped.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,10 +19,22 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("OS::Quantum*", "OS::Neutron*"),
     ("OS::Metering::Alarm", "OS::Aodh::Alarm"),
     ("OS::Ceilometer::Alarm", "OS::Aodh::Alarm"),
-    ("OS::Ceilometer::CombinationAlarm", "OS::Aodh::CombinationAlarm"),
-    ("OS::Ceilometer::GnocchiResourcesAlarm", "OS::Aodh::GnocchiResourcesAlarm"),
-    ("OS::Ceilometer::GnocchiAggregationByMetricsAlarm", "OS::Aodh::GnocchiAggregationByMetricsAlarm"),
-    ("OS::Ceilometer::GnocchiAggregationByResourcesAlarm", "OS::Aodh::GnocchiAggregationByResourcesAlarm"),
+    (
+        "OS::Ceilometer::CombinationAlarm",
+        "OS::Aodh::CombinationAlarm",
+    ),
+    (
+        "OS::Ceilometer::GnocchiResourcesAlarm",
+        "OS::Aodh::GnocchiResourcesAlarm",
+    ),
+    (
+        "OS::Ceilometer::GnocchiAggregationByMetricsAlarm",
+        "OS::Aodh::GnocchiAggregationByMetricsAlarm",
+    ),
+    (
+        "OS::Ceilometer::GnocchiAggregationByResourcesAlarm",
+        "OS::Aodh::GnocchiAggregationByResourcesAlarm",
+    ),
 ];
 
 /// Types that were removed from Heat. Templates may still use them; they do nothing.
@@ -64,7 +77,14 @@ const FORMER: [&str; 32] = [
 const NONE: &str = "OS::Heat::None";
 
 /// The hooks of a resource.
-const HOOKS: [&str; 6] = ["pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete"];
+const HOOKS: [&str; 6] = [
+    "pre-create",
+    "pre-update",
+    "pre-delete",
+    "post-create",
+    "post-update",
+    "post-delete",
+];
 
 /// The actions that the registry can forbid.
 const ACTIONS: [&str; 2] = ["update", "replace"];
@@ -89,8 +109,8 @@ pub enum ResolvedType {
 pub struct TypeResolution {
     /// The type or template.
     pub target: ResolvedType,
-    /// The first followed entry, as its keys from the outermost; `None` for a type that resolves to itself, or for the
-    /// path of a template.
+    /// The first followed entry, as its keys from the outermost; `None` for a type that resolves to
+    /// itself, or for the path of a template.
     pub entry: Option<Vec<Name>>,
 }
 
@@ -152,27 +172,42 @@ impl Registry {
             let wildcard = stem.char_indices().find_map(|(at, next)| {
                 let wildcard = format!("{}*", &stem[..at]);
                 let entry = self.types.get(wildcard.as_str()).filter(|_| next > '*');
-                let wins = entry.is_some_and(|entry| *entry.value != **key && !is_template(&entry.value));
+                let wins =
+                    entry.is_some_and(|entry| *entry.value != **key && !is_template(&entry.value));
                 wins.then_some(wildcard)
             });
             if let Some(wildcard) = wildcard {
-                let message = format!("`{key}` is never used, because `{wildcard}` takes precedence");
+                let message =
+                    format!("`{key}` is never used, because `{wildcard}` takes precedence");
                 let refusal = ValueRefusal::new(&REGISTRY_SHADOWED, message);
-                let help =
-                    format!("write entries for the types that `{wildcard}` means, or put this one under `resources`");
+                let help = format!(
+                    "write entries for the types that `{wildcard}` means, or put this one under `resources`"
+                );
                 found.push(refusal.help(help).within(key.as_ref()));
             }
         }
     }
 
-    /// Resolves the type of a resource with this name; `exists` returns whether a type is known. `None` if the type
-    /// does not resolve.
-    pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<TypeResolution> {
-        Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
+    /// Resolves the type of a resource with this name; `exists` returns whether a type is known.
+    /// `None` if the type does not resolve.
+    pub fn resolve(
+        &self,
+        ty: &str,
+        resource: Option<&str>,
+        exists: &dyn Fn(&str) -> bool,
+    ) -> Option<TypeResolution> {
+        Resolving {
+            registry: self,
+            resource,
+            exists,
+            followed: Cell::new(0),
+        }
+        .resolve(ty, 0)
     }
 
-    /// Resolves the types of resources, in the order of the template. An alias to a known type is recorded for its
-    /// type, even if the entry is for one resource only. As in Heat, it then applies to later resources.
+    /// Resolves the types of resources, in the order of the template. An alias to a known type is
+    /// recorded for its type, even if the entry is for one resource only. As in Heat, it then
+    /// applies to later resources.
     pub fn resolve_all<'r>(
         &mut self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)>,
@@ -181,7 +216,10 @@ impl Registry {
         let mut all = Vec::new();
         for (name, ty) in resources {
             let resolved = self.resolve(ty, Some(name), exists);
-            if let Some(TypeResolution { target: ResolvedType::Type(_), entry: Some(path) }) = &resolved
+            if let Some(TypeResolution {
+                target: ResolvedType::Type(_),
+                entry: Some(path),
+            }) = &resolved
                 && let Some(entry) = self.entry(path)
             {
                 self.types.insert(ty.into(), entry);
@@ -201,19 +239,31 @@ impl Registry {
         found.cloned()
     }
 
-    /// The registry of a nested template. `resource` is the name of its resource. `entry` is the entry that maps the
-    /// type to the template; inside the template, the type is the built-in one.
+    /// The registry of a nested template. `resource` is the name of its resource. `entry` is the
+    /// entry that maps the type to the template; inside the template, the type is the built-in one.
     pub fn for_child(&self, resource: &str, entry: Option<&[Name]>) -> Registry {
         let entries = self.types.iter().map(|(key, entry)| {
-            let own = RegistryEntry { path: vec![key.clone()], value: entry.value.clone() };
+            let own = RegistryEntry {
+                path: vec![key.clone()],
+                value: entry.value.clone(),
+            };
             (key.clone(), own)
         });
-        let mut child = Registry { types: entries.collect(), resources: IndexMap::default() };
+        let mut child = Registry {
+            types: entries.collect(),
+            resources: IndexMap::default(),
+        };
         if let Some([key]) = entry {
             child.types.shift_remove(key);
         }
-        let fitting = self.resources.iter().filter(|(pattern, _)| fits(resource, pattern));
-        for rules in fitting.map(|(_, rules)| rules).chain(self.resources.get(resource)) {
+        let fitting = self
+            .resources
+            .iter()
+            .filter(|(pattern, _)| fits(resource, pattern));
+        for rules in fitting
+            .map(|(_, rules)| rules)
+            .chain(self.resources.get(resource))
+        {
             for (name, inner) in &rules.inner {
                 child.resources.insert(name.clone(), inner.clone());
             }
@@ -233,7 +283,11 @@ impl Registry {
 
     fn collected(&self, resource: &str, of: fn(&RegistryRules) -> &Vec<Name>) -> Vec<Name> {
         let mut all: Vec<Name> = Vec::new();
-        for (_, rules) in self.resources.iter().filter(|(pattern, _)| fits(resource, pattern)) {
+        for (_, rules) in self
+            .resources
+            .iter()
+            .filter(|(pattern, _)| fits(resource, pattern))
+        {
             for word in of(rules) {
                 if !all.contains(word) {
                     all.push(word.clone());
@@ -263,16 +317,29 @@ fn register(
         }
         Value::Text(value) => {
             let path = above.iter().chain(std::iter::once(key)).cloned().collect();
-            level.insert(key.clone(), RegistryEntry { path, value: value.clone() });
+            level.insert(
+                key.clone(),
+                RegistryEntry {
+                    path,
+                    value: value.clone(),
+                },
+            );
             Ok(())
         }
-        _ => Err(ValueRefusal::new(&WRONG_SHAPE, format!("`{key}` must lead to a type or a template"))
-            .help("write the name of a type, the path of a template, or null to take entries out")),
+        _ => Err(ValueRefusal::new(
+            &WRONG_SHAPE,
+            format!("`{key}` must lead to a type or a template"),
+        )
+        .help("write the name of a type, the path of a template, or null to take entries out")),
     }
 }
 
 /// The entries below `resources`, or below a resource of a nested template.
-fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> IndexMap<Name, Arc<RegistryRules>> {
+fn inner(
+    level: &Map,
+    above: &mut Vec<Name>,
+    found: &mut Vec<ValueRefusal>,
+) -> IndexMap<Name, Arc<RegistryRules>> {
     let mut all = IndexMap::default();
     for (name, value) in level.iter() {
         match value.unmarked() {
@@ -281,7 +348,10 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> I
                 above.push(name.clone());
                 all.insert(name.clone(), Arc::new(rules(entries, above, &mut own)));
                 above.pop();
-                found.extend(own.into_iter().map(|refusal| refusal.within(name.as_ref()).within("resources")));
+                found.extend(
+                    own.into_iter()
+                        .map(|refusal| refusal.within(name.as_ref()).within("resources")),
+                );
             }
             Value::Null => match name.strip_suffix('*') {
                 Some(_) => {}
@@ -290,7 +360,10 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> I
                 }
             },
             _ => {
-                let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("the entries of `{name}` must be a map"));
+                let refusal = ValueRefusal::new(
+                    &WRONG_SHAPE,
+                    format!("the entries of `{name}` must be a map"),
+                );
                 found.push(refusal.within(name.as_ref()).within("resources"));
             }
         }
@@ -316,7 +389,9 @@ fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) ->
             (_, Value::Map(inner)) => {
                 let mut own = Vec::new();
                 above.push(key.clone());
-                rules.inner.insert(key.clone(), Arc::new(self::rules(inner, above, &mut own)));
+                rules
+                    .inner
+                    .insert(key.clone(), Arc::new(self::rules(inner, above, &mut own)));
                 above.pop();
                 found.extend(own.into_iter().map(|refusal| refusal.within(key.as_ref())));
                 Ok(())
@@ -338,14 +413,26 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
         Value::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
-    let texts: Vec<Name> = items.iter().filter_map(Value::as_text).map(Name::from).collect();
-    let wrong = items.iter().find(|item| !item.as_text().is_some_and(|text| known.contains(&text)));
+    let texts: Vec<Name> = items
+        .iter()
+        .filter_map(Value::as_text)
+        .map(Name::from)
+        .collect();
+    let wrong = items
+        .iter()
+        .find(|item| !item.as_text().is_some_and(|text| known.contains(&text)));
     let Some(wrong) = wrong else { return Ok(texts) };
     let shown = pycompat::text(value);
-    let types = known.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+    let types = known
+        .iter()
+        .map(|word| format!("'{word}'"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let words = match key.as_ref() {
         "hooks" => {
-            format!("Invalid hook type \"{shown}\" for resource breakpoint, acceptable hook types are: ({types})")
+            format!(
+                "Invalid hook type \"{shown}\" for resource breakpoint, acceptable hook types are: ({types})"
+            )
         }
         _ => format!(
             "Invalid restricted_action type \"{shown}\" for resource, acceptable restricted_action types are: ({types})"
@@ -354,13 +441,26 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
     let wrong = pycompat::text(wrong);
     let help = match diag::nearest(&wrong, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("use {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "use {}",
+            known
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
     };
-    let what = if key.as_ref() == "hooks" { "hook" } else { "restricted action" };
-    Err(ValueRefusal::new(&VALUE_NOT_ALLOWED, format!("there is no {what} `{wrong}`"))
-        .heat(words)
-        .class(class)
-        .help(help))
+    let what = if key.as_ref() == "hooks" {
+        "hook"
+    } else {
+        "restricted action"
+    };
+    Err(
+        ValueRefusal::new(&VALUE_NOT_ALLOWED, format!("there is no {what} `{wrong}`"))
+            .heat(words)
+            .class(class)
+            .help(help),
+    )
 }
 
 /// A piece of a pattern for names.
@@ -378,15 +478,18 @@ impl PatternPiece {
             PatternPiece::Any => false,
             PatternPiece::One => true,
             PatternPiece::OneOf(ranges, not) => {
-                ranges.iter().any(|(low, high)| (*low..=*high).contains(&character)) != *not
+                ranges
+                    .iter()
+                    .any(|(low, high)| (*low..=*high).contains(&character))
+                    != *not
             }
             PatternPiece::Same(wanted) => *wanted == character,
         }
     }
 }
 
-/// The pieces of a pattern: `*` matches any text, `?` one character, `[..]` one of several characters, `[!..]` any
-/// other character.
+/// The pieces of a pattern: `*` matches any text, `?` one character, `[..]` one of several
+/// characters, `[!..]` any other character.
 fn pieces(pattern: &str) -> Vec<PatternPiece> {
     let characters: Vec<char> = pattern.chars().collect();
     let mut pieces = Vec::with_capacity(characters.len());
@@ -400,7 +503,11 @@ fn pieces(pattern: &str) -> Vec<PatternPiece> {
                 let not = characters.get(at) == Some(&'!');
                 let first = at + usize::from(not);
                 // The first character of a class may be its closing bracket.
-                let end = characters.iter().skip(first + 1).position(|next| *next == ']').map(|end| first + 1 + end);
+                let end = characters
+                    .iter()
+                    .skip(first + 1)
+                    .position(|next| *next == ']')
+                    .map(|end| first + 1 + end);
                 match end {
                     Some(end) => {
                         at = end + 1;
@@ -462,7 +569,9 @@ fn fits(name: &str, pattern: &str) -> bool {
             },
         }
     }
-    pieces[piece..].iter().all(|piece| matches!(piece, PatternPiece::Any))
+    pieces[piece..]
+        .iter()
+        .all(|piece| matches!(piece, PatternPiece::Any))
 }
 
 struct Resolving<'a> {
@@ -480,13 +589,27 @@ impl Resolving<'_> {
             return None;
         }
         // A template without an entry of its own is treated as an entry that maps to itself.
-        let itself = RegistryEntry { path: vec![ty.into()], value: ty.into() };
+        let itself = RegistryEntry {
+            path: vec![ty.into()],
+            value: ty.into(),
+        };
         let mut fitting: Vec<&RegistryEntry> = self.own_entry(ty).into_iter().collect();
-        fitting.extend(self.registry.types.get(ty).or(is_template(ty).then_some(&itself)));
+        fitting.extend(
+            self.registry
+                .types
+                .get(ty)
+                .or(is_template(ty).then_some(&itself)),
+        );
         let wildcards = wildcards(ty).filter_map(|key| self.registry.types.get(key.as_str()));
         // An entry with a template as target matches only the exact text of its key.
         fitting.extend(wildcards.filter(|entry| *entry.value != *ty && !is_template(&entry.value)));
-        fitting.sort_by(|one, other| other.path.len().cmp(&one.path.len()).then_with(|| one.path.cmp(&other.path)));
+        fitting.sort_by(|one, other| {
+            other
+                .path
+                .len()
+                .cmp(&one.path.len())
+                .then_with(|| one.path.cmp(&other.path))
+        });
         for entry in fitting {
             let key = entry.path.last().map(AsRef::as_ref).unwrap_or_default();
             let target = if is_template(key) {
@@ -495,7 +618,8 @@ impl Resolving<'_> {
                 Some(ResolvedType::Template(entry.value.clone()))
             } else {
                 let next = entry_target(key, &entry.value, ty);
-                self.resolve(&next, depth + 1).map(|resolved| resolved.target)
+                self.resolve(&next, depth + 1)
+                    .map(|resolved| resolved.target)
             };
             if let Some(target) = target {
                 let entry = (*entry != itself).then(|| entry.path.clone());
@@ -512,28 +636,41 @@ impl Resolving<'_> {
 
     /// The target of a built-in alias, or the type itself if it is known.
     fn built_in(&self, ty: &str) -> Option<TypeResolution> {
-        let aliases = BUILT_IN.iter().filter(|(key, value)| match key.strip_suffix('*') {
-            Some(prefix) => ty.starts_with(prefix) && ty != *value,
-            None => ty == *key,
-        });
-        let led = aliases.map(|(key, value)| entry_target(key, value, ty)).find(|next| (self.exists)(next));
+        let aliases = BUILT_IN
+            .iter()
+            .filter(|(key, value)| match key.strip_suffix('*') {
+                Some(prefix) => ty.starts_with(prefix) && ty != *value,
+                None => ty == *key,
+            });
+        let led = aliases
+            .map(|(key, value)| entry_target(key, value, ty))
+            .find(|next| (self.exists)(next));
         let known = led.or_else(|| (self.exists)(ty).then(|| ty.to_owned()));
         let former = |ty: &String| FORMER.contains(&ty.as_str()) && (self.exists)(NONE);
         let known = known.map(|ty| if former(&ty) { NONE.to_owned() } else { ty });
-        known.map(|known| TypeResolution { target: ResolvedType::Type(known.into()), entry: None })
+        known.map(|known| TypeResolution {
+            target: ResolvedType::Type(known.into()),
+            entry: None,
+        })
     }
 }
 
 /// All wildcards that a type can match.
 fn wildcards(ty: &str) -> impl Iterator<Item = String> {
-    let ends = ty.char_indices().map(|(at, _)| at).chain(std::iter::once(ty.len()));
+    let ends = ty
+        .char_indices()
+        .map(|(at, _)| at)
+        .chain(std::iter::once(ty.len()));
     ends.map(|at| format!("{}*", &ty[..at]))
 }
 
-/// The target of an entry. If both contain `*`, the target gets the text that the key's `*` matched.
+/// The target of an entry. If both contain `*`, the target gets the text that the key's `*`
+/// matched.
 fn entry_target(key: &str, value: &str, ty: &str) -> String {
     match (key.strip_suffix('*'), value.strip_suffix('*')) {
-        (Some(prefix), Some(stem)) => format!("{stem}{}", ty.get(prefix.len()..).unwrap_or_default()),
+        (Some(prefix), Some(stem)) => {
+            format!("{stem}{}", ty.get(prefix.len()..).unwrap_or_default())
+        }
         _ => value.to_owned(),
     }
 }

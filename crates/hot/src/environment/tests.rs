@@ -20,18 +20,32 @@ fn codes(found: &[ValueRefusal]) -> Vec<&'static str> {
 fn registry(text: &str) -> Registry {
     let mut found = Vec::new();
     let registry = Registry::new(&map(text), &mut found);
-    assert!(found.iter().all(|refusal| refusal.severity != diag::Severity::Error), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|refusal| refusal.severity != diag::Severity::Error),
+        "{found:?}"
+    );
     registry
 }
 
 /// Whether a type is known, by its prefix.
 fn exists(ty: &str) -> bool {
-    let gone = ty.ends_with('*') || ["OS::Quantum", "OS::Metering"].iter().any(|gone| ty.starts_with(gone));
-    ["OS::", "C::D", "X::"].iter().any(|known| ty.starts_with(known)) && !gone
+    let gone = ty.ends_with('*')
+        || ["OS::Quantum", "OS::Metering"]
+            .iter()
+            .any(|gone| ty.starts_with(gone));
+    ["OS::", "C::D", "X::"]
+        .iter()
+        .any(|known| ty.starts_with(known))
+        && !gone
 }
 
 fn meaning(registry: &Registry, ty: &str, resource: &str) -> String {
-    match registry.resolve(ty, Some(resource), &exists).map(|resolved| resolved.target) {
+    match registry
+        .resolve(ty, Some(resource), &exists)
+        .map(|resolved| resolved.target)
+    {
         None => "nothing".into(),
         Some(ResolvedType::Type(name)) => name.to_string(),
         Some(ResolvedType::Template(name)) => format!("template {name}"),
@@ -59,7 +73,12 @@ fn an_environment_is_a_map_of_sections() {
             "missing-field"
         ]
     );
-    let words: Vec<_> = found.iter().filter_map(ValueRefusal::words).take(3).map(|words| words.to_string()).collect();
+    let words: Vec<_> = found
+        .iter()
+        .filter_map(ValueRefusal::words)
+        .take(3)
+        .map(|words| words.to_string())
+        .collect();
     assert_eq!(
         words,
         [
@@ -91,9 +110,20 @@ fn merged(files: &[&str]) -> (String, Vec<(usize, &'static str)>) {
         .into_iter()
         .zip(files.iter().map(parse))
         .map(|(name, environment)| NamedEnvironment { name, environment });
-    let merged = merge(HeatEnvironment::default(), files.collect(), &kinds, &mut found);
-    let found = found.into_iter().map(|(file, refusal)| (file, refusal.code.name)).collect();
-    (pycompat::json_in_order(&Value::Map(merged.parameters.into())), found)
+    let merged = merge(
+        HeatEnvironment::default(),
+        files.collect(),
+        &kinds,
+        &mut found,
+    );
+    let found = found
+        .into_iter()
+        .map(|(file, refusal)| (file, refusal.code.name))
+        .collect();
+    (
+        pycompat::json_in_order(&Value::Map(merged.parameters.into())),
+        found,
+    )
 }
 
 #[test]
@@ -109,20 +139,35 @@ fn later_files_win_or_are_combined() {
         r#"{"s": "onetwo", "n": 2, "l": ["a", "b", "c"], "j": {"a": {"y": 2}, "b": 2}, "j2": {"a": {"x": 1, "l": [1, 2], "y": 2}, "b": "st"}, "other": 1}"#
     );
     assert!(found.is_empty());
-    let by_default = r#"{"parameters": {"l": "b"}, "parameter_merge_strategies": {"default": "merge"}}"#;
-    assert_eq!(merged(&[r#"{"parameters": {"s": "x"}}"#, by_default]).0, r#"{"s": "x", "l": "b"}"#);
+    let by_default =
+        r#"{"parameters": {"l": "b"}, "parameter_merge_strategies": {"default": "merge"}}"#;
     assert_eq!(
-        merged(&[r#"{"parameters": {"l": "a"}, "parameter_merge_strategies": {"default": "merge"}}"#, by_default]).0,
+        merged(&[r#"{"parameters": {"s": "x"}}"#, by_default]).0,
+        r#"{"s": "x", "l": "b"}"#
+    );
+    assert_eq!(
+        merged(&[
+            r#"{"parameters": {"l": "a"}, "parameter_merge_strategies": {"default": "merge"}}"#,
+            by_default
+        ])
+        .0,
         r#"{"l": "a,b"}"#
     );
 }
 
 #[test]
 fn strategies_that_differ_and_kinds_that_do_not_merge_are_refused() {
-    let merge = r#"{"parameters": {"n": 1, "s": "a"}, "parameter_merge_strategies": {"default": "merge"}}"#;
+    let merge =
+        r#"{"parameters": {"n": 1, "s": "a"}, "parameter_merge_strategies": {"default": "merge"}}"#;
     let other = r#"{"parameters": {"s": "b"}, "parameter_merge_strategies": {"s": "overwrite"}}"#;
-    assert_eq!(merged(&[merge, other]), (r#"{"n": 1, "s": "a"}"#.into(), vec![(1, "merge-conflict")]));
-    assert_eq!(merged(&[merge, merge]), (r#"{"n": 1, "s": "aa"}"#.into(), vec![(1, "merge-kind")]));
+    assert_eq!(
+        merged(&[merge, other]),
+        (r#"{"n": 1, "s": "a"}"#.into(), vec![(1, "merge-conflict")])
+    );
+    assert_eq!(
+        merged(&[merge, merge]),
+        (r#"{"n": 1, "s": "aa"}"#.into(), vec![(1, "merge-kind")])
+    );
     let mut found = Vec::new();
     let files = [merge, other].map(|text| NamedEnvironment {
         name: "e2.yaml",
@@ -162,13 +207,25 @@ fn an_entry_leads_to_a_type_or_a_template() {
     }
     let empty = super::registry::Registry::default();
     assert_eq!(meaning(&empty, "OS::Quantum::Net", "r"), "OS::Neutron::Net");
-    assert_eq!(meaning(&empty, "OS::Metering::Alarm", "r"), "OS::Aodh::Alarm");
+    assert_eq!(
+        meaning(&empty, "OS::Metering::Alarm", "r"),
+        "OS::Aodh::Alarm"
+    );
 }
 
 #[test]
 fn cyclic_registry_is_resolved_in_bounded_time() {
-    let entries: Vec<String> = (1..40).map(|at| format!(r#""{0}*": "a{0}*""#, "a".repeat(at))).collect();
-    assert_eq!(meaning(&registry(&format!("{{{}}}", entries.join(", "))), &"a".repeat(41), "r"), "nothing");
+    let entries: Vec<String> = (1..40)
+        .map(|at| format!(r#""{0}*": "a{0}*""#, "a".repeat(at)))
+        .collect();
+    assert_eq!(
+        meaning(
+            &registry(&format!("{{{}}}", entries.join(", "))),
+            &"a".repeat(41),
+            "r"
+        ),
+        "nothing"
+    );
 }
 
 #[test]
@@ -179,7 +236,11 @@ fn order_of_registry_entries_decides() {
     let registry = Registry::new(&map(section), &mut found);
     let shadowed: Vec<_> = found.iter().map(|refusal| refusal.path.clone()).collect();
     assert_eq!(shadowed.len(), 5, "all but `*` itself");
-    assert!(codes(&found).iter().all(|code| *code == "registry-shadowed"));
+    assert!(
+        codes(&found)
+            .iter()
+            .all(|code| *code == "registry-shadowed")
+    );
     assert_eq!(meaning(&registry, "C::D", "r"), "OS::Heat::None");
     let registry = super::tests::registry(
         r#"{"C::*": "OS::Star", "C::D": "OS::Exact", "E::F": "OS::Exact", "E::F*": "OS::Star"}"#,
@@ -194,7 +255,12 @@ fn null_removes_registry_entries() {
     let registry = registry(
         r#"{"A::B": "OS::X", "A::C": "OS::X", "A::D*": "OS::X", "B::C": "OS::X", "A::*": null, "B::C": null, "A::E": "OS::Y"}"#,
     );
-    for (ty, expected) in [("A::B", "nothing"), ("A::Da", "nothing"), ("B::C", "nothing"), ("A::E", "OS::Y")] {
+    for (ty, expected) in [
+        ("A::B", "nothing"),
+        ("A::Da", "nothing"),
+        ("B::C", "nothing"),
+        ("A::E", "OS::Y"),
+    ] {
         assert_eq!(meaning(&registry, ty, "r"), expected, "{ty}");
     }
 }
@@ -208,7 +274,14 @@ fn resource_entries_precede_global_entries() {
     assert_eq!(meaning(&registry, "A::B", "x"), "OS::One");
     assert_eq!(meaning(&registry, "A::B", "xy"), "OS::All");
     assert_eq!(meaning(&registry, "A::C", "x"), "OS::All");
-    assert_eq!(registry.hooks("x").iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["pre-create", "post-update"]);
+    assert_eq!(
+        registry
+            .hooks("x")
+            .iter()
+            .map(AsRef::as_ref)
+            .collect::<Vec<&str>>(),
+        ["pre-create", "post-update"]
+    );
     assert_eq!(registry.hooks("xy").len(), 1);
     assert!(registry.hooks("y").is_empty());
     assert_eq!(registry.restricted_actions("xyz").len(), 2);
@@ -218,9 +291,16 @@ fn resource_entries_precede_global_entries() {
 fn alias_of_a_resource_applies_to_later_resources() {
     let mut registry = registry(r#"{"resources": {"x": {"OS::V": "OS::Heat::None"}}}"#);
     let all = registry.resolve_all([("w", "OS::V"), ("x", "OS::V"), ("y", "OS::V")], &exists);
-    let types: Vec<_> = all.into_iter().flatten().map(|resolved| resolved.target).collect();
+    let types: Vec<_> = all
+        .into_iter()
+        .flatten()
+        .map(|resolved| resolved.target)
+        .collect();
     let ty = |name: &str| ResolvedType::Type(name.into());
-    assert_eq!(types, [ty("OS::V"), ty("OS::Heat::None"), ty("OS::Heat::None")]);
+    assert_eq!(
+        types,
+        [ty("OS::V"), ty("OS::Heat::None"), ty("OS::Heat::None")]
+    );
 }
 
 #[test]
@@ -252,7 +332,13 @@ fn hooks_and_restrictions_are_known_words() {
     );
     assert_eq!(
         codes(&found),
-        ["value-not-allowed", "value-not-allowed", "value-not-allowed", "wrong-shape", "wrong-shape"]
+        [
+            "value-not-allowed",
+            "value-not-allowed",
+            "value-not-allowed",
+            "wrong-shape",
+            "wrong-shape"
+        ]
     );
     assert_eq!(
         found[0].words().map(|words| words.to_string()).as_deref(),
@@ -266,7 +352,10 @@ fn hooks_and_restrictions_are_known_words() {
             "InvalidRestrictedAction: Invalid restricted_action type \"['update', 'kill']\" for resource, acceptable restricted_action types are: ('update', 'replace')"
         )
     );
-    let steps: Vec<expr::ValueStep> = ["resources", "x", "y", "hooks"].into_iter().map(Into::into).collect();
+    let steps: Vec<expr::ValueStep> = ["resources", "x", "y", "hooks"]
+        .into_iter()
+        .map(Into::into)
+        .collect();
     assert_eq!(found[2].path, steps);
 }
 
@@ -275,9 +364,16 @@ fn resource_patterns_follow_shell_globs() {
     let registry = registry(
         r#"{"resources": {"a*c[0-9]?": {"hooks": "pre-create"}, "[!x]": {"hooks": "pre-update"}, "[": {"hooks": "pre-delete"}}}"#,
     );
-    for (name, count) in
-        [("abc1z", 1), ("ac9z", 1), ("acz9z", 0), ("abc1", 0), ("y", 1), ("x", 0), ("[", 2), ("aaaacc12", 1)]
-    {
+    for (name, count) in [
+        ("abc1z", 1),
+        ("ac9z", 1),
+        ("acz9z", 0),
+        ("abc1", 0),
+        ("y", 1),
+        ("x", 0),
+        ("[", 2),
+        ("aaaacc12", 1),
+    ] {
         assert_eq!(registry.hooks(name).len(), count, "{name}");
     }
 }

@@ -1,8 +1,11 @@
-//! `equals`, `not`, `and` and `or` on values. The lowering has replaced the names of conditions by their values.
+//! `equals`, `not`, `and` and `or` on values. The lowering has replaced the names of conditions by
+//! their values.
 
 use blueprint::Value;
 
-use super::function::{FunctionResult, HotFunction, PartialArgument, example, items, kind, wrong_type};
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, example, items, kind, wrong_type,
+};
 use crate::codes::UNKNOWN_CONDITION;
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -15,7 +18,9 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
         in_conditions: Some(Version::V2016_10_14),
         in_values: false,
         form: |argument, _| pair(argument).map(|_| ()),
-        call: |argument, _| pair(argument).map(|(left, right)| Value::Bool(pycompat::equal(left, right))),
+        call: |argument, _| {
+            pair(argument).map(|(left, right)| Value::Bool(pycompat::equal(left, right)))
+        },
         parts: PartialArgument::Whole,
         docs: "`[a, b]`: whether both are equal. `1`, `1.0` and `true` are; a text and a number never; the order of a map's entries does not count.",
         examples: &[
@@ -102,19 +107,31 @@ fn pair(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
 
 fn not_form(argument: &Value, _: Version) -> Result<(), ValueRefusal> {
     if argument.is_null() {
-        return Err(wrong_type("`not` takes a condition, not null", "Argument to \"not\" must be a condition"));
+        return Err(wrong_type(
+            "`not` takes a condition, not null",
+            "Argument to \"not\" must be a condition",
+        ));
     }
     Ok(())
 }
 
 fn operands<'a>(name: &str, argument: &'a Value) -> Result<&'a [Value], ValueRefusal> {
     let Some(items) = items(argument) else {
-        let message = format!("`{name}` takes a list of conditions, not {}", kind(argument));
-        return Err(wrong_type(message, format!("Arguments to \"{name}\" must be a list of conditions")));
+        let message = format!(
+            "`{name}` takes a list of conditions, not {}",
+            kind(argument)
+        );
+        return Err(wrong_type(
+            message,
+            format!("Arguments to \"{name}\" must be a list of conditions"),
+        ));
     };
     if items.len() < 2 {
         let words = format!("The minimum number of condition arguments to \"{name}\" is 2.");
-        return Err(wrong_type(format!("`{name}` takes at least two conditions"), words));
+        return Err(wrong_type(
+            format!("`{name}` takes at least two conditions"),
+            words,
+        ));
     }
     Ok(items)
 }
@@ -134,7 +151,10 @@ fn operand(value: &Value) -> Result<bool, ValueRefusal> {
     match value.unmarked() {
         Value::Bool(value) => Ok(*value),
         Value::Null => Ok(true),
-        other => Err(ValueRefusal::new(&UNKNOWN_CONDITION, format!("{} is no condition", kind(other)))
-            .heat(format!("Invalid condition \"{}\"", pycompat::text(other)))),
+        other => Err(ValueRefusal::new(
+            &UNKNOWN_CONDITION,
+            format!("{} is no condition", kind(other)),
+        )
+        .heat(format!("Invalid condition \"{}\"", pycompat::text(other)))),
     }
 }

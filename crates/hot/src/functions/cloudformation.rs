@@ -1,4 +1,5 @@
-//! The functions of CloudFormation that depend only on their argument (2013-05-23; `Fn::Select` until 2015-04-30).
+//! The functions of CloudFormation that depend only on their argument (2013-05-23; `Fn::Select`
+//! until 2015-04-30).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,7 +7,9 @@ use std::collections::BTreeMap;
 use blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
-use super::function::{FunctionResult, HotFunction, PartialArgument, any, example, kind, unknown_of, wrong_type};
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, any, example, kind, unknown_of, wrong_type,
+};
 use super::replace::{ReplaceRules, mapping};
 use super::text::{join, joinable, split_at};
 use crate::refusal::ValueRefusal;
@@ -105,7 +108,10 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
             Value::Text(_) => Ok(argument.clone()),
             other => {
                 let message = format!("`Fn::Base64` takes text, not {}", kind(other));
-                Err(wrong_type(message, "\"Fn::Base64\" argument must be a string"))
+                Err(wrong_type(
+                    message,
+                    "\"Fn::Base64\" argument must be a string",
+                ))
             }
         },
         parts: PartialArgument::Whole,
@@ -139,28 +145,47 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
 ];
 
 /// The items that Python unpacks from a value: the characters of a text, the keys of a map.
-fn unpack(argument: &Value, count: usize, otherwise: fn() -> ValueRefusal) -> Result<Cow<'_, [Value]>, ValueRefusal> {
+fn unpack(
+    argument: &Value,
+    count: usize,
+    otherwise: fn() -> ValueRefusal,
+) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = match argument.unmarked() {
         Value::List(items) => Cow::Borrowed(items.as_slice()),
-        Value::Text(text) => text.chars().map(|character| Value::from(character.to_string())).collect(),
+        Value::Text(text) => text
+            .chars()
+            .map(|character| Value::from(character.to_string()))
+            .collect(),
         Value::Map(entries) => entries.keys().cloned().map(Value::Text).collect(),
         other => {
             let mut refusal = otherwise();
-            refusal.heat = Some(format!("cannot unpack non-iterable {} object", pycompat::type_name(other)));
+            refusal.heat = Some(format!(
+                "cannot unpack non-iterable {} object",
+                pycompat::type_name(other)
+            ));
             return Err(refusal);
         }
     };
-    if items.len() == count { Ok(items) } else { Err(otherwise()) }
+    if items.len() == count {
+        Ok(items)
+    } else {
+        Err(otherwise())
+    }
 }
 
 fn select_form() -> ValueRefusal {
     let words = "Arguments to \"Fn::Select\" must be of the form [index, collection]";
-    wrong_type("`Fn::Select` takes a list of an index and a collection", words)
+    wrong_type(
+        "`Fn::Select` takes a list of an index and a collection",
+        words,
+    )
 }
 
 fn select(argument: &Value, _: Version) -> FunctionResult {
     let items = unpack(argument, 2, select_form)?;
-    let [index, collection] = &*items else { return Err(select_form()) };
+    let [index, collection] = &*items else {
+        return Err(select_form());
+    };
     let secret = argument.split_secret().1 || index.split_secret().1 || collection.split_secret().1;
     let (index, collection) = (index.unmarked(), collection.unmarked());
     if matches!(index, Value::Unknown(_)) || matches!(collection, Value::Unknown(_)) {
@@ -171,9 +196,12 @@ fn select(argument: &Value, _: Version) -> FunctionResult {
         Value::Text(text) if text.is_empty() => return Ok(Value::from("").tainted(secret)),
         Value::Text(text) => {
             parsed = pycompat::parse_json(text).map_err(|error| {
-                ValueRefusal::new(&ARGUMENT_FORMAT, "a text that something is selected from must be JSON")
-                    .heat(format!("\"Fn::Select\": {error}"))
-                    .within(1)
+                ValueRefusal::new(
+                    &ARGUMENT_FORMAT,
+                    "a text that something is selected from must be JSON",
+                )
+                .heat(format!("\"Fn::Select\": {error}"))
+                .within(1)
             })?;
             &parsed
         }
@@ -188,21 +216,34 @@ fn select(argument: &Value, _: Version) -> FunctionResult {
         }
         (Value::List(items), other) => {
             let Ok(at) = pycompat::integer(other) else {
-                let message = format!("the index of a list must be an integer, not {}", kind(other));
-                return Err(wrong_type(message, "Index to \"Fn::Select\" must be an integer").within(0));
+                let message = format!(
+                    "the index of a list must be an integer, not {}",
+                    kind(other)
+                );
+                return Err(
+                    wrong_type(message, "Index to \"Fn::Select\" must be an integer").within(0),
+                );
             };
-            at.as_int().and_then(|at| super::paths::at(items, at)).cloned()
+            at.as_int()
+                .and_then(|at| super::paths::at(items, at))
+                .cloned()
         }
         (other, _) => {
-            let message = format!("`Fn::Select` selects from a list or a map, not from {}", kind(other));
-            return Err(wrong_type(message, "Arguments to Fn::Select not fully resolved").within(1));
+            let message = format!(
+                "`Fn::Select` selects from a list or a map, not from {}",
+                kind(other)
+            );
+            return Err(
+                wrong_type(message, "Arguments to Fn::Select not fully resolved").within(1),
+            );
         }
     };
     Ok(found.unwrap_or_else(|| Value::from("")).tainted(secret))
 }
 
 fn split_words() -> ValueRefusal {
-    let words = "Incorrect arguments to \"Fn::Split\" should be: \"Fn::Split\" : [ \",\", \"str1,str2\"]]";
+    let words =
+        "Incorrect arguments to \"Fn::Split\" should be: \"Fn::Split\" : [ \",\", \"str1,str2\"]]";
     wrong_type("`Fn::Split` takes a list of a delimiter and a text", words)
 }
 
@@ -215,20 +256,33 @@ fn split_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
 
 fn split(argument: &Value, _: Version) -> FunctionResult {
     let items = split_form(argument)?;
-    let [delimiter, text] = &*items else { return Err(split_words()) };
+    let [delimiter, text] = &*items else {
+        return Err(split_words());
+    };
     let Value::Text(delimiter) = delimiter else {
-        let message = format!("the delimiter of `Fn::Split` must be text, not {}", kind(delimiter));
+        let message = format!(
+            "the delimiter of `Fn::Split` must be text, not {}",
+            kind(delimiter)
+        );
         return Err(wrong_type(message, "Delimiter for Fn::Split must be string").within(0));
     };
     let Value::Text(text) = text else {
-        let words = format!("String to split must be string; got <class '{}'>", pycompat::type_name(text));
-        return Err(wrong_type(format!("`Fn::Split` splits text, not {}", kind(text)), words).within(1));
+        let words = format!(
+            "String to split must be string; got <class '{}'>",
+            pycompat::type_name(text)
+        );
+        return Err(wrong_type(
+            format!("`Fn::Split` splits text, not {}", kind(text)),
+            words,
+        )
+        .within(1));
     };
     split_at(text, delimiter).map(Value::list)
 }
 
 fn replace_words() -> ValueRefusal {
-    let example = "{\"Fn::Replace\": [ {\"$var1\": \"foo\", \"%var2%\": \"bar\"}, \"$var1 is %var2%\"]}";
+    let example =
+        "{\"Fn::Replace\": [ {\"$var1\": \"foo\", \"%var2%\": \"bar\"}, \"$var1 is %var2%\"]}";
     let words = format!("Incorrect arguments to \"Fn::Replace\" should be: {example}");
     wrong_type("`Fn::Replace` takes a list of a map and a text", words)
 }
@@ -246,16 +300,29 @@ fn replace_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
 
 fn replace(argument: &Value, _: Version) -> FunctionResult {
     let items = replace_form(argument)?;
-    let [params, template] = &*items else { return Err(replace_words()) };
+    let [params, template] = &*items else {
+        return Err(replace_words());
+    };
     let Value::Text(template) = template else {
-        let message = format!("the template of `Fn::Replace` must be text, not {}", kind(template));
+        let message = format!(
+            "the template of `Fn::Replace` must be text, not {}",
+            kind(template)
+        );
         return Err(wrong_type(message, "\"Fn::Replace\" template must be a string").within(1));
     };
     let Value::Map(params) = params else {
-        let message = format!("the parameters of `Fn::Replace` must be a map, not {}", kind(params));
+        let message = format!(
+            "the parameters of `Fn::Replace` must be a map, not {}",
+            kind(params)
+        );
         return Err(wrong_type(message, "\"Fn::Replace\" params must be a map").within(0));
     };
-    let rules = ReplaceRules { name: "Fn::Replace", json: false, require_all: false, forbid_empty: false };
+    let rules = ReplaceRules {
+        name: "Fn::Replace",
+        json: false,
+        require_all: false,
+        forbid_empty: false,
+    };
     super::replace::replace(template, params, rules).map_err(|refusal| refusal.within(0))
 }
 
@@ -270,9 +337,20 @@ fn members_words() -> ValueRefusal {
 fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = unpack(argument, 3, members_words)?;
     for (at, what) in ["Key", "Value"].into_iter().enumerate() {
-        if let Some(other) = items.get(at).filter(|name| !matches!(name.unmarked(), Value::Text(_))) {
-            let message = format!("the name of {}s must be text, not {}", what.to_lowercase(), kind(other));
-            return Err(wrong_type(message, format!("Fn::MemberListToMap {what} Name must be a string")).within(at));
+        if let Some(other) = items
+            .get(at)
+            .filter(|name| !matches!(name.unmarked(), Value::Text(_)))
+        {
+            let message = format!(
+                "the name of {}s must be text, not {}",
+                what.to_lowercase(),
+                kind(other)
+            );
+            return Err(wrong_type(
+                message,
+                format!("Fn::MemberListToMap {what} Name must be a string"),
+            )
+            .within(at));
         }
     }
     Ok(items)
@@ -280,11 +358,16 @@ fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
 
 fn members(argument: &Value, _: Version) -> FunctionResult {
     let items = members_form(argument)?;
-    let [Value::Text(key_name), Value::Text(value_name), list] = &*items else { return Err(members_words()) };
+    let [Value::Text(key_name), Value::Text(value_name), list] = &*items else {
+        return Err(members_words());
+    };
     let list: Cow<'_, [Value]> = match list {
         Value::List(items) => Cow::Borrowed(items.as_slice()),
         Value::Map(entries) => entries.keys().cloned().map(Value::Text).collect(),
-        Value::Text(text) => text.chars().map(|character| Value::from(character.to_string())).collect(),
+        Value::Text(text) => text
+            .chars()
+            .map(|character| Value::from(character.to_string()))
+            .collect(),
         other => {
             let message = format!("the members must be a list of texts, not {}", kind(other));
             return Err(wrong_type(message, "Member list must be a list").within(2));
@@ -294,12 +377,18 @@ fn members(argument: &Value, _: Version) -> FunctionResult {
     for (at, item) in list.iter().enumerate() {
         let Value::Text(text) = item else {
             let message = format!("a member must be text, not {}", kind(item));
-            return Err(wrong_type(message, "Member list items must be strings").within(at).within(2));
+            return Err(wrong_type(message, "Member list items must be strings")
+                .within(at)
+                .within(2));
         };
         let Some((key, value)) = text.split_once('=') else {
-            let words = format!("dictionary update sequence element #{at} has length 1; 2 is required");
+            let words =
+                format!("dictionary update sequence element #{at} has length 1; 2 is required");
             let message = format!("the member `{text}` has no `=`");
-            return Err(ValueRefusal::new(&ARGUMENT_FORMAT, message).heat(words).within(at).within(2));
+            return Err(ValueRefusal::new(&ARGUMENT_FORMAT, message)
+                .heat(words)
+                .within(at)
+                .within(2));
         };
         partials.insert(key.into(), Value::from(value));
     }
@@ -307,13 +396,18 @@ fn members(argument: &Value, _: Version) -> FunctionResult {
     let mut numbered: BTreeMap<(usize, &str), BTreeMap<&str, &Value>> = BTreeMap::new();
     for (key, value) in partials.iter() {
         if let Some((number, field)) = member(key) {
-            numbered.entry((number.len(), number)).or_default().insert(field, value);
+            numbered
+                .entry((number.len(), number))
+                .or_default()
+                .insert(field, value);
         }
     }
     let mut map = Map::new();
     for fields in numbered.into_values() {
-        if let (Some(Value::Text(key)), Some(value)) = (fields.get(key_name.as_ref()), fields.get(value_name.as_ref()))
-        {
+        if let (Some(Value::Text(key)), Some(value)) = (
+            fields.get(key_name.as_ref()),
+            fields.get(value_name.as_ref()),
+        ) {
             map.insert(key.clone(), (*value).clone());
         }
     }

@@ -4,7 +4,9 @@ use blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 use sha2::Digest as _;
 
-use super::function::{FunctionResult, HotFunction, PartialArgument, any, example, items, kind, wrong_type};
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, any, example, items, kind, wrong_type,
+};
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
 
@@ -23,9 +25,18 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
     examples: &[
         example(r#"["md5", "é"]"#, r#""3406877694691ddd1dfb0aca54681407""#),
         example(r#"["MD5", "x"]"#, r#""9dd4e461268c8034f5c8564e155c67a6""#),
-        example(r#"["sha256", ""]"#, r#""e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855""#),
-        example(r#"["sm3", "abc"]"#, r#""66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0""#),
-        example(r#"["ripemd160", "abc"]"#, r#""8eb208f7e05d987a9b044a8e98c6b087f15a0bfc""#),
+        example(
+            r#"["sha256", ""]"#,
+            r#""e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855""#,
+        ),
+        example(
+            r#"["sm3", "abc"]"#,
+            r#""66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0""#,
+        ),
+        example(
+            r#"["ripemd160", "abc"]"#,
+            r#""8eb208f7e05d987a9b044a8e98c6b087f15a0bfc""#,
+        ),
         example(r#"["md5", "€"]"#, "! argument-format"),
         example(r#"["crc32", "a"]"#, "! argument-range"),
         example(r#"["shake_128", "a"]"#, "! argument-range"),
@@ -38,31 +49,101 @@ type DigestFunction = fn(&[u8]) -> Vec<u8>;
 
 /// The algorithms, each with the accepted spellings of its name.
 const ALGORITHMS: &[(&str, DigestFunction, NameCase)] = &[
-    ("md5", |bytes| md5::Md5::digest(bytes).to_vec(), NameCase::Any),
-    ("sha1", |bytes| sha1::Sha1::digest(bytes).to_vec(), NameCase::Any),
-    ("sha224", |bytes| sha2::Sha224::digest(bytes).to_vec(), NameCase::Any),
-    ("sha256", |bytes| sha2::Sha256::digest(bytes).to_vec(), NameCase::Any),
-    ("sha384", |bytes| sha2::Sha384::digest(bytes).to_vec(), NameCase::Any),
-    ("sha512", |bytes| sha2::Sha512::digest(bytes).to_vec(), NameCase::Any),
-    ("sha512_224", |bytes| sha2::Sha512_224::digest(bytes).to_vec(), NameCase::UpperOrLower),
-    ("sha512_256", |bytes| sha2::Sha512_256::digest(bytes).to_vec(), NameCase::UpperOrLower),
-    ("sha3_224", |bytes| sha3::Sha3_224::digest(bytes).to_vec(), NameCase::Lower),
-    ("sha3_256", |bytes| sha3::Sha3_256::digest(bytes).to_vec(), NameCase::Lower),
-    ("sha3_384", |bytes| sha3::Sha3_384::digest(bytes).to_vec(), NameCase::Lower),
-    ("sha3_512", |bytes| sha3::Sha3_512::digest(bytes).to_vec(), NameCase::Lower),
-    ("blake2b", |bytes| blake2::Blake2b512::digest(bytes).to_vec(), NameCase::Lower),
-    ("blake2s", |bytes| blake2::Blake2s256::digest(bytes).to_vec(), NameCase::Lower),
-    ("ripemd160", |bytes| ripemd::Ripemd160::digest(bytes).to_vec(), NameCase::Any),
-    ("sm3", |bytes| sm3::Sm3::digest(bytes).to_vec(), NameCase::Any),
+    (
+        "md5",
+        |bytes| md5::Md5::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha1",
+        |bytes| sha1::Sha1::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha224",
+        |bytes| sha2::Sha224::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha256",
+        |bytes| sha2::Sha256::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha384",
+        |bytes| sha2::Sha384::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha512",
+        |bytes| sha2::Sha512::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sha512_224",
+        |bytes| sha2::Sha512_224::digest(bytes).to_vec(),
+        NameCase::UpperOrLower,
+    ),
+    (
+        "sha512_256",
+        |bytes| sha2::Sha512_256::digest(bytes).to_vec(),
+        NameCase::UpperOrLower,
+    ),
+    (
+        "sha3_224",
+        |bytes| sha3::Sha3_224::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "sha3_256",
+        |bytes| sha3::Sha3_256::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "sha3_384",
+        |bytes| sha3::Sha3_384::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "sha3_512",
+        |bytes| sha3::Sha3_512::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "blake2b",
+        |bytes| blake2::Blake2b512::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "blake2s",
+        |bytes| blake2::Blake2s256::digest(bytes).to_vec(),
+        NameCase::Lower,
+    ),
+    (
+        "ripemd160",
+        |bytes| ripemd::Ripemd160::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
+    (
+        "sm3",
+        |bytes| sm3::Sm3::digest(bytes).to_vec(),
+        NameCase::Any,
+    ),
     (
         "md5-sha1",
-        |bytes| [md5::Md5::digest(bytes).to_vec(), sha1::Sha1::digest(bytes).to_vec()].concat(),
+        |bytes| {
+            [
+                md5::Md5::digest(bytes).to_vec(),
+                sha1::Sha1::digest(bytes).to_vec(),
+            ]
+            .concat()
+        },
         NameCase::Any,
     ),
 ];
 
-/// The accepted spellings of a name. Heat checks the lower-case name, but passes the original to two libraries that
-/// accept other spellings.
+/// The accepted spellings of a name. Heat checks the lower-case name, but passes the original to
+/// two libraries that accept other spellings.
 #[derive(Clone, Copy, PartialEq)]
 enum NameCase {
     Any,
@@ -86,22 +167,34 @@ impl NameCase {
 fn digest(argument: &Value, _: Version) -> FunctionResult {
     let wanted = "`digest` takes a list of two texts: an algorithm and a value";
     let list = items(argument);
-    let wrong = list.and_then(|items| items.iter().position(|item| !matches!(item, Value::Text(_))));
+    let wrong = list.and_then(|items| {
+        items
+            .iter()
+            .position(|item| !matches!(item, Value::Text(_)))
+    });
     let (Some(list), None) = (list, wrong) else {
         let message = match list.zip(wrong) {
             Some((items, at)) => format!("{wanted}, not {}", kind(&items[at])),
             None => wanted.to_owned(),
         };
-        let refusal = wrong_type(message, "Argument to function \"digest\" must be a list of strings");
+        let refusal = wrong_type(
+            message,
+            "Argument to function \"digest\" must be a list of strings",
+        );
         return Err(match wrong {
             Some(at) => refusal.within(at),
             None => refusal,
         });
     };
     let [Value::Text(name), Value::Text(text)] = list else {
-        return Err(wrong_type(wanted, "Function \"digest\" usage: [\"<algorithm>\", \"<value>\"]"));
+        return Err(wrong_type(
+            wanted,
+            "Function \"digest\" usage: [\"<algorithm>\", \"<value>\"]",
+        ));
     };
-    let known = ALGORITHMS.iter().find(|(known, ..)| name.to_lowercase() == *known);
+    let known = ALGORITHMS
+        .iter()
+        .find(|(known, ..)| name.to_lowercase() == *known);
     let Some((known, algorithm, case)) = known else {
         let shake = matches!(name.to_lowercase().as_str(), "shake_128" | "shake_256");
         let (message, words) = if shake {
@@ -110,26 +203,40 @@ fn digest(argument: &Value, _: Version) -> FunctionResult {
             } else {
                 format!("unsupported hash type {name}")
             };
-            (format!("`{name}` has no fixed length and cannot be used here"), words)
+            (
+                format!("`{name}` has no fixed length and cannot be used here"),
+                words,
+            )
         } else {
-            let names: Vec<String> = ALGORITHMS.iter().map(|(name, ..)| format!("'{name}'")).collect();
+            let names: Vec<String> = ALGORITHMS
+                .iter()
+                .map(|(name, ..)| format!("'{name}'"))
+                .collect();
             (
                 format!("there is no digest algorithm `{name}`"),
                 format!("Algorithm must be one of {{{}}}", names.join(", ")),
             )
         };
-        let refusal = ValueRefusal::new(&ARGUMENT_RANGE, message).heat(words).within(0);
-        let nearest = diag::nearest(&name.to_lowercase(), ALGORITHMS.iter().map(|(name, ..)| *name));
+        let refusal = ValueRefusal::new(&ARGUMENT_RANGE, message)
+            .heat(words)
+            .within(0);
+        let nearest = diag::nearest(
+            &name.to_lowercase(),
+            ALGORITHMS.iter().map(|(name, ..)| *name),
+        );
         return Err(match nearest {
             Some(nearest) if !shake => refusal.help(format!("did you mean `{nearest}`?")),
             _ => refusal.help("use `sha256`"),
         });
     };
     if !case.allows(name) {
-        return Err(ValueRefusal::new(&ARGUMENT_RANGE, format!("there is no digest algorithm `{name}`"))
-            .heat(format!("unsupported hash type {name}"))
-            .help(format!("write `{known}`"))
-            .within(0));
+        return Err(ValueRefusal::new(
+            &ARGUMENT_RANGE,
+            format!("there is no digest algorithm `{name}`"),
+        )
+        .heat(format!("unsupported hash type {name}"))
+        .help(format!("write `{known}`"))
+        .within(0));
     }
     let mut hexadecimal = String::new();
     for byte in algorithm(&latin_1(text).map_err(|refusal| refusal.within(1))?) {
@@ -140,15 +247,25 @@ fn digest(argument: &Value, _: Version) -> FunctionResult {
 
 /// A text as bytes, one for each character.
 fn latin_1(text: &str) -> Result<Vec<u8>, ValueRefusal> {
-    let bytes: Result<Vec<u8>, _> = text.chars().map(|character| u8::try_from(u32::from(character))).collect();
+    let bytes: Result<Vec<u8>, _> = text
+        .chars()
+        .map(|character| u8::try_from(u32::from(character)))
+        .collect();
     bytes.map_err(|_| {
         let outside = |character: &char| u32::from(*character) > 0xff;
-        let first = text.chars().position(|character| outside(&character)).unwrap_or_default();
+        let first = text
+            .chars()
+            .position(|character| outside(&character))
+            .unwrap_or_default();
         let run = text.chars().skip(first).take_while(outside).count();
         let shown = text.chars().nth(first).unwrap_or_default();
         let code = u32::from(shown);
         let place = if run == 1 {
-            let escaped = if code > 0xffff { format!("\\U{code:08x}") } else { format!("\\u{code:04x}") };
+            let escaped = if code > 0xffff {
+                format!("\\U{code:08x}")
+            } else {
+                format!("\\u{code:04x}")
+            };
             format!("character '{escaped}' in position {first}")
         } else {
             format!("characters in position {first}-{}", first + run - 1)
@@ -157,6 +274,8 @@ fn latin_1(text: &str) -> Result<Vec<u8>, ValueRefusal> {
             &ARGUMENT_FORMAT,
             format!("`digest` takes characters up to U+00FF only, and `{shown}` is beyond"),
         )
-        .heat(format!("'latin-1' codec can't encode {place}: ordinal not in range(256)"))
+        .heat(format!(
+            "'latin-1' codec can't encode {place}: ordinal not in range(256)"
+        ))
     })
 }

@@ -33,8 +33,8 @@ pub struct HotFunction {
     pub in_values: bool,
     /// Checks the form of an argument as it is written. Calls in the argument are unknown values.
     pub form: fn(&Value, Version) -> Result<(), ValueRefusal>,
-    /// Computes the result for an argument without secret marks. The argument has unknown parts only if `parts` allows
-    /// them.
+    /// Computes the result for an argument without secret marks. The argument has unknown parts
+    /// only if `parts` allows them.
     pub call: fn(&Value, Version) -> FunctionResult,
     /// The treatment of unknown and secret parts.
     pub parts: PartialArgument,
@@ -57,12 +57,24 @@ pub struct Example {
 
 /// An example in the latest version.
 pub(super) const fn example(argument: &'static str, gives: &'static str) -> Example {
-    Example { argument, expected: gives, version: None }
+    Example {
+        argument,
+        expected: gives,
+        version: None,
+    }
 }
 
 /// An example in a version.
-pub(super) const fn example_in(version: Version, argument: &'static str, gives: &'static str) -> Example {
-    Example { argument, expected: gives, version: Some(version) }
+pub(super) const fn example_in(
+    version: Version,
+    argument: &'static str,
+    gives: &'static str,
+) -> Example {
+    Example {
+        argument,
+        expected: gives,
+        version: Some(version),
+    }
 }
 
 impl HotFunction {
@@ -95,7 +107,13 @@ impl HotFunction {
 pub fn unknown_of(value: &Value) -> Value {
     let mut waits_for = Vec::new();
     value.waits_for(&mut waits_for);
-    Value::Unknown(Unknown { ty: None, waits_for }.into())
+    Value::Unknown(
+        Unknown {
+            ty: None,
+            waits_for,
+        }
+        .into(),
+    )
 }
 
 /// Accepts any argument.
@@ -137,10 +155,18 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 /// The refusal of a result that exceeds the limit of values.
 pub(super) fn too_large(name: &str) -> ValueRefusal {
     let most = expr::MAX_VALUE_BYTES >> 20;
-    ValueRefusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
+    ValueRefusal::new(
+        &ARGUMENT_RANGE,
+        format!("`{name}` would make more than {most} MiB"),
+    )
+    .help("make it from less")
 }
 
 /// Refuses a result with more bytes than a value may have, before it is computed.
 pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), ValueRefusal> {
-    if bytes > expr::MAX_VALUE_BYTES { Err(too_large(name)) } else { Ok(()) }
+    if bytes > expr::MAX_VALUE_BYTES {
+        Err(too_large(name))
+    } else {
+        Ok(())
+    }
 }

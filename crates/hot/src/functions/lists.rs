@@ -27,7 +27,10 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
             example(r#"[["a"], null]"#, "null"),
             example(r#"["a", ""]"#, r#""""#),
             example(r#"[null, ["a"]]"#, r#"["a"]"#),
-            example(r#"[[{"b": 1, "a": [true]}], [{"a": [1], "b": 1.0}, 2]]"#, "[2]"),
+            example(
+                r#"[[{"b": 1, "a": [true]}], [{"a": [1], "b": 1.0}, 2]]"#,
+                "[2]",
+            ),
             example(r#"[["a"], "abc"]"#, "! argument-type"),
             example(r#"["a", ["a"]]"#, "! argument-type"),
             example(r#"[["a"]]"#, "! argument-type"),
@@ -64,7 +67,10 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
         docs: "As `list_concat`, with only the first of equal items; `1`, `1.0` and `true` are equal.",
         examples: &[
             example(r#"[[1, true, 1.0, "1", 0, false]]"#, r#"[1, "1", 0]"#),
-            example(r#"[[{"a": 1}], [{"a": 1.0}, ["b"]], [["b"]]]"#, r#"[{"a": 1}, ["b"]]"#),
+            example(
+                r#"[[{"a": 1}], [{"a": 1.0}, ["b"]], [["b"]]]"#,
+                r#"[{"a": 1}, ["b"]]"#,
+            ),
             example("[5]", "! argument-type"),
         ],
     },
@@ -95,7 +101,10 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
 /// The values and the list of `filter`.
 fn filter_form(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
     let Some(items) = items(argument) else {
-        let message = format!("`filter` takes a list of values and a list, not {}", kind(argument));
+        let message = format!(
+            "`filter` takes a list of values and a list, not {}",
+            kind(argument)
+        );
         return Err(wrong_type(message, "Argument to \"filter\" must be a list"));
     };
     let [values, list] = items else {
@@ -103,7 +112,10 @@ fn filter_form(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
             "\"filter\" expected 2 arguments of the form [values, sequence] but got {} arguments instead",
             items.len()
         );
-        return Err(wrong_type("`filter` takes exactly two lists: values and a list", words));
+        return Err(wrong_type(
+            "`filter` takes exactly two lists: values and a list",
+            words,
+        ));
     };
     Ok((values, list))
 }
@@ -125,7 +137,11 @@ fn filter(argument: &Value, _: Version) -> FunctionResult {
         return Err(wrong_type(message, "\"filter\" filters a list of values").within(0));
     };
     let values: HashSet<EqualityKey> = values.iter().map(EqualityKey::of).collect();
-    Ok(Value::list(kept.iter().filter(|item| !values.contains(&EqualityKey::of(item))).cloned()))
+    Ok(Value::list(
+        kept.iter()
+            .filter(|item| !values.contains(&EqualityKey::of(item)))
+            .cloned(),
+    ))
 }
 
 fn concat(name: &str, argument: &Value) -> FunctionResult {
@@ -137,7 +153,10 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
             let words = format!(
                 "Incorrect arguments to \"{name}\" should be: \"{name}\" : [ [ <value 1>, <value 2> ], [ <value 3>, <value 4> ] ]"
             );
-            return Err(wrong_type(format!("`{name}` takes a list of lists, not {}", kind(other)), words));
+            return Err(wrong_type(
+                format!("`{name}` takes a list of lists, not {}", kind(other)),
+                words,
+            ));
         }
     };
     let mut all = Vec::new();
@@ -155,11 +174,19 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
                     pycompat::json_in_order(argument),
                     pycompat::json_in_order(other)
                 );
-                return Err(wrong_type(format!("`{name}` takes lists, not {}", kind(other)), words).within(at));
+                return Err(wrong_type(
+                    format!("`{name}` takes lists, not {}", kind(other)),
+                    words,
+                )
+                .within(at));
             }
         }
     }
-    let list = if unknown { unknown_of(argument) } else { Value::list(all) };
+    let list = if unknown {
+        unknown_of(argument)
+    } else {
+        Value::list(all)
+    };
     Ok(list.tainted(secret))
 }
 
@@ -167,7 +194,12 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
 fn unique(list: Value) -> Value {
     let mut seen = HashSet::new();
     match list {
-        Value::List(items) => Value::list(items.iter().filter(|item| seen.insert(EqualityKey::of(item))).cloned()),
+        Value::List(items) => Value::list(
+            items
+                .iter()
+                .filter(|item| seen.insert(EqualityKey::of(item)))
+                .cloned(),
+        ),
         other => other,
     }
 }
@@ -193,12 +225,22 @@ fn contains(argument: &Value, _: Version) -> FunctionResult {
         (value, Value::List(items)) => Ok(Value::Bool(pycompat::contains(items.iter(), value))),
         (Value::Text(value), Value::Text(text)) => Ok(Value::Bool(text.contains(value.as_ref()))),
         (value, Value::Text(_)) => {
-            let words = format!("'in <string>' requires string as left operand, not {}", pycompat::type_name(value));
+            let words = format!(
+                "'in <string>' requires string as left operand, not {}",
+                pycompat::type_name(value)
+            );
             Err(wrong_type(format!("a text contains texts, not {}", kind(value)), words).within(0))
         }
         (_, other) => {
             let words = "Second argument to \"contains\" should be a sequence.";
-            Err(wrong_type(format!("`contains` looks into lists and texts, not into {}", kind(other)), words).within(1))
+            Err(wrong_type(
+                format!(
+                    "`contains` looks into lists and texts, not into {}",
+                    kind(other)
+                ),
+                words,
+            )
+            .within(1))
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Heat's functions that depend only on their argument, as rows of tables (decision Heat 5).
 //!
-//! The argument is one value: everything under the function's name. [`HotFunction::form`] checks the written argument,
-//! in which every call is an unknown value; [`HotFunction::run`] computes the result. A mistake that Heat reports only
-//! during evaluation is reported during evaluation here too; an output with such a mistake fails alone.
+//! The argument is one value: everything under the function's name. [`HotFunction::form`] checks
+//! the written argument, in which every call is an unknown value; [`HotFunction::run`] computes the
+//! result. A mistake that Heat reports only during evaluation is reported during evaluation here
+//! too; an output with such a mistake fails alone.
 //!
-//! Not here: reading calls from a template; references (`get_param`, `get_resource`, `get_attr`, `get_file`,
-//! `resource_facade`), except for walking a path ([`paths`]); `if` and the lazy evaluation of `and` and `or`; `yaql`.
+//! Not here: reading calls from a template; references (`get_param`, `get_resource`, `get_attr`,
+//! `get_file`, `resource_facade`), except for walking a path ([`paths`]); `if` and the lazy
+//! evaluation of `and` and `or`; `yaql`.
 
 mod booleans;
 mod cloudformation;

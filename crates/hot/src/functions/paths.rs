@@ -1,14 +1,15 @@
 //! Walks a path into a value, for `get_param` and `get_attr`.
 //!
-//! A key is text or an integer; a boolean counts as an integer. A list and a text are sequences, a text of characters,
-//! and a negative index counts from the end. A path never fails: a missing step gives a default value.
+//! A key is text or an integer; a boolean counts as an integer. A list and a text are sequences, a
+//! text of characters, and a negative index counts from the end. A path never fails: a missing step
+//! gives a default value.
 
 use blueprint::Value;
 
 use super::function::unknown_of;
 
-/// The value at a path of `get_param`. In a sequence, a text key is converted to an integer if possible. A missing step
-/// gives an empty text.
+/// The value at a path of `get_param`. In a sequence, a text key is converted to an integer if
+/// possible. A missing step gives an empty text.
 pub fn parameter(value: &Value, path: &[Value]) -> Value {
     walk(value, path, true).unwrap_or_else(|| Value::from(""))
 }
@@ -63,7 +64,9 @@ fn character(text: &str, index: i64) -> Option<Value> {
     let found = if index >= 0 {
         text.chars().nth(position(index, 0)?)
     } else {
-        text.chars().rev().nth(usize::try_from(index.unsigned_abs()).ok()? - 1)
+        text.chars()
+            .rev()
+            .nth(usize::try_from(index.unsigned_abs()).ok()? - 1)
     };
     found.map(|character| Value::from(character.to_string()))
 }

@@ -1,5 +1,5 @@
-//! Descriptions of the functions that depend on more than their argument: on the template itself, files, conditions, or
-//! the language yaql.
+//! Descriptions of the functions that depend on more than their argument: on the template itself,
+//! files, conditions, or the language yaql.
 //!
 //! The lowering implements these functions; this module has only their documentation.
 
@@ -49,7 +49,10 @@ const REFERENCES: &[Described] = &[
         docs: "`[resource, attribute, path..]`: an attribute of a resource, or what lies at a path in it; an output of a nested \
                template; of a group the attribute of every member. From 2015-10-15 `[resource]` gives all attributes. What does not \
                lie at the path is null. Text that spells a number is no index.",
-        examples: &["{get_attr: [server, first_address]}", "{get_attr: [group, resource.0, name]}"],
+        examples: &[
+            "{get_attr: [server, first_address]}",
+            "{get_attr: [group, resource.0, name]}",
+        ],
     },
     Described {
         name: "get_file",
@@ -73,7 +76,10 @@ const REFERENCES: &[Described] = &[
         docs: "`[condition, then, else]`: one of two values. The condition is a name, a boolean or a call. The value that is not taken \
                may name resources that are not there. From 2021-04-16 `else` may be missing: the entry, item or property is then \
                left out.",
-        examples: &["{if: [is_large, 10, 2]}", "{if: [{equals: [{get_param: env}, prod]}, 10, 2]}"],
+        examples: &[
+            "{if: [is_large, 10, 2]}",
+            "{if: [{equals: [{get_param: env}, prod]}, 10, 2]}",
+        ],
     },
     Described {
         name: "yaql",
@@ -113,7 +119,9 @@ mod tests {
 
     #[test]
     fn every_function_of_a_template_is_described_with_its_versions() {
-        let described = references().iter().map(|one| (one.name, one.since, one.until));
+        let described = references()
+            .iter()
+            .map(|one| (one.name, one.since, one.until));
         let mut described: Vec<_> = functions()
             .filter(|one| one.in_values)
             .map(|one| (one.name, one.since, one.until))

@@ -1,7 +1,8 @@
 //! `repeat`.
 //!
-//! The result has a copy of the template for each combination of values. In a copy, placeholders are replaced by
-//! substring replacement, one placeholder after the other: each replacement works on the result of the previous ones.
+//! The result has a copy of the template for each combination of values. In a copy, placeholders
+//! are replaced by substring replacement, one placeholder after the other: each replacement works
+//! on the result of the previous ones.
 
 use std::cell::Cell;
 
@@ -10,7 +11,8 @@ use expr::codes::ARGUMENT_RANGE;
 use memchr::memmem::Finder;
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, unknown_of, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, unknown_of,
+    wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -36,26 +38,57 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
             r#"{"template": "%x%%y%", "for_each": {"%x%": ["a", "b"], "%y%": ["c", "d"]}, "permutations": false}"#,
             r#"["ac", "bd"]"#,
         ),
-        example(r#"{"template": "x y", "for_each": {"x": ["y"], "y": ["z"]}}"#, r#"["z z"]"#),
-        example(r#"{"template": "v", "for_each": {"v": {"a": 1, "b": 2}}}"#, r#"["a", "b"]"#),
+        example(
+            r#"{"template": "x y", "for_each": {"x": ["y"], "y": ["z"]}}"#,
+            r#"["z z"]"#,
+        ),
+        example(
+            r#"{"template": "v", "for_each": {"v": {"a": 1, "b": 2}}}"#,
+            r#"["a", "b"]"#,
+        ),
         example(r#"{"template": "v", "for_each": {"v": null}}"#, "[]"),
-        example(r#"{"template": ["v", 1, null], "for_each": {"v": ["a"]}}"#, r#"[["a", 1, null]]"#),
+        example(
+            r#"{"template": ["v", 1, null], "for_each": {"v": ["a"]}}"#,
+            r#"[["a", 1, null]]"#,
+        ),
         example(r#"{"template": 5, "for_each": {"v": [1, 2]}}"#, "[5, 5]"),
-        example(r#"{"template": "ab", "for_each": {"": ["-"]}}"#, r#"["-a-b-"]"#),
-        example(r#"{"template": "v", "for_each": {"v": ["a"], "w": ["b"], "x": null}, "permutations": false}"#, "[]"),
-        example(r#"{"template": "none", "for_each": {"v": [1]}}"#, "! argument-type"),
-        example(r#"{"template": "v", "for_each": {"v": "ab"}}"#, "! argument-type"),
+        example(
+            r#"{"template": "ab", "for_each": {"": ["-"]}}"#,
+            r#"["-a-b-"]"#,
+        ),
+        example(
+            r#"{"template": "v", "for_each": {"v": ["a"], "w": ["b"], "x": null}, "permutations": false}"#,
+            "[]",
+        ),
+        example(
+            r#"{"template": "none", "for_each": {"v": [1]}}"#,
+            "! argument-type",
+        ),
+        example(
+            r#"{"template": "v", "for_each": {"v": "ab"}}"#,
+            "! argument-type",
+        ),
         example(r#"{"template": "v", "for_each": {}}"#, "! argument-type"),
         example(r#"{"template": "v", "for_each": ["a"]}"#, "! argument-type"),
-        example(r#"{"template": "v", "for_each": {"v": ["a"]}, "permutations": "no"}"#, "! argument-type"),
-        example(r#"{"template": "v", "for_each": {"v": {"a": 1}}, "permutations": false}"#, "! argument-type"),
+        example(
+            r#"{"template": "v", "for_each": {"v": ["a"]}, "permutations": "no"}"#,
+            "! argument-type",
+        ),
+        example(
+            r#"{"template": "v", "for_each": {"v": {"a": 1}}, "permutations": false}"#,
+            "! argument-type",
+        ),
         example(
             r#"{"template": "v", "for_each": {"v": ["a"], "w": ["b", "c"]}, "permutations": false}"#,
             "! argument-range",
         ),
         example(r#"{"template": "v"}"#, "! argument-type"),
         example("[]", "! argument-type"),
-        example_in(Version::V2015_10_15, r#"{"template": "v", "for_each": {"v": {"a": 1}}}"#, "! argument-type"),
+        example_in(
+            Version::V2015_10_15,
+            r#"{"template": "v", "for_each": {"v": {"a": 1}}}"#,
+            "! argument-type",
+        ),
         example_in(
             Version::V2016_10_14,
             r#"{"template": "v", "for_each": {"v": ["a"]}, "permutations": "no"}"#,
@@ -76,11 +109,19 @@ struct RepeatArguments<'a> {
 
 fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, ValueRefusal> {
     let Some(entries) = argument.as_map() else {
-        let message = format!("`repeat` takes a map of `template` and `for_each`, not {}", kind(argument));
+        let message = format!(
+            "`repeat` takes a map of `template` and `for_each`, not {}",
+            kind(argument)
+        );
         return Err(wrong_type(message, "Arguments to \"repeat\" must be a map"));
     };
-    let (Some(for_each), Some(template)) = (entries.get("for_each"), entries.get("template")) else {
-        let missing = if entries.contains_key("for_each") { "template" } else { "for_each" };
+    let (Some(for_each), Some(template)) = (entries.get("for_each"), entries.get("template"))
+    else {
+        let missing = if entries.contains_key("for_each") {
+            "template"
+        } else {
+            "for_each"
+        };
         let example = "repeat:\n              template: This is %var%\n              for_each:\n                %var%: ['a', 'b', 'c']";
         let words = pycompat::repr_text(&format!("\"repeat\" syntax should be {example}"));
         return Err(wrong_type(format!("`repeat` needs `{missing}`"), words));
@@ -94,7 +135,11 @@ fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, Valu
         }
         _ => true,
     };
-    Ok(RepeatArguments { template, for_each, permutations })
+    Ok(RepeatArguments {
+        template,
+        for_each,
+        permutations,
+    })
 }
 
 fn form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
@@ -103,7 +148,11 @@ fn form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
         Value::Map(_) | Value::Unknown(_) => Ok(()),
         other => {
             let message = format!("`for_each` must be a map, not {}", kind(other));
-            Err(wrong_type(message, "The \"for_each\" argument to \"repeat\" must contain a map").within("for_each"))
+            Err(wrong_type(
+                message,
+                "The \"for_each\" argument to \"repeat\" must contain a map",
+            )
+            .within("for_each"))
         }
     }
 }
@@ -112,17 +161,28 @@ fn repeat(argument: &Value, version: Version) -> FunctionResult {
     counted(argument, version, &mut 0)
 }
 
-/// Computes `repeat`, and adds the bytes of all intermediate copies to `work`. These may be much larger than the
-/// result.
+/// Computes `repeat`, and adds the bytes of all intermediate copies to `work`. These may be much
+/// larger than the result.
 pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> FunctionResult {
-    let RepeatArguments { template, for_each, permutations } = parse(argument, version)?;
+    let RepeatArguments {
+        template,
+        for_each,
+        permutations,
+    } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
     let entries = match for_each.unmarked() {
         Value::Unknown(_) => return unknown(),
         Value::Map(entries) => entries,
         other => {
-            let words = format!("'{}' object has no attribute 'items'", pycompat::type_name(other));
-            return Err(wrong_type(format!("`for_each` must be a map, not {}", kind(other)), words).within("for_each"));
+            let words = format!(
+                "'{}' object has no attribute 'items'",
+                pycompat::type_name(other)
+            );
+            return Err(wrong_type(
+                format!("`for_each` must be a map, not {}", kind(other)),
+                words,
+            )
+            .within("for_each"));
         }
     };
     if entries.is_empty() {
@@ -141,18 +201,28 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         if !value.is_null() {
             lengths.push((key, values.len()));
         }
-        loops.push(Loop { key, finder: Finder::new(key.as_bytes()), values });
+        loops.push(Loop {
+            key,
+            finder: Finder::new(key.as_bytes()),
+            values,
+        });
     }
     if let (false, Some((first, length))) = (permutations, lengths.first())
         && let Some((other, differs)) = lengths.iter().find(|(_, other)| other != length)
     {
-        let message =
-            format!("`{first}` has {length} values and `{other}` has {differs}; in step they must be as many");
+        let message = format!(
+            "`{first}` has {length} values and `{other}` has {differs}; in step they must be as many"
+        );
         let words = "For repeat, the length of for_each values should be equal if no nested loop.";
-        return Err(ValueRefusal::new(&ARGUMENT_RANGE, message).heat(words).within(other.as_ref()).within("for_each"));
+        return Err(ValueRefusal::new(&ARGUMENT_RANGE, message)
+            .heat(words)
+            .within(other.as_ref())
+            .within("for_each"));
     }
     let turns = if permutations {
-        loops.iter().try_fold(1_usize, |product, one| product.checked_mul(one.values.len()))
+        loops.iter().try_fold(1_usize, |product, one| {
+            product.checked_mul(one.values.len())
+        })
     } else {
         loops.iter().map(|one| one.values.len()).min()
     };
@@ -168,13 +238,24 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         // The last loop runs fastest.
         let mut rest = turn;
         for (at, one) in loops.iter().enumerate().rev() {
-            picked[at] = if permutations { rest % one.values.len() } else { turn };
+            picked[at] = if permutations {
+                rest % one.values.len()
+            } else {
+                turn
+            };
             rest /= if permutations { one.values.len() } else { 1 };
         }
-        match (Copying { loops: &loops, picked: &picked, bytes_left: &left }).copy(template) {
+        match (Copying {
+            loops: &loops,
+            picked: &picked,
+            bytes_left: &left,
+        })
+        .copy(template)
+        {
             Ok(copy) => copies.push(copy),
             Err(refusal) => {
-                // A mistake in a value gives a better message than the excess size, unless many values are wrong.
+                // A mistake in a value gives a better message than the excess size, unless many
+                // values are wrong.
                 *work += (expr::MAX_VALUE_BYTES - left.get()) / 8;
                 return Err(refusal);
             }
@@ -192,11 +273,15 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// The byte positions of the placeholder in a text, without overlaps. An empty placeholder is before each character
-    /// and at the end.
+    /// The byte positions of the placeholder in a text, without overlaps. An empty placeholder is
+    /// before each character and at the end.
     fn places(&self, text: &str) -> Vec<usize> {
         match self.key.is_empty() {
-            true => text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(),
+            true => text
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([text.len()])
+                .collect(),
             false => self.finder.find_iter(text.as_bytes()).collect(),
         }
     }
@@ -216,7 +301,12 @@ fn replaced(text: &str, length: usize, places: &[usize], value: &str) -> String 
 }
 
 /// The values of a placeholder.
-fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Result<Vec<Value>, ValueRefusal> {
+fn values(
+    key: &Name,
+    value: &Value,
+    permutations: bool,
+    version: Version,
+) -> Result<Vec<Value>, ValueRefusal> {
     let maps = permutations && version >= Version::V2016_10_14;
     match (items(value), value.unmarked()) {
         (Some(items), _) => Ok(items.to_vec()),
@@ -224,11 +314,19 @@ fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Re
         (_, Value::Map(entries)) if maps => Ok(entries.keys().cloned().map(Value::Text).collect()),
         (_, other) => {
             let wanted = if maps { "lists or maps" } else { "lists" };
-            let words = format!("The values of the \"for_each\" argument to \"repeat\" must be {wanted}");
-            let message = format!("the values of `{key}` must be {wanted}, not {}", kind(other));
-            let refusal = wrong_type(message, words).within(key.as_ref()).within("for_each");
+            let words =
+                format!("The values of the \"for_each\" argument to \"repeat\" must be {wanted}");
+            let message = format!(
+                "the values of `{key}` must be {wanted}, not {}",
+                kind(other)
+            );
+            let refusal = wrong_type(message, words)
+                .within(key.as_ref())
+                .within("for_each");
             Err(match other {
-                Value::Map(_) if permutations => refusal.help("use `heat_template_version: 2016-10-14` or later"),
+                Value::Map(_) if permutations => {
+                    refusal.help("use `heat_template_version: 2016-10-14` or later")
+                }
                 _ => refusal,
             })
         }
@@ -248,7 +346,8 @@ impl Copying<'_> {
     fn charge(&self, bytes: usize) -> Result<(), ValueRefusal> {
         let left = self.bytes_left.get().checked_sub(bytes);
         self.bytes_left.set(left.unwrap_or(0));
-        left.map(|_| ()).ok_or_else(|| super::function::too_large("repeat"))
+        left.map(|_| ())
+            .ok_or_else(|| super::function::too_large("repeat"))
     }
 
     fn copy(&self, template: &Value) -> FunctionResult {
@@ -256,7 +355,8 @@ impl Copying<'_> {
         match template {
             Value::Text(text) => self.replace(text),
             Value::List(items) => {
-                let items: Result<Vec<Value>, ValueRefusal> = items.iter().map(|item| self.copy(item)).collect();
+                let items: Result<Vec<Value>, ValueRefusal> =
+                    items.iter().map(|item| self.copy(item)).collect();
                 items.map(Value::list)
             }
             Value::Map(entries) => {
@@ -273,7 +373,9 @@ impl Copying<'_> {
                     }
                 }
                 // A map with an unknown key is unknown.
-                Ok(unknown.unwrap_or_else(|| Value::Map(copy.into())).tainted(secret))
+                Ok(unknown
+                    .unwrap_or_else(|| Value::Map(copy.into()))
+                    .tainted(secret))
             }
             Value::Secret(inner) => self.copy(inner).map(Value::secret),
             other => Ok(other.clone()),
@@ -289,18 +391,35 @@ impl Copying<'_> {
             let occurs = !places.is_empty();
             match value.unmarked() {
                 Value::Text(value) if occurs => {
-                    // Each replacement works on the result of the previous ones, so the text can double each time.
-                    self.charge(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
+                    // Each replacement works on the result of the previous ones, so the text can
+                    // double each time.
+                    self.charge(
+                        current
+                            .len()
+                            .saturating_add(places.len().saturating_mul(value.len())),
+                    )?;
                     written = Some(replaced(current, one.key.len(), &places, value));
                 }
                 Value::Text(_) => {}
-                Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.split_secret().1)),
+                Value::Unknown(_) if occurs => {
+                    return Ok(unknown_of(value).tainted(secret || value.split_secret().1));
+                }
                 Value::Unknown(_) => {}
                 other => {
-                    let words = format!("replace() argument 2 must be str, not {}", pycompat::type_name(other));
-                    let message = format!("the values of `{}` must be texts, not {}", one.key, kind(other));
+                    let words = format!(
+                        "replace() argument 2 must be str, not {}",
+                        pycompat::type_name(other)
+                    );
+                    let message = format!(
+                        "the values of `{}` must be texts, not {}",
+                        one.key,
+                        kind(other)
+                    );
                     let refusal = wrong_type(message, words).help("quote it");
-                    return Err(refusal.within(*at).within(one.key.as_ref()).within("for_each"));
+                    return Err(refusal
+                        .within(*at)
+                        .within(one.key.as_ref())
+                        .within("for_each"));
                 }
             }
             secret |= occurs && value.split_secret().1;

@@ -27,7 +27,11 @@ fn gives(function: &HotFunction, argument: &Value, version: Version) -> String {
 fn every_example_evaluates_to_its_result() {
     let mut wrong = Vec::new();
     for function in functions() {
-        assert!(function.docs.ends_with('.') && function.examples.len() > 1, "{}", function.name);
+        assert!(
+            function.docs.ends_with('.') && function.examples.len() > 1,
+            "{}",
+            function.name
+        );
         for example in function.examples {
             let version = example.version.unwrap_or_else(|| latest(function));
             let found = gives(function, &json(example.argument), version);
@@ -36,7 +40,10 @@ fn every_example_evaluates_to_its_result() {
                 None => pycompat::json(&json(example.expected)),
             };
             if found != expected {
-                wrong.push(format!("{}: {} gives {found}, not {expected}", function.name, example.argument));
+                wrong.push(format!(
+                    "{}: {} gives {found}, not {expected}",
+                    function.name, example.argument
+                ));
             }
         }
     }
@@ -46,15 +53,26 @@ fn every_example_evaluates_to_its_result() {
 #[test]
 fn every_refusal_has_heats_message_and_a_valid_place() {
     for function in functions() {
-        for example in function.examples.iter().filter(|example| example.expected.starts_with('!')) {
+        for example in function
+            .examples
+            .iter()
+            .filter(|example| example.expected.starts_with('!'))
+        {
             let version = example.version.unwrap_or_else(|| latest(function));
             let argument = json(example.argument);
-            let refused =
-                (function.form)(&argument, version).and_then(|()| function.run(&argument, version).map(|_| ()));
+            let refused = (function.form)(&argument, version)
+                .and_then(|()| function.run(&argument, version).map(|_| ()));
             let refusal = refused.expect_err("the example is refused");
-            assert!(refusal.heat.is_some(), "{} {}", function.name, example.argument);
             assert!(
-                refusal.message.starts_with(|first: char| first == '`' || first.is_lowercase()),
+                refusal.heat.is_some(),
+                "{} {}",
+                function.name,
+                example.argument
+            );
+            assert!(
+                refusal
+                    .message
+                    .starts_with(|first: char| first == '`' || first.is_lowercase()),
                 "{}",
                 refusal.message
             );
@@ -62,9 +80,13 @@ fn every_refusal_has_heats_message_and_a_valid_place() {
             for step in &refusal.path {
                 let inner = match step {
                     expr::ValueStep::Key(key) => at.get(key).cloned(),
-                    expr::ValueStep::Index(index) => at.as_list().and_then(|items| items.get(*index)).cloned(),
+                    expr::ValueStep::Index(index) => {
+                        at.as_list().and_then(|items| items.get(*index)).cloned()
+                    }
                 };
-                at = inner.unwrap_or_else(|| panic!("{} {}: {:?}", function.name, example.argument, refusal.path));
+                at = inner.unwrap_or_else(|| {
+                    panic!("{} {}: {:?}", function.name, example.argument, refusal.path)
+                });
             }
         }
     }
@@ -80,12 +102,35 @@ fn calls_are_accepted_as_arguments() {
     for (name, argument, good) in [
         ("list_join", call.clone(), false),
         ("list_join", Value::list(["-".into(), call.clone()]), true),
-        ("str_replace", Value::map([("template", call.clone()), ("params", call.clone())]), true),
-        ("repeat", Value::map([("template", call.clone()), ("for_each", call.clone())]), true),
-        ("repeat", Value::map([("template", "a".into()), ("for_each", Value::map([("a", call.clone())]))]), true),
+        (
+            "str_replace",
+            Value::map([("template", call.clone()), ("params", call.clone())]),
+            true,
+        ),
+        (
+            "repeat",
+            Value::map([("template", call.clone()), ("for_each", call.clone())]),
+            true,
+        ),
+        (
+            "repeat",
+            Value::map([
+                ("template", "a".into()),
+                ("for_each", Value::map([("a", call.clone())])),
+            ]),
+            true,
+        ),
         ("repeat", call.clone(), false),
         ("make_url", call.clone(), false),
-        ("make_url", Value::map([("host", call.clone()), ("port", call.clone()), ("query", call.clone())]), true),
+        (
+            "make_url",
+            Value::map([
+                ("host", call.clone()),
+                ("port", call.clone()),
+                ("query", call.clone()),
+            ]),
+            true,
+        ),
         ("map_merge", call.clone(), true),
         ("str_split", call.clone(), true),
         ("digest", call.clone(), true),
@@ -96,7 +141,11 @@ fn calls_are_accepted_as_arguments() {
         ("Fn::Select", call.clone(), false),
     ] {
         let function = function(name).expect("a row");
-        assert_eq!((function.form)(&argument, latest(function)).is_ok(), good, "{name} {argument}");
+        assert_eq!(
+            (function.form)(&argument, latest(function)).is_ok(),
+            good,
+            "{name} {argument}"
+        );
     }
 }
 
@@ -105,33 +154,78 @@ fn parts_may_be_unknown_or_secret() {
     let secret = Value::from("s").secret();
     let run = |name: &str, argument: Value| {
         let function = function(name).expect("a row");
-        function.run(&argument, latest(function)).expect("a value").to_string()
+        function
+            .run(&argument, latest(function))
+            .expect("a value")
+            .to_string()
     };
     let pair = || Value::map([("a", unknown()), ("b", secret.clone())]);
     assert_eq!(
-        run("map_merge", Value::list([pair(), Value::map([("c", 1.into())])])),
+        run(
+            "map_merge",
+            Value::list([pair(), Value::map([("c", 1.into())])])
+        ),
         r#"{"a": (known on deploy), "b": (secret), "c": 1}"#
     );
-    assert_eq!(run("map_merge", Value::list([pair(), unknown()])), "(secret)".replace("secret", "known on deploy"));
+    assert_eq!(
+        run("map_merge", Value::list([pair(), unknown()])),
+        "(secret)".replace("secret", "known on deploy")
+    );
     assert_eq!(run("map_merge", Value::list([pair().secret()])), "(secret)");
-    assert_eq!(run("list_concat", Value::list([Value::list([unknown(), 1.into()])])), "[(known on deploy), 1]");
-    assert_eq!(run("list_join", Value::list(["-".into(), Value::list([secret.clone()])])), "(secret)");
-    assert_eq!(run("list_join", Value::list(["-".into(), Value::list([unknown()])])), "(known on deploy)");
+    assert_eq!(
+        run(
+            "list_concat",
+            Value::list([Value::list([unknown(), 1.into()])])
+        ),
+        "[(known on deploy), 1]"
+    );
+    assert_eq!(
+        run(
+            "list_join",
+            Value::list(["-".into(), Value::list([secret.clone()])])
+        ),
+        "(secret)"
+    );
+    assert_eq!(
+        run(
+            "list_join",
+            Value::list(["-".into(), Value::list([unknown()])])
+        ),
+        "(known on deploy)"
+    );
     let each = Value::map([("%", Value::list([unknown(), secret.clone(), "x".into()]))]);
     let template = Value::map([("k", "a%".into()), ("l", "b".into())]);
     assert_eq!(
-        run("repeat", Value::map([("template", template), ("for_each", each.clone())])),
+        run(
+            "repeat",
+            Value::map([("template", template), ("for_each", each.clone())])
+        ),
         r#"[{"k": (known on deploy), "l": "b"}, {"k": (secret), "l": "b"}, {"k": "ax", "l": "b"}]"#
     );
     let keyed = Value::map([("%", 1.into())]);
     assert_eq!(
-        run("repeat", Value::map([("template", keyed), ("for_each", each)])),
+        run(
+            "repeat",
+            Value::map([("template", keyed), ("for_each", each)])
+        ),
         r#"[(known on deploy), (secret), {"x": 1}]"#
     );
-    let replaced = Value::list([pair(), Value::map([("values", Value::map([("s", "t".into())]))])]);
-    assert_eq!(run("map_replace", replaced), r#"{"a": (known on deploy), "b": (secret)}"#);
-    assert_eq!(run("Fn::Select", Value::list(["a".into(), pair()])), "(known on deploy)");
-    assert_eq!(run("Fn::Select", Value::list(["b".into(), pair()])), "(secret)");
+    let replaced = Value::list([
+        pair(),
+        Value::map([("values", Value::map([("s", "t".into())]))]),
+    ]);
+    assert_eq!(
+        run("map_replace", replaced),
+        r#"{"a": (known on deploy), "b": (secret)}"#
+    );
+    assert_eq!(
+        run("Fn::Select", Value::list(["a".into(), pair()])),
+        "(known on deploy)"
+    );
+    assert_eq!(
+        run("Fn::Select", Value::list(["b".into(), pair()])),
+        "(secret)"
+    );
 }
 
 #[test]
@@ -140,7 +234,13 @@ fn paths_lead_into_maps_lists_and_texts() {
     let texts = |path: &str| -> Vec<String> {
         let path = json(path);
         let path = path.as_list().unwrap_or_default();
-        [paths::parameter(&value, path), paths::attribute(&value, path)].iter().map(ToString::to_string).collect()
+        [
+            paths::parameter(&value, path),
+            paths::attribute(&value, path),
+        ]
+        .iter()
+        .map(ToString::to_string)
+        .collect()
     };
     for (path, parameter, attribute) in [
         ("[]", value.to_string().as_str(), value.to_string().as_str()),

@@ -4,7 +4,8 @@ use blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, INDEX_OUT_OF_RANGE};
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, any, example, example_in, items, kind, shortened, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, any, example, example_in, items, kind, shortened,
+    wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -22,7 +23,10 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
         docs: "`[delimiter, list..]`: the items of the lists, joined with the delimiter. Null is an empty text, maps and lists \
                become JSON; numbers and booleans are refused.",
         examples: &[
-            example(r#"[",", ["a", null, {"b": 1}], ["c"]]"#, r#""a,,{\"b\": 1},c""#),
+            example(
+                r#"[",", ["a", null, {"b": 1}], ["c"]]"#,
+                r#""a,,{\"b\": 1},c""#,
+            ),
             example(r#"["-", ["a", 1]]"#, "! argument-type"),
             example(r#"["-", null, "", ["a"]]"#, r#""a""#),
             example(r#"["-", [["a", 2.0]]]"#, r#""[\"a\", 2.0]""#),
@@ -30,8 +34,16 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
             example(r#"[1, ["a"]]"#, "! argument-type"),
             example(r#"["-"]"#, "! argument-type"),
             example_in(Version::V2013_05_23, r#"["-", ["a", null]]"#, r#""a-""#),
-            example_in(Version::V2013_05_23, r#"["-", ["a", ["b"]]]"#, "! argument-type"),
-            example_in(Version::V2013_05_23, r#"["-", ["a"], ["b"]]"#, "! argument-type"),
+            example_in(
+                Version::V2013_05_23,
+                r#"["-", ["a", ["b"]]]"#,
+                "! argument-type",
+            ),
+            example_in(
+                Version::V2013_05_23,
+                r#"["-", ["a"], ["b"]]"#,
+                "! argument-type",
+            ),
             example_in(Version::V2013_05_23, r#"["-", ""]"#, "! argument-type"),
         ],
     },
@@ -85,14 +97,23 @@ pub(super) fn joinable<'a>(
 ) -> Result<(&'a Value, &'a [Value]), ValueRefusal> {
     let many = joins_much(name, version);
     match items(argument) {
-        Some([delimiter, lists @ ..]) if lists.len() == 1 || (many && !lists.is_empty()) => Ok((delimiter, lists)),
+        Some([delimiter, lists @ ..]) if lists.len() == 1 || (many && !lists.is_empty()) => {
+            Ok((delimiter, lists))
+        }
         _ => {
             let dots = if many { " ..." } else { "" };
-            let wanted = if many { "a delimiter and lists" } else { "a delimiter and one list" };
+            let wanted = if many {
+                "a delimiter and lists"
+            } else {
+                "a delimiter and one list"
+            };
             let words = format!(
                 "Incorrect arguments to \"{name}\" should be: \"{name}\" : [ \" \", [ \"str1\", \"str2\"]{dots}]"
             );
-            Err(wrong_type(format!("`{name}` takes a list of {wanted}"), words))
+            Err(wrong_type(
+                format!("`{name}` takes a list of {wanted}"),
+                words,
+            ))
         }
     }
 }
@@ -104,17 +125,34 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> FunctionRe
     let mut parts: Vec<(&Value, usize, usize)> = Vec::new();
     for (at, list) in lists.iter().enumerate() {
         match items(list) {
-            Some(items) => parts.extend(items.iter().enumerate().map(|(inner, item)| (item, at + 1, inner))),
-            None if if many { !pycompat::truth(list) } else { list.is_null() } => {}
+            Some(items) => parts.extend(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(inner, item)| (item, at + 1, inner)),
+            ),
+            None if if many {
+                !pycompat::truth(list)
+            } else {
+                list.is_null()
+            } => {}
             None => {
                 let message = format!("`{name}` joins lists, not {}", kind(list));
-                return Err(wrong_type(message, format!("\"{name}\" must operate on a list")).within(at + 1));
+                return Err(
+                    wrong_type(message, format!("\"{name}\" must operate on a list"))
+                        .within(at + 1),
+                );
             }
         }
     }
     let Value::Text(delimiter) = delimiter else {
-        let message = format!("the delimiter of `{name}` must be text, not {}", kind(delimiter));
-        return Err(wrong_type(message, format!("\"{name}\" delimiter must be a string")).within(0));
+        let message = format!(
+            "the delimiter of `{name}` must be text, not {}",
+            kind(delimiter)
+        );
+        return Err(
+            wrong_type(message, format!("\"{name}\" delimiter must be a string")).within(0),
+        );
     };
     super::function::within_bounds(name, delimiter.len().saturating_mul(parts.len()))?;
     let mut out = String::new();
@@ -127,7 +165,11 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> FunctionRe
             Value::Text(text) => out.push_str(text),
             Value::List(_) | Value::Map(_) if many => out.push_str(&pycompat::json(item)),
             other => {
-                let wanted = if many { "string, map or list" } else { "strings" };
+                let wanted = if many {
+                    "string, map or list"
+                } else {
+                    "strings"
+                };
                 let words = format!("Items to join must be {wanted} not {}", shortened(other));
                 let refusal = wrong_type(format!("`{name}` does not join {}", kind(other)), words);
                 let refusal = if matches!(other, Value::List(_) | Value::Map(_)) {
@@ -149,9 +191,10 @@ fn split_words() -> String {
 /// The form of `str_split`: neither text nor map.
 fn split_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     match argument.unmarked() {
-        Value::Text(_) | Value::Map(_) => {
-            Err(wrong_type("`str_split` takes a list of a delimiter, a text and perhaps an index", split_words()))
-        }
+        Value::Text(_) | Value::Map(_) => Err(wrong_type(
+            "`str_split` takes a list of a delimiter, a text and perhaps an index",
+            split_words(),
+        )),
         _ => any(argument, version),
     }
 }
@@ -159,14 +202,24 @@ fn split_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
 fn split(argument: &Value, version: Version) -> FunctionResult {
     split_form(argument, version)?;
     let Some([delimiter, text, rest @ ..]) = items(argument) else {
-        return Err(wrong_type("`str_split` takes a list of a delimiter, a text and perhaps an index", split_words()));
+        return Err(wrong_type(
+            "`str_split` takes a list of a delimiter, a text and perhaps an index",
+            split_words(),
+        ));
     };
     let text = match text {
         Value::Null => return Ok(Value::Null),
         Value::Text(text) => text,
         other => {
-            let words = format!("'{}' object has no attribute 'split'", pycompat::type_name(other));
-            return Err(wrong_type(format!("`str_split` splits text, not {}", kind(other)), words).within(1));
+            let words = format!(
+                "'{}' object has no attribute 'split'",
+                pycompat::type_name(other)
+            );
+            return Err(wrong_type(
+                format!("`str_split` splits text, not {}", kind(other)),
+                words,
+            )
+            .within(1));
         }
     };
     let parts: Vec<Value> = match delimiter {
@@ -174,26 +227,41 @@ fn split(argument: &Value, version: Version) -> FunctionResult {
         Value::Text(delimiter) => split_at(text, delimiter)?,
         other => {
             let words = format!("must be str or None, not {}", pycompat::type_name(other));
-            return Err(
-                wrong_type(format!("the delimiter of `str_split` must be text, not {}", kind(other)), words).within(0)
-            );
+            return Err(wrong_type(
+                format!(
+                    "the delimiter of `str_split` must be text, not {}",
+                    kind(other)
+                ),
+                words,
+            )
+            .within(0));
         }
     };
-    let Some(index) = rest.first() else { return Ok(Value::list(parts)) };
-    let words = |words: String| match index {
+    let Some(index) = rest.first() else {
+        return Ok(Value::list(parts));
+    };
+    let words = |words: String| {
+        match index {
         Value::Text(_) | Value::Float(_) => {
             "Incorrect index to \"str_split\" should be: \"str_split\" : [ \",\", \"apples,pears\", <index>]".to_owned()
         }
         _ => words,
+    }
     };
-    let at = pycompat::integer(index)
-        .map_err(|error| wrong_type("the index of `str_split` is no integer", words(error)).within(2))?;
+    let at = pycompat::integer(index).map_err(|error| {
+        wrong_type("the index of `str_split` is no integer", words(error)).within(2)
+    })?;
     let last = parts.len() as i64 - 1;
     let picked = at.as_int().and_then(|at| super::paths::at(&parts, at));
     picked.cloned().ok_or_else(|| {
-        ValueRefusal::new(&INDEX_OUT_OF_RANGE, format!("the text has no part {at}: {} of them", parts.len()))
-            .heat(format!("Incorrect index to \"str_split\" should be between 0 and {last}"))
-            .within(2)
+        ValueRefusal::new(
+            &INDEX_OUT_OF_RANGE,
+            format!("the text has no part {at}: {} of them", parts.len()),
+        )
+        .heat(format!(
+            "Incorrect index to \"str_split\" should be between 0 and {last}"
+        ))
+        .within(2)
     })
 }
 

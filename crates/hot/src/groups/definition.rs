@@ -1,6 +1,8 @@
 //! The definition of the members of a group, as an expression.
 
-use blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, TypeId, Value};
+use blueprint::{
+    Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, TypeId, Value,
+};
 use diag::{Span, Spanned};
 
 use crate::expressions::{FACADE, call, named, reference};
@@ -8,8 +10,8 @@ use crate::kinds::{STACK, definition_property};
 use crate::native::indexed;
 use dialect::ExpansionContext;
 
-/// The expansion of a group from its definition, and the inputs of its document: the computed parts of the definition
-/// of members.
+/// The expansion of a group from its definition, and the inputs of its document: the computed parts
+/// of the definition of members.
 pub(crate) fn expansion(
     kind: Spanned<TypeId>,
     spec: Expr,
@@ -18,8 +20,14 @@ pub(crate) fn expansion(
     metadata: Option<Expr>,
 ) -> (Expansion, Vec<(Spanned<Name>, Expr)>) {
     // The metadata of the group.
-    let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
-    let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
+    let says = metadata
+        .map(|said| (named("metadata", spec_key), said))
+        .into_iter()
+        .collect();
+    let mut inputs = vec![(
+        named(FACADE, spec_key),
+        Expr::new(ExprKind::Map(says), spec_key),
+    )];
     let member = match part(&spec, definition_property(&kind.item)) {
         Some(member) if kind.item.as_ref() == STACK => {
             if let ExprKind::Map(entries) = &member.kind {
@@ -30,13 +38,26 @@ pub(crate) fn expansion(
         Some(member) => lift_computed_parts(member, &mut inputs),
         None => Expr::new(ExprKind::Map(Vec::new()), spec.span),
     };
-    (Expansion { kind, spec, spec_key, member, policy, reads: Vec::new() }, inputs)
+    (
+        Expansion {
+            kind,
+            spec,
+            spec_key,
+            member,
+            policy,
+            reads: Vec::new(),
+        },
+        inputs,
+    )
 }
 
 /// The value of a key in a map expression; `None` for other expressions.
 pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
-        ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .find(|(name, _)| name.item.as_ref() == key)
+            .map(|(_, value)| value),
         _ => None,
     }
 }
@@ -45,9 +66,17 @@ pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
 pub(super) fn lift_computed_parts(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(_) | ExprKind::Error => return expr.clone(),
-        ExprKind::List(items) => ExprKind::List(items.iter().map(|item| lift_computed_parts(item, inputs)).collect()),
+        ExprKind::List(items) => ExprKind::List(
+            items
+                .iter()
+                .map(|item| lift_computed_parts(item, inputs))
+                .collect(),
+        ),
         ExprKind::Map(entries) => ExprKind::Map(
-            entries.iter().map(|(key, value)| (key.clone(), lift_computed_parts(value, inputs))).collect(),
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), lift_computed_parts(value, inputs)))
+                .collect(),
         ),
         _ => {
             let name = named(&format!("={}", inputs.len() - 1), expr.span);
@@ -62,31 +91,56 @@ pub(super) fn lift_computed_parts(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, 
 pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(value) => ExprKind::Literal(indexed(value, variable, name)),
-        ExprKind::List(items) => ExprKind::List(items.iter().map(|item| with_index(item, variable, name)).collect()),
-        ExprKind::Map(entries) => {
-            ExprKind::Map(entries.iter().map(|(key, value)| (key.clone(), with_index(value, variable, name))).collect())
-        }
+        ExprKind::List(items) => ExprKind::List(
+            items
+                .iter()
+                .map(|item| with_index(item, variable, name))
+                .collect(),
+        ),
+        ExprKind::Map(entries) => ExprKind::Map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), with_index(value, variable, name)))
+                .collect(),
+        ),
         ExprKind::Error => ExprKind::Error,
         _ => {
             let text = |text: &str| Expr::literal(Value::text(text), expr.span);
-            return call("(index)", expr.span, vec![expr.clone(), text(variable), text(name)], expr.span);
+            return call(
+                "(index)",
+                expr.span,
+                vec![expr.clone(), text(variable), text(name)],
+                expr.span,
+            );
         }
     };
     Expr::new(kind, expr.span)
 }
 
-/// The lifted definition without the parts that are known to be omitted; `None` if it is omitted as a whole.
-pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &ExpansionContext<'_>) -> Option<Expr> {
+/// The lifted definition without the parts that are known to be omitted; `None` if it is omitted as
+/// a whole.
+pub(super) fn without_omitted(
+    written: &Expr,
+    lifted: &Expr,
+    place: &ExpansionContext<'_>,
+) -> Option<Expr> {
     if expr::may_omit(written) {
         let listed = Expr::new(ExprKind::List(vec![written.clone()]), written.span);
-        if (place.evaluate)(&listed).as_list().is_some_and(<[Value]>::is_empty) {
+        if (place.evaluate)(&listed)
+            .as_list()
+            .is_some_and(<[Value]>::is_empty)
+        {
             return None;
         }
     }
     let kind = match (&written.kind, &lifted.kind) {
         (ExprKind::List(written), ExprKind::List(lifted)) => {
             let items = written.iter().zip(lifted);
-            ExprKind::List(items.filter_map(|(written, lifted)| without_omitted(written, lifted, place)).collect())
+            ExprKind::List(
+                items
+                    .filter_map(|(written, lifted)| without_omitted(written, lifted, place))
+                    .collect(),
+            )
         }
         (ExprKind::Map(written), ExprKind::Map(lifted)) => {
             let entries = written.iter().zip(lifted);
@@ -113,7 +167,10 @@ pub(super) fn known_keys_map(expr: &Expr, value: &Value) -> Option<Expr> {
         return nothing();
     }
     let entry = |key: &Name| {
-        let path = vec![Accessor { kind: AccessorKind::Name(key.clone()), span: expr.span }];
+        let path = vec![Accessor {
+            kind: AccessorKind::Name(key.clone()),
+            span: expr.span,
+        }];
         let inner = Expr::new(ExprKind::Access(Box::new(expr.clone()), path), expr.span);
         (Spanned::new(key.clone(), expr.span), inner)
     };

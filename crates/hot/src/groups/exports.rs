@@ -26,11 +26,18 @@ impl GroupWriter<'_> {
         note(&self.expansion.member);
         used.push((FACADE.into(), self.expansion.kind.span));
         for (name, span) in used {
-            self.blueprint.inputs.insert(name, Input::optional_untyped(span));
+            self.blueprint
+                .inputs
+                .insert(name, Input::optional_untyped(span));
         }
         let span = self.expansion.kind.span;
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
-        let id = call("(group id)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span);
+        let id = call(
+            "(group id)",
+            span,
+            vec![fact(INSTANCE), fact(CHILD_PATH)],
+            span,
+        );
         self.export("OS::stack_id", id, span);
         let reads = self.expansion.reads.clone();
         for Spanned { item: name, span } in reads {
@@ -57,8 +64,15 @@ impl GroupWriter<'_> {
     }
 
     pub(super) fn export(&mut self, name: &str, field: Expr, span: Span) {
-        let export =
-            Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
+        let export = Export {
+            span,
+            ty: Type::Any,
+            field,
+            may_fail: false,
+            hidden: true,
+            by_entry: false,
+            description: None,
+        };
         self.blueprint.exports.insert(name.into(), export);
     }
 
@@ -68,8 +82,9 @@ impl GroupWriter<'_> {
         let list = |items: Vec<Expr>| Expr::new(ExprKind::List(items), span);
         let map = |entries: Vec<(Spanned<Name>, Expr)>| Expr::new(ExprKind::Map(entries), span);
         if let Some(rest) = attribute.strip_prefix("resource.") {
-            let (name, of_member) =
-                rest.split_once('.').map_or((rest, None), |(name, attribute)| (name, Some(attribute)));
+            let (name, of_member) = rest
+                .split_once('.')
+                .map_or((rest, None), |(name, attribute)| (name, Some(attribute)));
             // The members of a scaling group are numbered by age.
             let by_age = self.expansion.kind.item.as_ref() == SCALING_GROUP;
             let member = if by_age {
@@ -101,7 +116,10 @@ impl GroupWriter<'_> {
         {
             let mut values = Vec::with_capacity(members.len());
             for (name, kind) in members {
-                values.push((named(&name, span), self.attribute_of(&name, kind, of_member, span)));
+                values.push((
+                    named(&name, span),
+                    self.attribute_of(&name, kind, of_member, span),
+                ));
             }
             return if which == "outputs_list" {
                 list(values.into_iter().map(|(_, value)| value).collect())
@@ -112,7 +130,10 @@ impl GroupWriter<'_> {
         match attribute {
             ALL => {
                 let attributes = group_attributes(&self.expansion.kind.item);
-                map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
+                map(attributes
+                    .iter()
+                    .map(|name| (named(name, span), self.read(name, removed, span)))
+                    .collect())
             }
             other if !group_attributes(&self.expansion.kind.item).contains(&other) => {
                 let mut values = Vec::with_capacity(members.len());
@@ -121,10 +142,16 @@ impl GroupWriter<'_> {
                 }
                 list(values)
             }
-            "refs" => list(members.iter().map(|(name, kind)| self.id_of(name, *kind, span)).collect()),
-            "refs_map" => {
-                map(members.iter().map(|(name, kind)| (named(name, span), self.id_of(name, *kind, span))).collect())
-            }
+            "refs" => list(
+                members
+                    .iter()
+                    .map(|(name, kind)| self.id_of(name, *kind, span))
+                    .collect(),
+            ),
+            "refs_map" => map(members
+                .iter()
+                .map(|(name, kind)| (named(name, span), self.id_of(name, *kind, span)))
+                .collect()),
             "removed_rsrc_list" => Expr::literal(removed.clone(), span),
             _ => Expr::literal(Value::Int(members.len() as i64), span),
         }
@@ -132,33 +159,58 @@ impl GroupWriter<'_> {
 
     pub(super) fn id_of(&self, name: &Name, kind: LoweredKind, span: Span) -> Expr {
         match kind {
-            LoweredKind::Resource => reference(ReferenceHead::Resource { name: name.clone(), bare: true }, span, &[]),
+            LoweredKind::Resource => reference(
+                ReferenceHead::Resource {
+                    name: name.clone(),
+                    bare: true,
+                },
+                span,
+                &[],
+            ),
             LoweredKind::Child | LoweredKind::Group => {
                 reference(ReferenceHead::Child(name.clone()), span, &["OS::stack_id"])
             }
         }
     }
 
-    pub(super) fn attribute_of(&mut self, name: &Name, kind: LoweredKind, attribute: &str, span: Span) -> Expr {
+    pub(super) fn attribute_of(
+        &mut self,
+        name: &Name,
+        kind: LoweredKind,
+        attribute: &str,
+        span: Span,
+    ) -> Expr {
         match kind {
-            LoweredKind::Resource => {
-                reference(ReferenceHead::Resource { name: name.clone(), bare: true }, span, &["attributes", attribute])
-            }
+            LoweredKind::Resource => reference(
+                ReferenceHead::Resource {
+                    name: name.clone(),
+                    bare: true,
+                },
+                span,
+                &["attributes", attribute],
+            ),
             LoweredKind::Child => {
                 if let Some(inner) = attribute.strip_prefix("resource.")
                     && let Some((inner, of_inner)) = inner.split_once('.')
                 {
                     let export = format!("resource.{inner}.");
-                    let attributes = reference(ReferenceHead::Child(name.clone()), span, &[&export]);
+                    let attributes =
+                        reference(ReferenceHead::Child(name.clone()), span, &[&export]);
                     let of_inner = Expr::literal(Value::text(of_inner), span);
                     return call("get_attr", span, vec![attributes, of_inner], span);
                 }
                 reference(ReferenceHead::Child(name.clone()), span, &[attribute])
             }
             LoweredKind::Group => {
-                if let Some(expansion) =
-                    self.blueprint.children.get_mut(name).and_then(|child| child.expansion.as_mut())
-                    && !expansion.reads.iter().any(|read| read.item.as_ref() == attribute)
+                if let Some(expansion) = self
+                    .blueprint
+                    .children
+                    .get_mut(name)
+                    .and_then(|child| child.expansion.as_mut())
+                    && !expansion
+                        .reads
+                        .iter()
+                        .any(|read| read.item.as_ref() == attribute)
                 {
                     expansion.reads.push(named(attribute, span));
                 }

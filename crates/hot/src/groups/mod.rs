@@ -1,5 +1,5 @@
-//! Groups: documents that are written from a definition, a size and the remembered members (decisions Heat 10.3, Heat
-//! 10.5).
+//! Groups: documents that are written from a definition, a size and the remembered members
+//! (decisions Heat 10.3, Heat 10.5).
 
 mod definition;
 mod exports;
@@ -21,7 +21,8 @@ use dialect::{Expanded, ExpansionContext};
 pub(super) fn expand(expansion: &Expansion, place: &ExpansionContext<'_>) -> Expanded {
     let written = part(&expansion.spec, definition_property(&expansion.kind.item));
     let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
-    let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
+    let member =
+        member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
     let mut writer = GroupWriter {
         expansion,
         place,
@@ -29,7 +30,10 @@ pub(super) fn expand(expansion: &Expansion, place: &ExpansionContext<'_>) -> Exp
         spec: (place.evaluate)(&expansion.spec),
         found: Diagnostics::new(),
         names: Vec::new(),
-        blueprint: Blueprint { dialect: crate::NAME, ..Blueprint::default() },
+        blueprint: Blueprint {
+            dialect: crate::NAME,
+            ..Blueprint::default()
+        },
     };
     writer.blueprint.span = Some(expansion.kind.span);
     writer.resolve_known_parts();

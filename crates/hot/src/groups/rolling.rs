@@ -1,6 +1,8 @@
-//! The remembered definition of a group's members, and the policy for rolling updates (decision Heat 10.3).
+//! The remembered definition of a group's members, and the policy for rolling updates (decision
+//! Heat 10.3).
 //!
-//! Not here: the order in which members are changed, which depends on the state (`engine`'s planner).
+//! Not here: the order in which members are changed, which depends on the state (`engine`'s
+//! planner).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,7 +20,8 @@ const TOO_LONG: &str = "ValueError: The current update policy will result in sta
 /// The remembered group, compared with its current definition.
 pub(super) struct PreviousGroup<'a> {
     memory: &'a Value,
-    /// A digest of the current definition of members; null if the definition is not known before the deployment.
+    /// A digest of the current definition of members; null if the definition is not known before
+    /// the deployment.
     definition: Value,
     /// Whether the group was never created completely.
     pub(super) never_completed: bool,
@@ -31,7 +34,9 @@ impl<'a> PreviousGroup<'a> {
         let definition = definition_digest(definition);
         let unfinished = memory.get(UNFINISHED);
         let making = unfinished.and_then(|unfinished| unfinished.get("making"));
-        let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
+        let same = memory
+            .get("definition")
+            .is_some_and(|known| known.revealed() == definition.revealed());
         PreviousGroup {
             memory,
             never_completed: memory.is_null() || making == Some(&Value::Bool(true)),
@@ -47,7 +52,9 @@ impl<'a> PreviousGroup<'a> {
 
     /// Members that were to be deleted and may still exist.
     fn pending_deletions(&self) -> Vec<Name> {
-        self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
+        self.memory
+            .get(UNFINISHED)
+            .map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
     }
 
     /// Members that may exist and are not in `stay`, the oldest first.
@@ -63,8 +70,14 @@ impl<'a> PreviousGroup<'a> {
     /// The entries to remember for the next operation, besides the names.
     pub(super) fn next_memory(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
         let leaving = Value::list(self.members_to_delete(stay).into_iter().map(Value::Text));
-        let unfinished = Value::map([("making", Value::Bool(self.never_completed)), ("leaving", leaving)]);
-        vec![("definition", self.definition.clone()), (UNFINISHED, unfinished)]
+        let unfinished = Value::map([
+            ("making", Value::Bool(self.never_completed)),
+            ("leaving", leaving),
+        ]);
+        vec![
+            ("definition", self.definition.clone()),
+            (UNFINISHED, unfinished),
+        ]
     }
 }
 
@@ -74,14 +87,21 @@ fn definition_digest(definition: &Value) -> Value {
         return Value::Null;
     }
     let text = pycompat::json(definition);
-    let short = digest(&text, &[]).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let short = digest(&text, &[])
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>();
     Value::text(short).tainted(definition.has_secret())
 }
 
 /// The names in the memory under a key.
 pub(super) fn names(memory: &Value, key: &str) -> Vec<Name> {
     let names = memory.get(key).and_then(Value::as_list).unwrap_or_default();
-    names.iter().filter_map(Value::as_text).map(Name::from).collect()
+    names
+        .iter()
+        .filter_map(Value::as_text)
+        .map(Name::from)
+        .collect()
 }
 
 /// An update policy.
@@ -97,15 +117,23 @@ impl Policy {
     pub(super) fn of(policy: Option<&Value>) -> Option<Policy> {
         let policy = policy.filter(|policy| !policy.is_null())?;
         let whole = |key: &str, usual: usize| match policy.get(key) {
-            Some(value) if !value.is_null() => usize::try_from(pycompat::integer(value).ok()?.as_int()?).ok(),
+            Some(value) if !value.is_null() => {
+                usize::try_from(pycompat::integer(value).ok()?.as_int()?).ok()
+            }
             _ => Some(usual),
         };
         let pause = match policy.get("pause_time") {
-            Some(value) if !value.is_null() => Duration::try_from_secs_f64(pycompat::float(value).ok()?).ok()?,
+            Some(value) if !value.is_null() => {
+                Duration::try_from_secs_f64(pycompat::float(value).ok()?).ok()?
+            }
             _ => Duration::ZERO,
         };
         let size = whole("max_batch_size", 1).filter(|size| *size > 0)?;
-        Some(Policy { size, in_service: whole("min_in_service", 0)?, pause })
+        Some(Policy {
+            size,
+            in_service: whole("min_in_service", 0)?,
+            pause,
+        })
     }
 
     /// The batches of these members, all of which stay.
@@ -136,11 +164,25 @@ mod tests {
     #[test]
     fn policy_has_defaults() {
         let of = |text: &str| Policy::of(Some(&value(text)));
-        let usual = Policy { size: 1, in_service: 0, pause: Duration::ZERO };
+        let usual = Policy {
+            size: 1,
+            in_service: 0,
+            pause: Duration::ZERO,
+        };
         assert_eq!(of("{}"), Some(usual));
         let all = r#"{"max_batch_size": "2", "min_in_service": 3, "pause_time": 1.5}"#;
-        assert_eq!(of(all), Some(Policy { size: 2, in_service: 3, pause: Duration::from_millis(1500) }));
-        assert_eq!((of("null"), Policy::of(None), of(r#"{"max_batch_size": 0}"#)), (None, None, None));
+        assert_eq!(
+            of(all),
+            Some(Policy {
+                size: 2,
+                in_service: 3,
+                pause: Duration::from_millis(1500)
+            })
+        );
+        assert_eq!(
+            (of("null"), Policy::of(None), of(r#"{"max_batch_size": 0}"#)),
+            (None, None, None)
+        );
     }
 
     #[test]
@@ -152,7 +194,10 @@ mod tests {
         assert!(first.never_completed);
         let memory: Vec<(&str, Value)> = first.next_memory(&[]);
         let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
-        let (again, changed) = (PreviousGroup::new(&known, &same), PreviousGroup::new(&known, &other));
+        let (again, changed) = (
+            PreviousGroup::new(&known, &same),
+            PreviousGroup::new(&known, &other),
+        );
         assert!(!again.never_completed && !again.definition_changed && changed.definition_changed);
         // An unfinished operation continues.
         let known = Value::map(memory);
@@ -167,6 +212,9 @@ mod tests {
         let leaving = PreviousGroup::new(&memory, &Value::Null).members_to_delete(&stay);
         assert_eq!(leaving, ["a", "b", "c"].map(Name::from));
         let memory = value(r#"{"names": ["c", "d"]}"#);
-        assert_eq!(PreviousGroup::new(&memory, &Value::Null).members_to_delete(&stay), ["c"].map(Name::from));
+        assert_eq!(
+            PreviousGroup::new(&memory, &Value::Null).members_to_delete(&stay),
+            ["c"].map(Name::from)
+        );
     }
 }

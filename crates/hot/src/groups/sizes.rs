@@ -13,7 +13,9 @@ impl GroupWriter<'_> {
     /// Expands a resource group. Members are numbered; some numbers are never used again.
     pub(super) fn resource_group(mut self) -> Expanded {
         let count = match self.integer_property("count") {
-            Ok(count) => self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0)),
+            Ok(count) => {
+                self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0))
+            }
             Err(()) => 1,
         };
         let variable = match self.known("index_var") {
@@ -22,24 +24,38 @@ impl GroupWriter<'_> {
         };
         let before = PreviousGroup::new(self.place.stored_memory, self.defined("resource_def"));
         let removed = self.names_not_reused(before.never_completed);
-        let mut numbers =
-            (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
+        let mut numbers = (0_usize..)
+            .map(|number| Name::from(number.to_string()))
+            .filter(|name| !removed.contains(name));
         let names: Vec<Name> = numbers.by_ref().take(count).collect();
         for name in &names {
             self.add_numbered_member(name, &variable);
         }
-        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.evaluate)(policy));
+        let policy = self
+            .expansion
+            .policy
+            .as_ref()
+            .map(|policy| (self.place.evaluate)(policy));
         let batches = match &policy {
             Some(policy) if before.never_completed => Policy::of(policy.get("batch_create")),
             Some(policy) if before.definition_changed => Policy::of(policy.get("rolling_update")),
             _ => None,
         };
         if let Some(batches) = batches {
-            let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
+            let span = self
+                .expansion
+                .policy
+                .as_ref()
+                .map_or(self.expansion.kind.span, |policy| policy.span);
             let mut batches = batches.batches(names.clone(), span);
             let more = batches.most() - names.len();
-            // Leaving members are deleted from the last to the first; temporary members get the numbers after them.
-            let far = before.members_to_delete(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
+            // Leaving members are deleted from the last to the first; temporary members get the
+            // numbers after them.
+            let far = before
+                .members_to_delete(&names)
+                .iter()
+                .filter_map(|name| name.parse::<usize>().ok())
+                .max();
             let candidates = numbers.take(more + before.previous_size()).enumerate();
             let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
             batches.beyond = beyond.map(|(_, name)| name).collect();
@@ -51,7 +67,10 @@ impl GroupWriter<'_> {
         }
         let memory = [
             ("names", Value::list(names.iter().cloned().map(Value::Text))),
-            ("removed", Value::list(removed.iter().cloned().map(Value::Text))),
+            (
+                "removed",
+                Value::list(removed.iter().cloned().map(Value::Text)),
+            ),
         ];
         let memory = Value::map(memory.into_iter().chain(before.next_memory(&names)));
         let shown = Value::list(removed.into_iter().map(Value::Text));
@@ -61,12 +80,13 @@ impl GroupWriter<'_> {
     /// Adds a member whose name is its number.
     pub(super) fn add_numbered_member(&mut self, name: &Name, variable: &str) {
         let definition = self.member.clone();
-        let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
+        let properties =
+            part(&definition, "properties").map(|expr| with_index(expr, variable, name));
         self.member(name, &definition, properties, Vec::new());
     }
 
-    /// The names that are not used again: the remembered ones, unless the mode replaces them, and the ones that the
-    /// policies name.
+    /// The names that are not used again: the remembered ones, unless the mode replaces them, and
+    /// the ones that the policies name.
     pub(super) fn names_not_reused(&mut self, first: bool) -> Vec<Name> {
         let texts = |value: Option<&Value>| -> Vec<Name> {
             value
@@ -82,7 +102,11 @@ impl GroupWriter<'_> {
         let replaces = matches!(self.known("removal_policies_mode"), Ok(Some(Value::Text(mode))) if &*mode == "update");
         let mut removed = if replaces { Vec::new() } else { before.clone() };
         if let Ok(Some(policies)) = self.known("removal_policies") {
-            let lists = policies.as_list().unwrap_or_default().iter().filter_map(|policy| policy.get("resource_list"));
+            let lists = policies
+                .as_list()
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|policy| policy.get("resource_list"));
             for item in lists.flat_map(|list| list.as_list().unwrap_or_default()) {
                 let text = pycompat::text(item);
                 let name = match (self.place.member_name)(&text) {
@@ -90,7 +114,9 @@ impl GroupWriter<'_> {
                     None => Name::from(text),
                 };
                 // After the first expansion, names of members that do not exist are ignored.
-                if (first || existing.contains(&name) || before.contains(&name)) && !removed.contains(&name) {
+                if (first || existing.contains(&name) || before.contains(&name))
+                    && !removed.contains(&name)
+                {
                     removed.push(name);
                 }
             }
@@ -126,7 +152,10 @@ impl GroupWriter<'_> {
                 let size = match wanted {
                     Some(wanted) if wanted != 0 => wanted,
                     _ if names.is_empty() => least,
-                    _ => i64::try_from(names.len()).unwrap_or(i64::MAX).min(most).max(least),
+                    _ => i64::try_from(names.len())
+                        .unwrap_or(i64::MAX)
+                        .min(most)
+                        .max(least),
                 };
                 self.within_limit("desired_capacity", usize::try_from(size).unwrap_or(0))
             }
@@ -156,14 +185,24 @@ impl GroupWriter<'_> {
             let mut batches = policy.batches(names.clone(), self.span_of("rolling_updates"));
             batches.new_ones_last = true;
             let count = i64::try_from(batches.most() - names.len()).unwrap_or(0);
-            let stands_in: Vec<Name> = (next..next + count).map(|number| self.member_name(number)).collect();
-            stands_in.iter().for_each(|name| self.add_temporary(|writer| writer.add_scaling_member(name)));
+            let stands_in: Vec<Name> = (next..next + count)
+                .map(|number| self.member_name(number))
+                .collect();
+            stands_in
+                .iter()
+                .for_each(|name| self.add_temporary(|writer| writer.add_scaling_member(name)));
             // The oldest member is removed first.
-            batches.beyond = stands_in.into_iter().chain(before.members_to_delete(&names).into_iter().rev()).collect();
+            batches.beyond = stands_in
+                .into_iter()
+                .chain(before.members_to_delete(&names).into_iter().rev())
+                .collect();
             self.blueprint.batches = Some(Box::new(batches));
         }
         let known = before.next_memory(&names);
-        let memory = [("names", Value::list(names.iter().cloned().map(Value::Text))), ("next", Value::Int(next))];
+        let memory = [
+            ("names", Value::list(names.iter().cloned().map(Value::Text))),
+            ("next", Value::Int(next)),
+        ];
         self.finish(Value::map(memory.into_iter().chain(known)), Value::list([]))
     }
 
@@ -191,8 +230,11 @@ impl GroupWriter<'_> {
         let count = self.within_limit("resources", types.len());
         for (at, type_name) in types.iter().take(count).enumerate() {
             let name = Name::from(at.to_string());
-            let before =
-                if at == 0 || concurrent { Vec::new() } else { vec![named(&(at - 1).to_string(), properties.span)] };
+            let before = if at == 0 || concurrent {
+                Vec::new()
+            } else {
+                vec![named(&(at - 1).to_string(), properties.span)]
+            };
             let span = self.span_of("resources");
             let type_name = Expr::literal(type_name.clone(), span);
             let definition = Expr::new(ExprKind::Map(vec![(named("type", span), type_name)]), span);
@@ -211,7 +253,14 @@ impl GroupWriter<'_> {
         };
         let is_open = text.is_none();
         let memory = Value::Null;
-        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, member_document: None }
+        Expanded {
+            blueprint: self.blueprint,
+            text,
+            is_open,
+            memory,
+            diagnostics: self.found,
+            member_document: None,
+        }
     }
 
     /// Adds a member that the exports of the group leave out.

@@ -1,6 +1,8 @@
 //! Writes the document of a group: evaluates the known parts of the definition, and adds members.
 
-use blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, TypeId, Value};
+use blueprint::{
+    Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, TypeId, Value,
+};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::definition::{expansion, known_keys_map, part};
@@ -27,14 +29,18 @@ pub(super) struct GroupWriter<'a> {
 }
 
 impl GroupWriter<'_> {
-    /// Replaces a computed definition by its known parts: the type of a member, and the keys of its properties.
+    /// Replaces a computed definition by its known parts: the type of a member, and the keys of its
+    /// properties.
     pub(super) fn resolve_known_parts(&mut self) {
         let key = definition_property(&self.expansion.kind.item);
         let defined = self.spec.unmarked().get(key).cloned().unwrap_or_default();
         if let Some(member) = known_keys_map(&self.member, &defined) {
             self.member = member;
         }
-        if !matches!(self.expansion.kind.item.as_ref(), RESOURCE_GROUP | SCALING_GROUP) {
+        if !matches!(
+            self.expansion.kind.item.as_ref(),
+            RESOURCE_GROUP | SCALING_GROUP
+        ) {
             return;
         }
         let known = |part: &str| defined.unmarked().get(part).cloned().unwrap_or_default();
@@ -53,8 +59,13 @@ impl GroupWriter<'_> {
                     open = ty.has_unknown();
                     if !open {
                         let ty = ty.revealed();
-                        let is_text = matches!(ty, Value::Int(_) | Value::Bool(_) | Value::Decimal(_));
-                        value.kind = ExprKind::Literal(if is_text { Value::from(pycompat::text(&ty)) } else { ty });
+                        let is_text =
+                            matches!(ty, Value::Int(_) | Value::Bool(_) | Value::Decimal(_));
+                        value.kind = ExprKind::Literal(if is_text {
+                            Value::from(pycompat::text(&ty))
+                        } else {
+                            ty
+                        });
                     }
                 }
                 "properties" => {
@@ -73,7 +84,9 @@ impl GroupWriter<'_> {
     pub(super) fn not_static(&mut self, key: &str) {
         self.found.push(
             dialect::codes::EACH_NOT_STATIC
-                .new(format!("`{key}` of a group must be known before the deployment"))
+                .new(format!(
+                    "`{key}` of a group must be known before the deployment"
+                ))
                 .label(self.span_of(key), "known only on deploy"),
         );
     }
@@ -82,7 +95,8 @@ impl GroupWriter<'_> {
         part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
     }
 
-    /// A part of the definition; `None` if it is absent or null. A value that is still unknown is reported.
+    /// A part of the definition; `None` if it is absent or null. A value that is still unknown is
+    /// reported.
     pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
         let value = match self.spec.unmarked() {
             Value::Unknown(_) => self.spec.clone(),
@@ -101,30 +115,46 @@ impl GroupWriter<'_> {
     }
 
     pub(super) fn integer_property(&mut self, key: &str) -> Result<Option<i64>, ()> {
-        let Some(value) = self.known(key)? else { return Ok(None) };
+        let Some(value) = self.known(key)? else {
+            return Ok(None);
+        };
         // A value that is no number was reported with the definition.
-        pycompat::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
+        pycompat::integer(&value)
+            .ok()
+            .and_then(|value| value.as_int())
+            .map(Some)
+            .ok_or(())
     }
 
     /// A size. Null is 0, as for every integer without a default.
     pub(super) fn size(&mut self, key: &str) -> Result<Option<i64>, ()> {
         let is_null = self.spec.unmarked().get(key).is_some_and(Value::is_null);
-        if is_null { Ok(Some(0)) } else { self.integer_property(key) }
+        if is_null {
+            Ok(Some(0))
+        } else {
+            self.integer_property(key)
+        }
     }
 
     pub(super) fn out_of_range(&mut self, key: &str, message: String, words: &str) {
         let span = self.span_of(key);
         self.found.push(
-            VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").with_native_message(invalid(words)),
+            VALUE_CONSTRAINT
+                .new(message)
+                .label(span, "does not fit the others")
+                .with_native_message(invalid(words)),
         );
     }
 
-    /// The number of members if it is within the limit. Otherwise reports the excess and returns 1. The check precedes
-    /// the expansion, so that a huge number takes no memory.
+    /// The number of members if it is within the limit. Otherwise reports the excess and returns 1.
+    /// The check precedes the expansion, so that a huge number takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
         let settings = &self.place.context.settings;
         let resources = settings.limits(NAME).resources.unwrap_or(0);
-        let most = settings.limits.members.unwrap_or(resources.max(MOST_MEMBERS));
+        let most = settings
+            .limits
+            .members
+            .unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
             // Each member has its own definition.
             let all = expr::Meter::new(None, settings.limits.all_value_bytes).total_limit();
@@ -162,9 +192,14 @@ impl GroupWriter<'_> {
         properties: Option<Expr>,
         depends_on: Vec<Spanned<Name>>,
     ) {
-        let Some(type_expr) = part(definition, "type") else { return };
+        let Some(type_expr) = part(definition, "type") else {
+            return;
+        };
         let is_nothing = |value: &Value| value.is_null() || value.as_text() == Some("");
-        if type_expr.as_literal().is_some_and(is_nothing) && self.names.is_empty() && self.found.is_empty() {
+        if type_expr.as_literal().is_some_and(is_nothing)
+            && self.names.is_empty()
+            && self.found.is_empty()
+        {
             let missing = MISSING_FIELD
                 .new("the members have no type")
                 .label(type_expr.span, "it evaluates to null or an empty text")
@@ -172,22 +207,36 @@ impl GroupWriter<'_> {
             self.found.push(missing);
         }
         // A value that is no type was reported with the definition.
-        let type_name = type_expr.as_literal().and_then(Value::as_text).filter(|name| !name.is_empty());
-        let Some(type_name) = type_name.map(Name::from) else { return };
+        let type_name = type_expr
+            .as_literal()
+            .and_then(Value::as_text)
+            .filter(|name| !name.is_empty());
+        let Some(type_name) = type_name.map(Name::from) else {
+            return;
+        };
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
         let context = crate::context::of(self.place.context);
         let (kind, meaning) = context.resolve_type(&type_name, name);
-        let stands_for = (meaning != type_name).then(|| Spanned::new(TypeId::from(type_name), span));
+        let stands_for =
+            (meaning != type_name).then(|| Spanned::new(TypeId::from(type_name), span));
         let type_name = Spanned::new(TypeId::from(meaning), span);
         self.names.push((name.clone(), kind));
         let path = Expr::literal(Value::Text(type_name.item.name().clone()), span);
-        let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
-        let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
+        let said = |key: &str| {
+            part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()))
+        };
+        let (removal, policy) = (
+            said("deletion_policy").cloned().map(Box::new),
+            said("update_policy").cloned(),
+        );
         match kind {
             LoweredKind::Resource => {
-                let metadata = ResourceMetadata { custom: said("metadata").cloned(), ..ResourceMetadata::default() };
+                let metadata = ResourceMetadata {
+                    custom: said("metadata").cloned(),
+                    ..ResourceMetadata::default()
+                };
                 let resource = Resource {
                     depends_on,
                     metadata,
@@ -201,7 +250,8 @@ impl GroupWriter<'_> {
             LoweredKind::Child | LoweredKind::Group => {
                 let (inputs, expansion) = if kind == LoweredKind::Group {
                     let metadata = said("metadata").cloned();
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
+                    let (expansion, inputs) =
+                        expansion(type_name, spec, spec_key, policy, metadata);
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {

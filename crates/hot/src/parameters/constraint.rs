@@ -6,7 +6,9 @@ use blueprint::{Map, Name, Value};
 use diag::Severity;
 use pycompat::{EqualityKey, Flags, Pattern};
 
-use super::codes::{CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT};
+use super::codes::{
+    CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT,
+};
 use super::scalars::{as_number, boolean};
 use super::{Custom, ParameterKind, kind_of};
 use crate::refusal::ValueRefusal;
@@ -40,22 +42,42 @@ pub enum Rule {
 }
 
 /// The kinds of constraints. If a constraint has several, the first in this order counts.
-const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
+const KINDS: [&str; 6] = [
+    "modulo",
+    "range",
+    "length",
+    "allowed_values",
+    "allowed_pattern",
+    "custom_constraint",
+];
 
 /// A fault in the definition of a constraint.
 fn invalid(message: impl Into<String>, heat: impl Into<String>) -> ValueRefusal {
-    ValueRefusal::new(&INVALID_CONSTRAINT, message).heat(heat).class("InvalidSchemaError")
+    ValueRefusal::new(&INVALID_CONSTRAINT, message)
+        .heat(heat)
+        .class("InvalidSchemaError")
 }
 
 impl ParameterConstraint {
-    /// Parses a constraint: a map with one kind and an optional `description`. Mistakes go to `found`.
-    pub fn parse(value: &Value, version: Version, found: &mut Vec<ValueRefusal>) -> Option<ParameterConstraint> {
+    /// Parses a constraint: a map with one kind and an optional `description`. Mistakes go to
+    /// `found`.
+    pub fn parse(
+        value: &Value,
+        version: Version,
+        found: &mut Vec<ValueRefusal>,
+    ) -> Option<ParameterConstraint> {
         let Some(entries) = value.as_map() else {
             let message = format!("a constraint must be a map, not {}", kind_of(value));
-            found.push(invalid(message, "Invalid parameter constraints, expected a mapping"));
+            found.push(invalid(
+                message,
+                "Invalid parameter constraints, expected a mapping",
+            ));
             return None;
         };
-        if let Some(key) = entries.keys().find(|key| !KINDS.contains(&key.as_ref()) && key.as_ref() != "description") {
+        if let Some(key) = entries
+            .keys()
+            .find(|key| !KINDS.contains(&key.as_ref()) && key.as_ref() != "description")
+        {
             let words = format!("Invalid key '{key}' for parameter constraints");
             let mut refusal = invalid(format!("there is no kind of constraint `{key}`"), words);
             if let Some(nearest) = diag::nearest(key, KINDS) {
@@ -65,34 +87,55 @@ impl ParameterConstraint {
             return None;
         }
         let has_modulo = version >= Version::V2017_02_24;
-        let written: Vec<&str> = KINDS.into_iter().filter(|kind| entries.contains_key(kind)).collect();
+        let written: Vec<&str> = KINDS
+            .into_iter()
+            .filter(|kind| entries.contains_key(kind))
+            .collect();
         let counts = written.iter().find(|kind| has_modulo || **kind != "modulo");
         if !has_modulo && written.first() == Some(&"modulo") {
-            let severity = if counts.is_some() { Severity::Warning } else { Severity::Error };
-            let mut refusal =
-                ValueRefusal::new(&NEWER_THAN_VERSION, "the constraint `modulo` came with version 2017-02-24")
-                    .graded(severity)
-                    .help("use `heat_template_version: 2017-02-24` or later")
-                    .within("modulo");
+            let severity = if counts.is_some() {
+                Severity::Warning
+            } else {
+                Severity::Error
+            };
+            let mut refusal = ValueRefusal::new(
+                &NEWER_THAN_VERSION,
+                "the constraint `modulo` came with version 2017-02-24",
+            )
+            .graded(severity)
+            .help("use `heat_template_version: 2017-02-24` or later")
+            .within("modulo");
             if counts.is_none() {
-                refusal = refusal.class("InvalidSchemaError").heat("No constraint expressed");
+                refusal = refusal
+                    .class("InvalidSchemaError")
+                    .heat("No constraint expressed");
             }
             found.push(refusal);
         }
         let Some(kind) = counts else {
             if written.is_empty() {
                 let refusal = invalid("the constraint has no kind", "No constraint expressed");
-                found.push(refusal.help(format!("add one of {}", KINDS.map(|kind| format!("`{kind}`")).join(", "))));
+                found.push(refusal.help(format!(
+                    "add one of {}",
+                    KINDS.map(|kind| format!("`{kind}`")).join(", ")
+                )));
             }
             return None;
         };
-        for other in written.iter().filter(|other| *other != kind && (has_modulo || **other != "modulo")) {
+        for other in written
+            .iter()
+            .filter(|other| *other != kind && (has_modulo || **other != "modulo"))
+        {
             let message = format!("`{other}` is ignored, because the constraint also has `{kind}`");
-            let refusal = ValueRefusal::new(&CONSTRAINT_IGNORED, message).help("write it as a separate constraint");
+            let refusal = ValueRefusal::new(&CONSTRAINT_IGNORED, message)
+                .help("write it as a separate constraint");
             found.push(refusal.within(*other));
         }
         let definition = entries.get(kind)?;
-        let description = entries.get("description").filter(|words| pycompat::truth(words)).map(pycompat::text);
+        let description = entries
+            .get("description")
+            .filter(|words| pycompat::truth(words))
+            .map(pycompat::text);
         match rule(kind, definition) {
             Ok(rule) => Some(ParameterConstraint { rule, description }),
             Err(refusal) => {
@@ -105,25 +148,49 @@ impl ParameterConstraint {
     /// Refuses the constraint for a kind of value to which it does not apply.
     pub fn fits(&self, kind: ParameterKind) -> Result<(), ValueRefusal> {
         let (name, key, fits) = match &self.rule {
-            Rule::Range(..) => ("Range", "range", matches!(kind, ParameterKind::Number | ParameterKind::Integer)),
-            Rule::Modulo(..) => ("Modulo", "modulo", matches!(kind, ParameterKind::Number | ParameterKind::Integer)),
-            Rule::Length(..) => {
-                ("Length", "length", matches!(kind, ParameterKind::String | ParameterKind::List | ParameterKind::Map))
-            }
-            Rule::AllowedValues(..) => {
-                ("AllowedValues", "allowed_values", !matches!(kind, ParameterKind::Map | ParameterKind::Any))
-            }
-            Rule::AllowedPattern(..) => ("AllowedPattern", "allowed_pattern", kind == ParameterKind::String),
-            Rule::Custom(..) => {
-                ("CustomConstraint", "custom_constraint", !matches!(kind, ParameterKind::Map | ParameterKind::Any))
-            }
+            Rule::Range(..) => (
+                "Range",
+                "range",
+                matches!(kind, ParameterKind::Number | ParameterKind::Integer),
+            ),
+            Rule::Modulo(..) => (
+                "Modulo",
+                "modulo",
+                matches!(kind, ParameterKind::Number | ParameterKind::Integer),
+            ),
+            Rule::Length(..) => (
+                "Length",
+                "length",
+                matches!(
+                    kind,
+                    ParameterKind::String | ParameterKind::List | ParameterKind::Map
+                ),
+            ),
+            Rule::AllowedValues(..) => (
+                "AllowedValues",
+                "allowed_values",
+                !matches!(kind, ParameterKind::Map | ParameterKind::Any),
+            ),
+            Rule::AllowedPattern(..) => (
+                "AllowedPattern",
+                "allowed_pattern",
+                kind == ParameterKind::String,
+            ),
+            Rule::Custom(..) => (
+                "CustomConstraint",
+                "custom_constraint",
+                !matches!(kind, ParameterKind::Map | ParameterKind::Any),
+            ),
         };
         if fits {
             return Ok(());
         }
         let ty = kind.parameter_name();
-        Err(invalid(format!("`{key}` is not for the type `{ty}`"), format!("{name} constraint invalid for {ty}"))
-            .within(key))
+        Err(invalid(
+            format!("`{key}` is not for the type `{ty}`"),
+            format!("{name} constraint invalid for {ty}"),
+        )
+        .within(key))
     }
 
     /// Whether this is a custom constraint.
@@ -132,31 +199,59 @@ impl ParameterConstraint {
     }
 
     /// Checks a value against the rule. Returns a note if only the cloud can check it.
-    pub fn check(&self, kind: ParameterKind, value: &Value) -> Result<Option<ValueRefusal>, ValueRefusal> {
+    pub fn check(
+        &self,
+        kind: ParameterKind,
+        value: &Value,
+    ) -> Result<Option<ValueRefusal>, ValueRefusal> {
         let (broken, code, message) = match &self.rule {
-            Rule::Range(min, max) => (out_of_range(value, min, max)?, &VALUE_CONSTRAINT, "the value is out of range"),
-            Rule::Length(min, max) => {
-                (wrong_length(kind, value, min, max)?, &VALUE_CONSTRAINT, "the length is out of range")
-            }
-            Rule::Modulo(step, offset) => {
-                (wrong_rest(value, step, offset)?, &VALUE_CONSTRAINT, "the value is not a multiple of the step")
-            }
-            Rule::AllowedValues(allowed, keys) => {
-                (not_allowed(kind, value, allowed, keys)?, &VALUE_NOT_ALLOWED, "the value is not an allowed one")
-            }
-            Rule::AllowedPattern(written, pattern) => {
-                (no_match(value, written, pattern)?, &VALUE_CONSTRAINT, "the value does not match the pattern")
-            }
+            Rule::Range(min, max) => (
+                out_of_range(value, min, max)?,
+                &VALUE_CONSTRAINT,
+                "the value is out of range",
+            ),
+            Rule::Length(min, max) => (
+                wrong_length(kind, value, min, max)?,
+                &VALUE_CONSTRAINT,
+                "the length is out of range",
+            ),
+            Rule::Modulo(step, offset) => (
+                wrong_rest(value, step, offset)?,
+                &VALUE_CONSTRAINT,
+                "the value is not a multiple of the step",
+            ),
+            Rule::AllowedValues(allowed, keys) => (
+                not_allowed(kind, value, allowed, keys)?,
+                &VALUE_NOT_ALLOWED,
+                "the value is not an allowed one",
+            ),
+            Rule::AllowedPattern(written, pattern) => (
+                no_match(value, written, pattern)?,
+                &VALUE_CONSTRAINT,
+                "the value does not match the pattern",
+            ),
             Rule::Custom(name, None) => {
-                let words = format!("\"{}\" does not validate {name} (constraint not found)", pycompat::text(value));
-                (Some(words), &UNKNOWN_CONSTRAINT, "the constraint is not known")
+                let words = format!(
+                    "\"{}\" does not validate {name} (constraint not found)",
+                    pycompat::text(value)
+                );
+                (
+                    Some(words),
+                    &UNKNOWN_CONSTRAINT,
+                    "the constraint is not known",
+                )
             }
             Rule::Custom(name, Some(custom)) => match custom.check(value) {
                 None => {
-                    let message = format!("whether the value is a {name} is only known to the cloud");
+                    let message =
+                        format!("whether the value is a {name} is only known to the cloud");
                     return Ok(Some(ValueRefusal::new(&NOT_CHECKED_OFFLINE, message)));
                 }
-                Some(result) => (result.err(), &VALUE_CONSTRAINT, "the value breaks its constraint"),
+                Some(result) => (
+                    result.err(),
+                    &VALUE_CONSTRAINT,
+                    "the value breaks its constraint",
+                ),
             },
         };
         match broken {
@@ -167,7 +262,8 @@ impl ParameterConstraint {
                     Some(description) => format!("{message}: {description}"),
                     None => words.clone(),
                 };
-                Err(ValueRefusal::new(code, message).heat(self.description.clone().unwrap_or(words)))
+                Err(ValueRefusal::new(code, message)
+                    .heat(self.description.clone().unwrap_or(words)))
             }
         }
     }
@@ -180,15 +276,23 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
             let entries = required_map(definition, kind, ["min", "max"])?;
             let (min, max) = (number(entries, "min")?, number(entries, "max")?);
             if min.is_none() && max.is_none() {
-                let words = format!("A {kind} constraint must have a min value and/or a max value specified.");
+                let words = format!(
+                    "A {kind} constraint must have a min value and/or a max value specified."
+                );
                 return Err(invalid(format!("`{kind}` needs `min` or `max`"), words));
             }
             if kind == "range" {
                 return Ok(Rule::Range(min, max));
             }
             for (key, limit) in [("min", &min), ("max", &max)] {
-                if limit.as_ref().is_some_and(|limit| matches!(limit, Value::Float(_))) {
-                    let refusal = invalid("the limits of a length are integers", "min/max length must be integral");
+                if limit
+                    .as_ref()
+                    .is_some_and(|limit| matches!(limit, Value::Float(_)))
+                {
+                    let refusal = invalid(
+                        "the limits of a length are integers",
+                        "min/max length must be integral",
+                    );
                     return Err(refusal.within(key));
                 }
             }
@@ -196,9 +300,10 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
         }
         "modulo" => modulo(required_map(definition, kind, ["step", "offset"])?),
         "allowed_values" => match definition.unmarked() {
-            Value::List(allowed) => {
-                Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(EqualityKey::of).collect()))
-            }
+            Value::List(allowed) => Ok(Rule::AllowedValues(
+                allowed.to_vec(),
+                allowed.iter().map(EqualityKey::of).collect(),
+            )),
             other => Err(invalid(
                 format!("`allowed_values` is a list, not {}", kind_of(other)),
                 "AllowedValues must be a list",
@@ -209,7 +314,9 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
                 Ok(pattern) => Ok(Rule::AllowedPattern(text.clone(), pattern.into())),
                 Err(error) => {
                     let message = format!("the pattern is no regular expression: {error}");
-                    Err(ValueRefusal::new(&INVALID_CONSTRAINT, message).heat(error.to_string()).class("error"))
+                    Err(ValueRefusal::new(&INVALID_CONSTRAINT, message)
+                        .heat(error.to_string())
+                        .class("error"))
                 }
             },
             other => {
@@ -226,27 +333,40 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
 }
 
 /// The entries of a definition. Refuses other keys.
-fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, ValueRefusal> {
+fn required_map<'a>(
+    definition: &'a Value,
+    kind: &str,
+    keys: [&str; 2],
+) -> Result<&'a Map, ValueRefusal> {
     let Some(entries) = definition.as_map() else {
         let words = format!("Invalid {kind} constraint, expected a mapping");
-        return Err(invalid(format!("`{kind}` is a map, not {}", kind_of(definition)), words));
+        return Err(invalid(
+            format!("`{kind}` is a map, not {}", kind_of(definition)),
+            words,
+        ));
     };
     match entries.keys().find(|key| !keys.contains(&key.as_ref())) {
         None => Ok(entries),
         Some(key) => {
             let words = format!("Invalid key '{key}' for {kind} constraint");
             let refusal = invalid(format!("`{kind}` has no key `{key}`"), words);
-            Err(refusal.help(format!("use `{}` and `{}`", keys[0], keys[1])).within(key.as_ref()))
+            Err(refusal
+                .help(format!("use `{}` and `{}`", keys[0], keys[1]))
+                .within(key.as_ref()))
         }
     }
 }
 
 /// A number in a definition, which may be written as text.
 fn number(entries: &Map, key: &str) -> Result<Option<Value>, ValueRefusal> {
-    let Some(value) = entries.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+    let Some(value) = entries.get(key).filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
     as_number(value).map(Some).map_err(|words| {
-        let refusal =
-            ValueRefusal::new(&INVALID_CONSTRAINT, format!("`{key}` must be a number, not {}", kind_of(value)));
+        let refusal = ValueRefusal::new(
+            &INVALID_CONSTRAINT,
+            format!("`{key}` must be a number, not {}", kind_of(value)),
+        );
         refusal.heat(words).class("ValueError").within(key)
     })
 }
@@ -258,10 +378,18 @@ fn modulo(entries: &Map) -> Result<Rule, ValueRefusal> {
         return Err(invalid("`modulo` needs `step` and `offset`", words));
     };
     let integral = |key: &str, value: &Value| {
-        let exact = pycompat::integer(value).ok().filter(|exact| pycompat::equal(exact, value));
+        let exact = pycompat::integer(value)
+            .ok()
+            .filter(|exact| pycompat::equal(exact, value));
         exact
             .and_then(|exact| pycompat::exact(&exact))
-            .ok_or_else(|| invalid(format!("`{key}` must be an integer"), "step/offset must be integer").within(key))
+            .ok_or_else(|| {
+                invalid(
+                    format!("`{key}` must be an integer"),
+                    "step/offset must be integer",
+                )
+                .within(key)
+            })
     };
     let (whole_step, whole_offset) = (integral("step", &step)?, integral("offset", &offset)?);
     let zero = pycompat::BigInt::from(0);
@@ -270,7 +398,9 @@ fn modulo(entries: &Map) -> Result<Rule, ValueRefusal> {
     }
     if whole_offset.magnitude() >= whole_step.magnitude() {
         let words = "offset must be smaller (by absolute value) than step.";
-        return Err(invalid("`offset` must be less than `step`, signs aside", words).within("offset"));
+        return Err(
+            invalid("`offset` must be less than `step`, signs aside", words).within("offset"),
+        );
     }
     if (whole_step * whole_offset) < zero {
         let words = "step and offset must be both positive or both negative.";
@@ -282,25 +412,44 @@ fn modulo(entries: &Map) -> Result<Rule, ValueRefusal> {
 fn outside(number: &Value, min: &Option<Value>, max: &Option<Value>) -> bool {
     use std::cmp::Ordering::{Greater, Less};
     let is = |limit: &Option<Value>, order| {
-        limit.as_ref().is_some_and(|limit| pycompat::compare(number, limit) == Some(order))
+        limit
+            .as_ref()
+            .is_some_and(|limit| pycompat::compare(number, limit) == Some(order))
     };
     is(min, Less) || is(max, Greater)
 }
 
 /// A limit in Python's notation.
 fn shown(limit: &Option<Value>) -> String {
-    limit.as_ref().map_or_else(|| "None".to_owned(), pycompat::text)
+    limit
+        .as_ref()
+        .map_or_else(|| "None".to_owned(), pycompat::text)
 }
 
 /// Converts a value to a number. Refuses other values.
 fn numeric(value: &Value) -> Result<Value, ValueRefusal> {
-    as_number(value)
-        .map_err(|words| ValueRefusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))
+    as_number(value).map_err(|words| {
+        ValueRefusal::new(
+            &VALUE_CONSTRAINT,
+            format!("{} is no number", kind_of(value)),
+        )
+        .heat(words)
+    })
 }
 
-fn out_of_range(value: &Value, min: &Option<Value>, max: &Option<Value>) -> Result<Option<String>, ValueRefusal> {
+fn out_of_range(
+    value: &Value,
+    min: &Option<Value>,
+    max: &Option<Value>,
+) -> Result<Option<String>, ValueRefusal> {
     let text = pycompat::text(value);
-    let words = || format!("{text} is out of range (min: {}, max: {})", shown(min), shown(max));
+    let words = || {
+        format!(
+            "{text} is out of range (min: {}, max: {})",
+            shown(min),
+            shown(max)
+        )
+    };
     Ok(outside(&numeric(value)?, min, max).then(words))
 }
 
@@ -316,18 +465,35 @@ fn wrong_length(
         Value::Map(entries) => entries.len(),
         other if kind == ParameterKind::String => pycompat::text(other).chars().count(),
         other => {
-            let words = format!("object of type '{}' has no len()", pycompat::type_name(other));
-            return Err(ValueRefusal::new(&VALUE_CONSTRAINT, format!("{} has no length", kind_of(other))).heat(words));
+            let words = format!(
+                "object of type '{}' has no len()",
+                pycompat::type_name(other)
+            );
+            return Err(ValueRefusal::new(
+                &VALUE_CONSTRAINT,
+                format!("{} has no length", kind_of(other)),
+            )
+            .heat(words));
         }
     };
-    let words = || format!("length ({length}) is out of range (min: {}, max: {})", shown(min), shown(max));
+    let words = || {
+        format!(
+            "length ({length}) is out of range (min: {}, max: {})",
+            shown(min),
+            shown(max)
+        )
+    };
     Ok(outside(&Value::Int(length as i64), min, max).then(words))
 }
 
 fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<String>, ValueRefusal> {
     let rest = pycompat::modulo(&numeric(value)?, step);
     let words = || {
-        let (value, step, offset) = (pycompat::text(value), pycompat::text(step), pycompat::text(offset));
+        let (value, step, offset) = (
+            pycompat::text(value),
+            pycompat::text(step),
+            pycompat::text(offset),
+        );
         format!("{value} is not a multiple of {step} with an offset of {offset}")
     };
     Ok((!rest.is_some_and(|rest| pycompat::equal(&rest, offset))).then(words))
@@ -340,7 +506,9 @@ fn not_allowed(
     keys: &HashSet<EqualityKey>,
 ) -> Result<Option<String>, ValueRefusal> {
     let found = match value.unmarked() {
-        Value::List(items) => items.iter().all(|item| keys.contains(&EqualityKey::of(item))),
+        Value::List(items) => items
+            .iter()
+            .all(|item| keys.contains(&EqualityKey::of(item))),
         _ => {
             let wanted = typed(kind, value)?;
             let mut found = false;
@@ -352,7 +520,11 @@ fn not_allowed(
     };
     let words = || {
         let allowed: Vec<String> = allowed.iter().map(pycompat::json_in_order).collect();
-        format!("{} is not an allowed value [{}]", pycompat::json_in_order(value), allowed.join(", "))
+        format!(
+            "{} is not an allowed value [{}]",
+            pycompat::json_in_order(value),
+            allowed.join(", ")
+        )
     };
     Ok((!found).then(words))
 }
@@ -360,11 +532,18 @@ fn not_allowed(
 /// Converts a value to its type.
 fn typed(kind: ParameterKind, value: &Value) -> Result<Value, ValueRefusal> {
     let refused = |_| {
-        let words =
-            format!("Value \"{}\" is invalid for data type \"{}\".", pycompat::text(value), kind.parameter_name());
+        let words = format!(
+            "Value \"{}\" is invalid for data type \"{}\".",
+            pycompat::text(value),
+            kind.parameter_name()
+        );
         ValueRefusal::new(
             &VALUE_NOT_ALLOWED,
-            format!("{} is not of the type {}", kind_of(value), kind.parameter_name()),
+            format!(
+                "{} is not of the type {}",
+                kind_of(value),
+                kind.parameter_name()
+            ),
         )
         .heat(words)
     };
@@ -380,11 +559,17 @@ fn typed(kind: ParameterKind, value: &Value) -> Result<Value, ValueRefusal> {
     }
 }
 
-fn no_match(value: &Value, written: &str, pattern: &Pattern) -> Result<Option<String>, ValueRefusal> {
+fn no_match(
+    value: &Value,
+    written: &str,
+    pattern: &Pattern,
+) -> Result<Option<String>, ValueRefusal> {
     let text = pycompat::text(value);
     match pattern.covers(&text) {
         Ok(true) => Ok(None),
-        Ok(false) => Ok(Some(format!("\"{text}\" does not match pattern \"{written}\""))),
+        Ok(false) => Ok(Some(format!(
+            "\"{text}\" does not match pattern \"{written}\""
+        ))),
         Err(error) => Err(ValueRefusal::new(&VALUE_CONSTRAINT, error.to_string())),
     }
 }

@@ -1,5 +1,5 @@
-//! Converts a given value to the value that functions see (decision Heat 4), and values that a parent passes to a
-//! child.
+//! Converts a given value to the value that functions see (decision Heat 4), and values that a
+//! parent passes to a child.
 
 use blueprint::{Unknown, Value};
 
@@ -18,9 +18,9 @@ enum ConvertedValueOrigin {
 }
 
 impl HotParameterSchema {
-    /// The value of a parameter for functions: the given value unless it is null, otherwise the one from
-    /// `parameter_defaults`, otherwise the default. Violated rules go to `found`, and notes on rules that cannot be
-    /// checked here. `None` if there is no valid value.
+    /// The value of a parameter for functions: the given value unless it is null, otherwise the one
+    /// from `parameter_defaults`, otherwise the default. Violated rules go to `found`, and notes on
+    /// rules that cannot be checked here. `None` if there is no valid value.
     pub fn value(
         &self,
         name: &str,
@@ -35,7 +35,10 @@ impl HotParameterSchema {
                 Some(value) => (value, ConvertedValueOrigin::Default),
                 None => {
                     let words = format!("The Parameter ({name}) was not provided.");
-                    let refusal = ValueRefusal::new(&MISSING_VARIABLE, format!("no value is given for `{name}`"));
+                    let refusal = ValueRefusal::new(
+                        &MISSING_VARIABLE,
+                        format!("no value is given for `{name}`"),
+                    );
                     found.push(refusal.heat(words).class("UserParameterMissing"));
                     return None;
                 }
@@ -45,7 +48,12 @@ impl HotParameterSchema {
         if from == ConvertedValueOrigin::Given {
             self.unused_default(found);
         }
-        self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
+        self.accept(
+            value,
+            &|words| format!("Parameter '{name}' is invalid: {words}"),
+            from,
+            found,
+        )
     }
 
     /// Warns about an unused default that does not fit the type. Heat does not report it.
@@ -58,8 +66,10 @@ impl HotParameterSchema {
                 true => "the default of a hidden parameter does not fit".to_owned(),
                 false => format!("the default cannot be used: {}", refusal.message),
             };
-            let warning = ValueRefusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
-            found.push(warning.help("correct it, or remove it: it applies where no value is given"));
+            let warning =
+                ValueRefusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
+            found
+                .push(warning.help("correct it, or remove it: it applies where no value is given"));
         }
     }
 
@@ -119,7 +129,9 @@ impl HotParameterSchema {
         if let Value::Unknown(_) = value {
             return Ok((value.clone(), value.clone()));
         }
-        let refused = |message: String, words: String| ValueRefusal::new(&UNPARSABLE_VALUE, message).heat(words);
+        let refused = |message: String, words: String| {
+            ValueRefusal::new(&UNPARSABLE_VALUE, message).heat(words)
+        };
         match self.kind {
             ParameterKind::String | ParameterKind::Any if value.has_unknown() => {
                 let unknown = unknown_of(value);
@@ -128,18 +140,29 @@ impl HotParameterSchema {
             ParameterKind::String => Ok((value.clone(), Value::from(pycompat::text(value)))),
             ParameterKind::Any => Ok((value.clone(), value.clone())),
             ParameterKind::Number | ParameterKind::Integer => {
-                let number = as_number(value)
-                    .map_err(|words| refused(format!("a number is needed, not {}", kind_or_text(value)), words))?;
+                let number = as_number(value).map_err(|words| {
+                    refused(
+                        format!("a number is needed, not {}", kind_or_text(value)),
+                        words,
+                    )
+                })?;
                 Ok((value.clone(), number))
             }
             ParameterKind::Boolean => {
-                let boolean = boolean(value)
-                    .map_err(|words| refused(format!("a boolean is needed, not {}", kind_or_text(value)), words))?;
+                let boolean = boolean(value).map_err(|words| {
+                    refused(
+                        format!("a boolean is needed, not {}", kind_or_text(value)),
+                        words,
+                    )
+                })?;
                 Ok((value.clone(), Value::Bool(boolean)))
             }
             ParameterKind::List => {
                 let list = list(value).map_err(|words| {
-                    refused(format!("a comma-delimited list is needed, not {}", kind_of(value)), words)
+                    refused(
+                        format!("a comma-delimited list is needed, not {}", kind_of(value)),
+                        words,
+                    )
                 })?;
                 Ok((list.clone(), list))
             }
@@ -169,19 +192,25 @@ fn kind_or_text(value: &Value) -> String {
 fn unknown_of(value: &Value) -> Value {
     let mut waits_for = Vec::new();
     value.waits_for(&mut waits_for);
-    Value::Unknown(Unknown { ty: None, waits_for }.into())
+    Value::Unknown(
+        Unknown {
+            ty: None,
+            waits_for,
+        }
+        .into(),
+    )
 }
 
 /// The texts of a list, or the parts of a text between commas. The error is Heat's message.
 fn list(value: &Value) -> Result<Value, String> {
     match value {
-        Value::List(items) => Ok(Value::list(
-            items.iter().map(
-                |item| {
-                    if item.has_unknown() { unknown_of(item) } else { Value::from(pycompat::text(item)) }
-                },
-            ),
-        )),
+        Value::List(items) => Ok(Value::list(items.iter().map(|item| {
+            if item.has_unknown() {
+                unknown_of(item)
+            } else {
+                Value::from(pycompat::text(item))
+            }
+        }))),
         Value::Text(text) if text.is_empty() => Ok(Value::list([])),
         Value::Text(text) => Ok(Value::list(text.split(',').map(Value::from))),
         other => Err(format!(
@@ -191,8 +220,9 @@ fn list(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The value of a child's parameter for a property that its parent passes: converted as a property first, then as the
-/// parameter. An explicit null is the kind's empty value, not the child's default.
+/// The value of a child's parameter for a property that its parent passes: converted as a property
+/// first, then as the parameter. An explicit null is the kind's empty value, not the child's
+/// default.
 pub fn child_parameter_value(
     schema: &HotParameterSchema,
     value: &Value,
@@ -205,7 +235,8 @@ pub fn child_parameter_value(
     let bare = bare.revealed();
     let secret = secret || value.has_secret();
     let coerced = match (schema.kind, &bare) {
-        (ParameterKind::List, Value::Text(_)) | (ParameterKind::Map, Value::Text(_) | Value::List(_)) => Ok(bare),
+        (ParameterKind::List, Value::Text(_))
+        | (ParameterKind::Map, Value::Text(_) | Value::List(_)) => Ok(bare),
         (kind, _) => property(kind, &bare, None),
     };
     let given = match coerced {
@@ -216,7 +247,12 @@ pub fn child_parameter_value(
             return None;
         }
     };
-    schema.accept(&given.tainted(secret), &str::to_owned, ConvertedValueOrigin::Given, found)
+    schema.accept(
+        &given.tainted(secret),
+        &str::to_owned,
+        ConvertedValueOrigin::Given,
+        found,
+    )
 }
 
 /// A list as the text of a comma-delimited list; a list with unknown items stays a list.
@@ -228,8 +264,11 @@ fn flattened(items: &[Value]) -> Value {
     for (at, item) in items.iter().enumerate() {
         match item {
             Value::Map(entries) => {
-                parts
-                    .extend(entries.iter().map(|(key, value)| format!(".member.{at}.{key}={}", pycompat::text(value))));
+                parts.extend(
+                    entries.iter().map(|(key, value)| {
+                        format!(".member.{at}.{key}={}", pycompat::text(value))
+                    }),
+                );
             }
             Value::Null => parts.push(String::new()),
             other => parts.push(pycompat::text(other)),
@@ -239,12 +278,20 @@ fn flattened(items: &[Value]) -> Value {
 }
 
 /// Refuses a changed value of an immutable parameter.
-pub fn check_immutable(schema: &HotParameterSchema, name: &str, old: &Value, new: &Value) -> Result<(), ValueRefusal> {
+pub fn check_immutable(
+    schema: &HotParameterSchema,
+    name: &str,
+    old: &Value,
+    new: &Value,
+) -> Result<(), ValueRefusal> {
     if !schema.immutable || pycompat::equal(old, new) {
         return Ok(());
     }
     let words = format!("The following parameters are immutable and may not be updated: {name}");
-    Err(ValueRefusal::new(&IMMUTABLE_CHANGED, format!("the parameter `{name}` may not change"))
-        .heat(words)
-        .class("ImmutableParameterModified"))
+    Err(ValueRefusal::new(
+        &IMMUTABLE_CHANGED,
+        format!("the parameter `{name}` may not change"),
+    )
+    .heat(words)
+    .class("ImmutableParameterModified"))
 }

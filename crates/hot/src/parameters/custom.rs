@@ -135,11 +135,15 @@ impl Custom {
             Custom::IpAddress => address(text).map_err(|()| "Invalid IP address".to_owned()),
             Custom::Network => network(text, true),
             Custom::AddressOrNetwork if text.contains('/') => network(text, false),
-            Custom::AddressOrNetwork => address(text).map_err(|()| format!("'{text}' is not a valid IP address")),
+            Custom::AddressOrNetwork => {
+                address(text).map_err(|()| format!("'{text}' is not a valid IP address"))
+            }
             Custom::MacAddress => hardware(text).ok_or_else(|| "Invalid MAC address.".to_owned()),
             Custom::DnsName => dns(text),
             Custom::DnsDomain => match dns(text) {
-                Ok(()) if !text.is_empty() && !text.ends_with('.') => Err(format!("'{text}' must end with '.'.")),
+                Ok(()) if !text.is_empty() && !text.ends_with('.') => {
+                    Err(format!("'{text}' must end with '.'."))
+                }
                 result => result,
             },
             Custom::RelativeDnsName => relative(text),
@@ -157,7 +161,13 @@ impl Custom {
             },
             Custom::CloudOnly => return None,
         };
-        let reason = |words: String| if words.is_empty() { words } else { format!(": {words}") };
+        let reason = |words: String| {
+            if words.is_empty() {
+                words
+            } else {
+                format!(": {words}")
+            }
+        };
         Some(result.map_err(|words| format!("Error validating value '{shown}'{}", reason(words))))
     }
 }
@@ -166,25 +176,45 @@ fn address(text: &str) -> Result<(), ()> {
     text.parse::<IpAddr>().map(|_| ()).map_err(|_| ())
 }
 
-/// Checks an address with the length of its prefix. An address of version 4 must have its canonical form.
+/// Checks an address with the length of its prefix. An address of version 4 must have its canonical
+/// form.
 fn network(text: &str, abbreviated: bool) -> Result<(), String> {
     let wrong = || format!("Invalid net cidr invalid IPNetwork {text} ");
     let Some((address, length)) = text.split_once('/') else {
-        let full = if abbreviated { text.parse::<IpAddr>().is_ok() } else { false };
-        let shown = if full { format!("{text}/32") } else { return Err(wrong()) };
-        return Err(format!("'{text}' isn't a recognized IP subnet cidr, '{shown}' is recommended"));
+        let full = if abbreviated {
+            text.parse::<IpAddr>().is_ok()
+        } else {
+            false
+        };
+        let shown = if full {
+            format!("{text}/32")
+        } else {
+            return Err(wrong());
+        };
+        return Err(format!(
+            "'{text}' isn't a recognized IP subnet cidr, '{shown}' is recommended"
+        ));
     };
-    let digits = !length.is_empty() && length.len() <= 3 && length.bytes().all(|byte| byte.is_ascii_digit());
-    let length: Option<u8> = length.parse().ok().filter(|_| digits && (length == "0" || !length.starts_with('0')));
+    let digits =
+        !length.is_empty() && length.len() <= 3 && length.bytes().all(|byte| byte.is_ascii_digit());
+    let length: Option<u8> = length
+        .parse()
+        .ok()
+        .filter(|_| digits && (length == "0" || !length.starts_with('0')));
     let most = match address.parse::<IpAddr>() {
         Ok(IpAddr::V4(Ipv4Addr { .. })) => 32,
         Ok(IpAddr::V6(_)) => 128,
         Err(_) => return Err(wrong()),
     };
-    if length.is_some_and(|length| length <= most) { Ok(()) } else { Err(wrong()) }
+    if length.is_some_and(|length| length <= most) {
+        Ok(())
+    } else {
+        Err(wrong())
+    }
 }
 
-/// Checks six bytes in hexadecimal digits: separated by `:` or `-`, in three or two groups, or in one group.
+/// Checks six bytes in hexadecimal digits: separated by `:` or `-`, in three or two groups, or in
+/// one group.
 fn hardware(text: &str) -> Option<()> {
     let group = |group: &str, least: usize, most: usize| {
         (least..=most).contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -213,14 +243,18 @@ fn dns(text: &str) -> Result<(), String> {
     }
     let trimmed = text.strip_suffix('.').unwrap_or(text);
     if trimmed.chars().count() > LONGEST_NAME {
-        return Err(reason(format!("'{trimmed}' exceeds the {LONGEST_NAME} character FQDN limit")));
+        return Err(reason(format!(
+            "'{trimmed}' exceeds the {LONGEST_NAME} character FQDN limit"
+        )));
     }
     for name in trimmed.split('.') {
         if name.is_empty() {
             return Err(reason("Encountered an empty component.".into()));
         }
         if name.starts_with('-') || name.ends_with('-') {
-            return Err(reason(format!("Name '{name}' must not start or end with a hyphen.")));
+            return Err(reason(format!(
+                "Name '{name}' must not start or end with a hyphen."
+            )));
         }
         let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if name.len() > 63 || !name.bytes().all(good) {
@@ -230,7 +264,9 @@ fn dns(text: &str) -> Result<(), String> {
         }
     }
     match trimmed.rsplit_once('.') {
-        Some((_, last)) if text.ends_with('.') && last.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some((_, last))
+            if text.ends_with('.') && last.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
             Err(reason(format!("TLD '{last}' must not be all numeric.")))
         }
         _ => Ok(()),
@@ -239,7 +275,9 @@ fn dns(text: &str) -> Result<(), String> {
 
 fn relative(text: &str) -> Result<(), String> {
     if text.ends_with('.') {
-        return Err(format!("'{text}' is a FQDN. It should be a relative domain name."));
+        return Err(format!(
+            "'{text}' is a FQDN. It should be a relative domain name."
+        ));
     }
     let length = text.chars().count();
     if length > LONGEST_NAME - 3 {
@@ -255,7 +293,13 @@ const FIELDS: [(u32, u32, &[&str]); 6] = [
     (0, 59, &[]),
     (0, 23, &[]),
     (1, 31, &["l"]),
-    (1, 12, &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]),
+    (
+        1,
+        12,
+        &[
+            "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+        ],
+    ),
     (0, 7, &["sun", "mon", "tue", "wed", "thu", "fri", "sat"]),
     (0, 59, &[]),
 ];
@@ -263,12 +307,22 @@ const FIELDS: [(u32, u32, &[&str]); 6] = [
 fn cron(text: &str) -> Result<(), String> {
     let lowered = text.to_lowercase();
     let fields: Vec<&str> = pycompat::split_at_spaces(&lowered).collect();
-    let named = ["@midnight", "@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@annually"];
+    let named = [
+        "@midnight",
+        "@hourly",
+        "@daily",
+        "@weekly",
+        "@monthly",
+        "@yearly",
+        "@annually",
+    ];
     if text.is_empty() || (fields.len() == 1 && named.contains(&fields[0])) {
         return Ok(());
     }
     if !matches!(fields.len(), 5 | 6) {
-        return Err("Exactly 5, 6 or 7 columns has to be specified for iterator expression.".into());
+        return Err(
+            "Exactly 5, 6 or 7 columns has to be specified for iterator expression.".into(),
+        );
     }
     for (field, (least, most, names)) in fields.iter().zip(FIELDS) {
         for part in field.split(',') {
@@ -282,13 +336,23 @@ fn cron(text: &str) -> Result<(), String> {
 
 /// Whether a part of a cron field is `*`, a value or a range of values, optionally with a step.
 fn cron_part(part: &str, least: u32, most: u32, names: &[&str]) -> bool {
-    let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
+    let (range, step) = part
+        .split_once('/')
+        .map_or((part, None), |(range, step)| (range, Some(step)));
     if step.is_some_and(|step| !step.parse::<u32>().is_ok_and(|step| step > 0)) {
         return false;
     }
-    let range = if most == 7 { range.split_once('#').map_or(range, |(day, _)| day) } else { range };
-    let value =
-        |text: &str| names.contains(&text) || text.parse::<u32>().is_ok_and(|value| (least..=most).contains(&value));
+    let range = if most == 7 {
+        range.split_once('#').map_or(range, |(day, _)| day)
+    } else {
+        range
+    };
+    let value = |text: &str| {
+        names.contains(&text)
+            || text
+                .parse::<u32>()
+                .is_ok_and(|value| (least..=most).contains(&value))
+    };
     match range.split_once('-') {
         _ if matches!(range, "*" | "?") => true,
         Some((from, to)) => value(from) && value(to),

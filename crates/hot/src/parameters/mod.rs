@@ -1,8 +1,8 @@
 //! Parameters: their schemas, their values, and the rules for values (decision Heat 4).
 //!
-//! A [`HotParameterSchema`] is parsed once from the map under a parameter's name; [`HotParameterSchema::value`]
-//! converts a given value to the value that functions see. Properties use the same kinds of constraints and values
-//! (decision Heat 9.3).
+//! A [`HotParameterSchema`] is parsed once from the map under a parameter's name;
+//! [`HotParameterSchema::value`] converts a given value to the value that functions see. Properties
+//! use the same kinds of constraints and values (decision Heat 9.3).
 //!
 //! Not here: pseudo-parameters and groups, which have no schema; environments (`environment`).
 
@@ -54,7 +54,10 @@ const TYPES: [(&str, ParameterKind); 5] = [
 impl ParameterKind {
     /// The kind for the `type` of a parameter.
     pub fn of_parameter(name: &str) -> Option<ParameterKind> {
-        TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        TYPES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, kind)| *kind)
     }
 
     /// Heat's name of the kind for properties.
@@ -72,8 +75,15 @@ impl ParameterKind {
 
     /// The written type of a parameter; for a kind that only properties have, Heat's name.
     pub fn parameter_name(self) -> &'static str {
-        let known = TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name);
-        known.unwrap_or(if self == ParameterKind::Integer { "Integer" } else { "Any" })
+        let known = TYPES
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map(|(name, _)| *name);
+        known.unwrap_or(if self == ParameterKind::Integer {
+            "Integer"
+        } else {
+            "Any"
+        })
     }
 }
 

@@ -7,15 +7,20 @@ const ZONES: &str = include_str!("timezones.txt");
 
 /// Checks the name of a time zone. The error is Heat's message.
 pub(super) fn timezone(text: &str) -> Result<(), String> {
-    let name = text.strip_prefix("posix/").or_else(|| text.strip_prefix("right/")).unwrap_or(text);
+    let name = text
+        .strip_prefix("posix/")
+        .or_else(|| text.strip_prefix("right/"))
+        .unwrap_or(text);
     if text.is_empty() || ZONES.lines().any(|zone| zone == name) {
         return Ok(());
     }
-    Err(format!("Invalid timezone: 'No time zone found with key {text}'"))
+    Err(format!(
+        "Invalid timezone: 'No time zone found with key {text}'"
+    ))
 }
 
-/// Checks an ISO 8601 date with an optional time, as Heat parses it: the last parts may be missing, and so may the
-/// separators. The error is the reason.
+/// Checks an ISO 8601 date with an optional time, as Heat parses it: the last parts may be missing,
+/// and so may the separators. The error is the reason.
 pub(super) fn date(text: &str) -> Result<(), String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let wrong = || format!("Unable to parse date string '{text}'");
@@ -34,7 +39,11 @@ pub(super) fn date(text: &str) -> Result<(), String> {
             break;
         }
         for (day, after) in marked(after, '-', &[2, 1]) {
-            let time = if after.is_empty() { Some(Time::default()) } else { time(after) };
+            let time = if after.is_empty() {
+                Some(Time::default())
+            } else {
+                time(after)
+            };
             if let Some(time) = time {
                 read = Ok((month, day, time));
                 break 'months;
@@ -57,7 +66,10 @@ pub(super) fn date(text: &str) -> Result<(), String> {
         (time.second < 60, "second must be in 0..59"),
         (time.offset < 24 * 60, "offset must be less than 24 hours"),
     ];
-    limits.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err((*why).to_owned()))
+    limits
+        .iter()
+        .find(|(kept, _)| !kept)
+        .map_or(Ok(()), |(_, why)| Err((*why).to_owned()))
 }
 
 #[derive(Clone, Copy, Default)]
@@ -72,17 +84,26 @@ struct Time {
 /// A number with this many digits, and the text after it.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
-    let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())??;
+    let number = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| number.parse().ok())??;
     Some((number, rest))
 }
 
-/// A number after a mark, with one of these numbers of digits. Without the mark, only the first number of digits is
-/// tried.
+/// A number after a mark, with one of these numbers of digits. Without the mark, only the first
+/// number of digits is tried.
 fn marked<'t>(text: &'t str, mark: char, counts: &[usize]) -> impl Iterator<Item = (u32, &'t str)> {
     let behind = text.strip_prefix(mark);
-    let counts = if behind.is_some() { counts.to_vec() } else { counts[..counts.len().min(1)].to_vec() };
+    let counts = if behind.is_some() {
+        counts.to_vec()
+    } else {
+        counts[..counts.len().min(1)].to_vec()
+    };
     let text = behind.unwrap_or(text);
-    counts.into_iter().filter_map(move |count| digits(text, count))
+    counts
+        .into_iter()
+        .filter_map(move |count| digits(text, count))
 }
 
 /// A time after ` ` or `T`, optionally with an offset from UTC.
@@ -91,19 +112,32 @@ fn time(text: &str) -> Option<Time> {
     let minutes = marked(rest, ':', &[2]).chain([(0, rest)]);
     minutes.into_iter().find_map(|(minute, rest)| {
         let seconds = seconds(rest).chain([(0, rest)]);
-        seconds.into_iter().find_map(|(second, rest)| Some(Time { hour, minute, second, offset: offset(rest)? }))
+        seconds.into_iter().find_map(|(second, rest)| {
+            Some(Time {
+                hour,
+                minute,
+                second,
+                offset: offset(rest)?,
+            })
+        })
     })
 }
 
 /// Seconds, with an optional fraction after a dot or a comma.
 fn seconds(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let text = text.strip_prefix(':').unwrap_or(text);
-    let two_or_one = [2, 1].into_iter().filter_map(move |count| digits(text, count));
+    let two_or_one = [2, 1]
+        .into_iter()
+        .filter_map(move |count| digits(text, count));
     two_or_one.flat_map(|(second, rest)| {
-        let fraction =
-            rest.strip_prefix(['.', ',']).map(|rest| rest.trim_start_matches(|it: char| it.is_ascii_digit()));
+        let fraction = rest
+            .strip_prefix(['.', ','])
+            .map(|rest| rest.trim_start_matches(|it: char| it.is_ascii_digit()));
         let fraction = fraction.filter(|after| after.len() + 1 < rest.len());
-        fraction.into_iter().chain([rest]).map(move |rest| (second, rest))
+        fraction
+            .into_iter()
+            .chain([rest])
+            .map(move |rest| (second, rest))
     })
 }
 

@@ -2,12 +2,19 @@
 
 use blueprint::Value;
 
-/// The value as a number: itself, or the integer or float that a text contains. The error is Python's message.
+/// The value as a number: itself, or the integer or float that a text contains. The error is
+/// Python's message.
 pub(super) fn as_number(value: &Value) -> Result<Value, String> {
     match value.unmarked() {
-        number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
-        Value::Text(text) => pycompat::number_of_text(text)
-            .ok_or_else(|| format!("could not convert string to float: {}", pycompat::repr(value))),
+        number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => {
+            Ok(number.clone())
+        }
+        Value::Text(text) => pycompat::number_of_text(text).ok_or_else(|| {
+            format!(
+                "could not convert string to float: {}",
+                pycompat::repr(value)
+            )
+        }),
         other => pycompat::integer(other),
     }
 }

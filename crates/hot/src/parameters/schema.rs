@@ -31,13 +31,23 @@ pub struct HotParameterSchema {
 }
 
 /// The keys of a schema.
-const KEYS: [&str; 8] = ["type", "default", "description", "label", "hidden", "constraints", "immutable", "tags"];
+const KEYS: [&str; 8] = [
+    "type",
+    "default",
+    "description",
+    "label",
+    "hidden",
+    "constraints",
+    "immutable",
+    "tags",
+];
 
 /// Heat's class of errors for an invalid schema.
 const CLASS: &str = "InvalidSchemaError";
 
 impl HotParameterSchema {
-    /// Parses the schema of a parameter. All mistakes and warnings go to `found`; `None` if the type is unknown.
+    /// Parses the schema of a parameter. All mistakes and warnings go to `found`; `None` if the
+    /// type is unknown.
     pub fn parse(
         name: &str,
         written: &Value,
@@ -47,7 +57,11 @@ impl HotParameterSchema {
         let Some(entries) = written.as_map() else {
             let words = format!("Invalid parameter ({name}), expected a mapping");
             let message = format!("a parameter must be a map, not {}", kind_of(written));
-            found.push(ValueRefusal::new(&WRONG_SHAPE, message).heat(words).class(CLASS));
+            found.push(
+                ValueRefusal::new(&WRONG_SHAPE, message)
+                    .heat(words)
+                    .class(CLASS),
+            );
             return None;
         };
         unknown_keys(name, entries, version, found);
@@ -56,19 +70,30 @@ impl HotParameterSchema {
         let kind = kind(name, entries, found)?;
         for (at, constraint) in &constraints {
             if let Err(mut refusal) = constraint.fits(kind) {
-                refusal.heat = refusal.heat.map(|words| format!("Parameter '{name}' is invalid: {words}"));
+                refusal.heat = refusal
+                    .heat
+                    .map(|words| format!("Parameter '{name}' is invalid: {words}"));
                 found.push(refusal.within(*at).within("constraints"));
             }
         }
-        let fitting = constraints.into_iter().map(|(_, constraint)| constraint).filter(|one| one.fits(kind).is_ok());
+        let fitting = constraints
+            .into_iter()
+            .map(|(_, constraint)| constraint)
+            .filter(|one| one.fits(kind).is_ok());
         // Heat treats any value as true that Python does, including the text "false".
         let flag = |key: &str| entries.get(key).is_some_and(pycompat::truth);
         let text = |key: &str| {
-            entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(pycompat::text(value)))
+            entries
+                .get(key)
+                .filter(|value| !value.is_null())
+                .map(|value| Name::from(pycompat::text(value)))
         };
         let schema = HotParameterSchema {
             kind,
-            default: entries.get("default").filter(|value| !value.is_null()).cloned(),
+            default: entries
+                .get("default")
+                .filter(|value| !value.is_null())
+                .cloned(),
             constraints: fitting.collect(),
             hidden: flag("hidden"),
             immutable: flag("immutable"),
@@ -87,35 +112,50 @@ impl HotParameterSchema {
         found.is_empty()
     }
 
-    /// Checks the default against the constraints, as Heat does even if it is not used. The check precedes the
-    /// conversion, except for a comma-delimited list.
+    /// Checks the default against the constraints, as Heat does even if it is not used. The check
+    /// precedes the conversion, except for a comma-delimited list.
     fn check_default(&self, name: &str, found: &mut Vec<ValueRefusal>) {
         let Some(default) = &self.default else { return };
         let prefixed = |words: &str| format!("Parameter '{name}' is invalid: {words}");
         let checked = match (self.kind, default) {
-            (ParameterKind::List, Value::Text(text)) => Value::list(text.split(',').map(Value::from)),
+            (ParameterKind::List, Value::Text(text)) => {
+                Value::list(text.split(',').map(Value::from))
+            }
             (ParameterKind::List, Value::List(items)) => {
                 Value::list(items.iter().map(|item| Value::from(pycompat::text(item))))
             }
             (ParameterKind::List, other) => {
-                let message = format!("the default of a list must be text or a list, not {}", kind_of(other));
+                let message = format!(
+                    "the default of a list must be text or a list, not {}",
+                    kind_of(other)
+                );
                 let words = format!(
                     "Default must be a comma-delimited list string: '{}' object has no attribute 'split'",
                     pycompat::type_name(other)
                 );
-                let refusal = ValueRefusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS);
+                let refusal = ValueRefusal::new(&INVALID_DEFAULT, message)
+                    .heat(prefixed(&words))
+                    .class(CLASS);
                 found.push(refusal.within("default"));
                 return;
             }
             (_, other) => other.clone(),
         };
-        for constraint in self.constraints.iter().filter(|constraint| !constraint.is_custom()) {
+        for constraint in self
+            .constraints
+            .iter()
+            .filter(|constraint| !constraint.is_custom())
+        {
             if let Err(refusal) = constraint.check(self.kind, &checked) {
                 let broken = refusal.heat.unwrap_or_default();
                 let words = format!("Invalid default {} ({broken})", pycompat::text(default));
-                let message = format!("the default does not keep the parameter's own constraint: {broken}");
+                let message =
+                    format!("the default does not keep the parameter's own constraint: {broken}");
                 found.push(
-                    ValueRefusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS).within("default"),
+                    ValueRefusal::new(&INVALID_DEFAULT, message)
+                        .heat(prefixed(&words))
+                        .class(CLASS)
+                        .within("default"),
                 );
             }
         }
@@ -127,15 +167,19 @@ fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<Val
         let words = format!("Invalid key '{key}' for parameter ({name})");
         if key.as_ref() == "tags" && version < Version::V2018_03_02 {
             found.push(
-                ValueRefusal::new(&NEWER_THAN_VERSION, "the key `tags` of parameters came with version 2018-03-02")
-                    .graded(Severity::Error)
-                    .help("use `heat_template_version: 2018-03-02` or later")
-                    .heat(words)
-                    .class(CLASS)
-                    .within("tags"),
+                ValueRefusal::new(
+                    &NEWER_THAN_VERSION,
+                    "the key `tags` of parameters came with version 2018-03-02",
+                )
+                .graded(Severity::Error)
+                .help("use `heat_template_version: 2018-03-02` or later")
+                .heat(words)
+                .class(CLASS)
+                .within("tags"),
             );
         } else if !KEYS.contains(&key.as_ref()) {
-            let mut refusal = ValueRefusal::new(&UNKNOWN_KEY, format!("a parameter has no key `{key}`"));
+            let mut refusal =
+                ValueRefusal::new(&UNKNOWN_KEY, format!("a parameter has no key `{key}`"));
             if let Some(nearest) = diag::nearest(key, KEYS) {
                 refusal = refusal.help(format!("did you mean `{nearest}`?"));
             }
@@ -147,7 +191,10 @@ fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<Val
 fn kind(name: &str, entries: &Map, found: &mut Vec<ValueRefusal>) -> Option<ParameterKind> {
     let Some(written) = entries.get("type") else {
         let words = format!("Missing parameter type for parameter: {name}");
-        let refusal = ValueRefusal::new(&MISSING_FIELD, format!("the parameter `{name}` has no type"));
+        let refusal = ValueRefusal::new(
+            &MISSING_FIELD,
+            format!("the parameter `{name}` has no type"),
+        );
         found.push(refusal.heat(words).class(CLASS).help("add `type`"));
         return None;
     };
@@ -163,10 +210,22 @@ fn kind(name: &str, entries: &Map, found: &mut Vec<ValueRefusal>) -> Option<Para
         };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("use one of {}", names.map(|name| format!("`{name}`")).join(", ")),
+            None => format!(
+                "use one of {}",
+                names.map(|name| format!("`{name}`")).join(", ")
+            ),
         };
-        let refusal = ValueRefusal::new(&UNKNOWN_TYPE, format!("there is no type `{text}` of parameters"));
-        found.push(refusal.heat(format!("Invalid type ({text})")).class(CLASS).help(help).within("type"));
+        let refusal = ValueRefusal::new(
+            &UNKNOWN_TYPE,
+            format!("there is no type `{text}` of parameters"),
+        );
+        found.push(
+            refusal
+                .heat(format!("Invalid type ({text})"))
+                .class(CLASS)
+                .help(help)
+                .within("type"),
+        );
     }
     kind
 }
@@ -176,7 +235,10 @@ fn tags(name: &str, entries: &Map, version: Version, found: &mut Vec<ValueRefusa
         Some(Value::List(tags)) => tags.to_vec(),
         Some(other) if version >= Version::V2018_03_02 => {
             let words = format!("Tags property should be a list for parameter: {name}");
-            let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("`tags` must be a list, not {}", kind_of(other)));
+            let refusal = ValueRefusal::new(
+                &WRONG_SHAPE,
+                format!("`tags` must be a list, not {}", kind_of(other)),
+            );
             found.push(refusal.heat(words).class(CLASS).within("tags"));
             Vec::new()
         }
@@ -195,9 +257,12 @@ fn constraints(
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::List(items)) => items,
         Some(other) => {
-            let words = format!("Invalid parameter constraints for parameter {name}, expected a list");
-            let refusal =
-                ValueRefusal::new(&INVALID_CONSTRAINT, format!("`constraints` must be a list, not {}", kind_of(other)));
+            let words =
+                format!("Invalid parameter constraints for parameter {name}, expected a list");
+            let refusal = ValueRefusal::new(
+                &INVALID_CONSTRAINT,
+                format!("`constraints` must be a list, not {}", kind_of(other)),
+            );
             found.push(refusal.heat(words).class(CLASS).within("constraints"));
             return Vec::new();
         }
@@ -208,7 +273,10 @@ fn constraints(
         if let Some(constraint) = ParameterConstraint::parse(item, version, &mut own) {
             read.push((at, constraint));
         }
-        found.extend(own.into_iter().map(|refusal| refusal.within(at).within("constraints")));
+        found.extend(
+            own.into_iter()
+                .map(|refusal| refusal.within(at).within("constraints")),
+        );
     }
     read
 }

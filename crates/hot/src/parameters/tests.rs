@@ -17,19 +17,34 @@ fn faults(written: &str, version: Version) -> Vec<(String, String)> {
     HotParameterSchema::parse("p", &json(written), version, &mut found);
     found
         .iter()
-        .map(|refusal| (refusal.code.name.to_owned(), refusal.words().unwrap_or_default().to_string()))
+        .map(|refusal| {
+            (
+                refusal.code.name.to_owned(),
+                refusal.words().unwrap_or_default().to_string(),
+            )
+        })
         .collect()
 }
 
 /// The value that functions see, or Heat's first message.
 fn value(written: &str, given: &str) -> String {
     let mut found = Vec::new();
-    let schema = HotParameterSchema::parse("p", &json(written), LATEST, &mut found).expect("a schema");
-    assert!(found.iter().all(|refusal| refusal.severity != diag::Severity::Error), "{found:?}");
+    let schema =
+        HotParameterSchema::parse("p", &json(written), LATEST, &mut found).expect("a schema");
+    assert!(
+        found
+            .iter()
+            .all(|refusal| refusal.severity != diag::Severity::Error),
+        "{found:?}"
+    );
     let seen = schema.value("p", Some(&json(given)), None, &mut found);
     match (seen, found.first()) {
         (Some(seen), _) => pycompat::json_in_order(&seen),
-        (None, Some(refusal)) => format!("{}: {}", refusal.code.name, refusal.heat.clone().unwrap_or_default()),
+        (None, Some(refusal)) => format!(
+            "{}: {}",
+            refusal.code.name,
+            refusal.heat.clone().unwrap_or_default()
+        ),
         (None, None) => panic!("neither a value nor a refusal"),
     }
 }
@@ -50,20 +65,32 @@ fn a_value_is_converted_by_its_type() {
         ("number", "true", "true"),
         ("number", r#""1e3""#, "1000.0"),
         ("number", r#""nan""#, "NaN"),
-        ("number", r#""99999999999999999999""#, "99999999999999999999"),
+        (
+            "number",
+            r#""99999999999999999999""#,
+            "99999999999999999999",
+        ),
         ("boolean", r#"" Yes""#, "true"),
         ("boolean", "1", "true"),
         ("boolean", r#""OFF""#, "false"),
         ("comma_delimited_list", r#""a, b,""#, r#"["a", " b", ""]"#),
         ("comma_delimited_list", r#""""#, "[]"),
-        ("comma_delimited_list", r#"["a", null, true, 1.0]"#, r#"["a", "None", "True", "1.0"]"#),
+        (
+            "comma_delimited_list",
+            r#"["a", null, true, 1.0]"#,
+            r#"["a", "None", "True", "1.0"]"#,
+        ),
         ("json", r#""{\"a\": [1, null]}""#, r#"{"a": [1, null]}"#),
         ("json", r#""null""#, "null"),
         ("json", r#""""#, r#""""#),
         ("json", "5", "5"),
         ("json", "false", "false"),
     ] {
-        assert_eq!(value(&format!(r#"{{"type": "{ty}"}}"#), given), expected, "{ty} {given}");
+        assert_eq!(
+            value(&format!(r#"{{"type": "{ty}"}}"#), given),
+            expected,
+            "{ty} {given}"
+        );
     }
 }
 
@@ -71,8 +98,16 @@ fn a_value_is_converted_by_its_type() {
 fn values_that_do_not_convert_are_refused_with_heats_message() {
     for (ty, given, words) in [
         ("number", r#""""#, "could not convert string to float: ''"),
-        ("number", r#""0x10""#, "could not convert string to float: '0x10'"),
-        ("number", "[]", "int() argument must be a string, a bytes-like object or a real number, not 'list'"),
+        (
+            "number",
+            r#""0x10""#,
+            "could not convert string to float: '0x10'",
+        ),
+        (
+            "number",
+            "[]",
+            "int() argument must be a string, a bytes-like object or a real number, not 'list'",
+        ),
         (
             "boolean",
             "2",
@@ -95,7 +130,11 @@ fn values_that_do_not_convert_are_refused_with_heats_message() {
         ),
     ] {
         let expected = format!("unparsable-value: Parameter 'p' is invalid: {words}");
-        assert_eq!(value(&format!(r#"{{"type": "{ty}"}}"#), given), expected, "{ty} {given}");
+        assert_eq!(
+            value(&format!(r#"{{"type": "{ty}"}}"#), given),
+            expected,
+            "{ty} {given}"
+        );
     }
 }
 
@@ -134,7 +173,12 @@ fn values_keep_their_constraints() {
             r#"" 0.4""#,
             "value-constraint:  0.4 is out of range (min: 0.5, max: None)",
         ),
-        ("number", r#""range": {"min": 0, "max": 10}"#, r#""nan""#, ""),
+        (
+            "number",
+            r#""range": {"min": 0, "max": 10}"#,
+            r#""nan""#,
+            "",
+        ),
         (
             "number",
             r#""modulo": {"step": 2, "offset": 1}"#,
@@ -149,7 +193,12 @@ fn values_keep_their_constraints() {
             r#"value-not-allowed: "z" is not an allowed value ["a", 1]"#,
         ),
         ("string", r#""allowed_values": ["é", true]"#, "true", ""),
-        ("string", r#""allowed_values": ["é"]"#, "1", r#"value-not-allowed: 1 is not an allowed value ["\u00e9"]"#),
+        (
+            "string",
+            r#""allowed_values": ["é"]"#,
+            "1",
+            r#"value-not-allowed: 1 is not an allowed value ["\u00e9"]"#,
+        ),
         ("number", r#""allowed_values": ["1", 2]"#, "1.0", ""),
         ("boolean", r#""allowed_values": ["yes"]"#, "true", ""),
         (
@@ -171,23 +220,48 @@ fn values_keep_their_constraints() {
             r#"value-constraint: "ab" does not match pattern "a|ab""#,
         ),
         ("string", r#""allowed_pattern": "[0-9]+""#, "12", ""),
-        ("string", r#""allowed_pattern": "[a-z]+", "description": "letters""#, r#""A""#, "value-constraint: letters"),
+        (
+            "string",
+            r#""allowed_pattern": "[a-z]+", "description": "letters""#,
+            r#""A""#,
+            "value-constraint: letters",
+        ),
         (
             "string",
             r#""custom_constraint": "no.such""#,
             r#""a""#,
             r#"unknown-constraint: "a" does not validate no.such (constraint not found)"#,
         ),
-        ("string", r#""custom_constraint": "nova.flavor""#, r#""a""#, ""),
+        (
+            "string",
+            r#""custom_constraint": "nova.flavor""#,
+            r#""a""#,
+            "",
+        ),
         (
             "string",
             r#""custom_constraint": "ip_addr""#,
             r#""10.0.0.256""#,
             "value-constraint: Error validating value '10.0.0.256': Invalid IP address",
         ),
-        ("string", r#""custom_constraint": "net_cidr""#, r#""10.0.0.0/8""#, ""),
-        ("string", r#""custom_constraint": "mac_addr""#, r#""fa:16:3e:0:1:2""#, ""),
-        ("string", r#""custom_constraint": "cron_expression""#, r#""*/5 0 1-7 jan mon""#, ""),
+        (
+            "string",
+            r#""custom_constraint": "net_cidr""#,
+            r#""10.0.0.0/8""#,
+            "",
+        ),
+        (
+            "string",
+            r#""custom_constraint": "mac_addr""#,
+            r#""fa:16:3e:0:1:2""#,
+            "",
+        ),
+        (
+            "string",
+            r#""custom_constraint": "cron_expression""#,
+            r#""*/5 0 1-7 jan mon""#,
+            "",
+        ),
         (
             "string",
             r#""custom_constraint": "cron_expression""#,
@@ -195,10 +269,20 @@ fn values_keep_their_constraints() {
             "value-constraint: Error validating value '61 * * * *': Invalid CRON expression: [61 * * * *] is not acceptable, out of range",
         ),
     ] {
-        let found = value(&format!(r#"{{"type": "{ty}", "constraints": [{{{constraint}}}]}}"#), given);
+        let found = value(
+            &format!(r#"{{"type": "{ty}", "constraints": [{{{constraint}}}]}}"#),
+            given,
+        );
         match words {
-            "" => assert!(!found.contains(": Parameter"), "{constraint} {given}: {found}"),
-            words => assert_eq!(found.replace("Parameter 'p' is invalid: ", ""), words, "{constraint} {given}"),
+            "" => assert!(
+                !found.contains(": Parameter"),
+                "{constraint} {given}: {found}"
+            ),
+            words => assert_eq!(
+                found.replace("Parameter 'p' is invalid: ", ""),
+                words,
+                "{constraint} {given}"
+            ),
         }
     }
 }
@@ -214,16 +298,32 @@ type InvalidSchema = (String, &'static str, &'static str);
 #[track_caller]
 fn assert_faults(schemas: impl IntoIterator<Item = InvalidSchema>) {
     for (written, code, words) in schemas {
-        assert_eq!(faults(&written, LATEST), [(code.to_owned(), words.to_owned())], "{written}");
+        assert_eq!(
+            faults(&written, LATEST),
+            [(code.to_owned(), words.to_owned())],
+            "{written}"
+        );
     }
 }
 
 #[test]
 fn the_form_of_a_schema_is_checked() {
     assert_faults([
-        (r#"[]"#.to_owned(), "wrong-shape", "InvalidSchemaError: Invalid parameter (p), expected a mapping"),
-        (r#"{"type": "String"}"#.to_owned(), "unknown-type", "InvalidSchemaError: Invalid type (String)"),
-        ("{}".to_owned(), "missing-field", "InvalidSchemaError: Missing parameter type for parameter: p"),
+        (
+            r#"[]"#.to_owned(),
+            "wrong-shape",
+            "InvalidSchemaError: Invalid parameter (p), expected a mapping",
+        ),
+        (
+            r#"{"type": "String"}"#.to_owned(),
+            "unknown-type",
+            "InvalidSchemaError: Invalid type (String)",
+        ),
+        (
+            "{}".to_owned(),
+            "missing-field",
+            "InvalidSchemaError: Missing parameter type for parameter: p",
+        ),
         (
             r#"{"type": "string", "typ": 1}"#.to_owned(),
             "unknown-key",
@@ -255,8 +355,16 @@ fn the_form_of_a_constraint_is_checked() {
             "invalid-constraint",
             "InvalidSchemaError: Invalid key 'rang' for parameter constraints",
         ),
-        (constraint("{}"), "invalid-constraint", "InvalidSchemaError: No constraint expressed"),
-        (constraint(r#"{"description": "x"}"#), "invalid-constraint", "InvalidSchemaError: No constraint expressed"),
+        (
+            constraint("{}"),
+            "invalid-constraint",
+            "InvalidSchemaError: No constraint expressed",
+        ),
+        (
+            constraint(r#"{"description": "x"}"#),
+            "invalid-constraint",
+            "InvalidSchemaError: No constraint expressed",
+        ),
         (
             constraint(r#"{"range": []}"#),
             "invalid-constraint",
@@ -322,7 +430,11 @@ fn the_form_of_a_constraint_is_checked() {
             "invalid-constraint",
             "InvalidSchemaError: min/max length must be integral",
         ),
-        (constraint(r#"{"range": {"min": 1}, "modulo": {"step": 2, "offset": 0}}"#), "constraint-ignored", ""),
+        (
+            constraint(r#"{"range": {"min": 1}, "modulo": {"step": 2, "offset": 0}}"#),
+            "constraint-ignored",
+            "",
+        ),
     ]);
 }
 
@@ -330,7 +442,8 @@ fn the_form_of_a_constraint_is_checked() {
 fn an_invalid_default_is_refused() {
     assert_faults([
         (
-            r#"{"type": "string", "default": "ab", "constraints": [{"length": {"min": 3}}]}"#.to_owned(),
+            r#"{"type": "string", "default": "ab", "constraints": [{"length": {"min": 3}}]}"#
+                .to_owned(),
             "invalid-default",
             "InvalidSchemaError: Parameter 'p' is invalid: Invalid default ab (length (2) is out of range (min: 3, max: None))",
         ),
@@ -347,10 +460,16 @@ fn keys_of_a_schema_depend_on_the_version() {
     let modulo = constraint(r#"{"modulo": {"step": 2, "offset": 0}}"#);
     assert_eq!(
         faults(&modulo, Version::V2016_10_14),
-        [("newer-than-version".into(), "InvalidSchemaError: No constraint expressed".into())]
+        [(
+            "newer-than-version".into(),
+            "InvalidSchemaError: No constraint expressed".into()
+        )]
     );
     assert!(faults(&modulo, Version::V2017_02_24).is_empty());
-    assert_eq!(faults(r#"{"type": "string", "tags": []}"#, Version::V2017_09_01).len(), 1);
+    assert_eq!(
+        faults(r#"{"type": "string", "tags": []}"#, Version::V2017_09_01).len(),
+        1
+    );
     assert!(
         faults(r#"{"type": "string", "default": null, "constraints": null, "hidden": "yes", "tags": ["a"]}"#, LATEST)
             .is_empty()
@@ -360,28 +479,55 @@ fn keys_of_a_schema_depend_on_the_version() {
 #[test]
 fn given_value_precedes_defaults_and_null_is_absent() {
     let mut found = Vec::new();
-    let schema = HotParameterSchema::parse("p", &json(r#"{"type": "string", "default": "d"}"#), LATEST, &mut found)
-        .expect("a schema");
+    let schema = HotParameterSchema::parse(
+        "p",
+        &json(r#"{"type": "string", "default": "d"}"#),
+        LATEST,
+        &mut found,
+    )
+    .expect("a schema");
     let mut seen = |given: &str, default: &str| {
         let (given, default) = (json(given), json(default));
-        schema.value("p", Some(&given), Some(&default), &mut found).map(|value| pycompat::text(&value))
+        schema
+            .value("p", Some(&given), Some(&default), &mut found)
+            .map(|value| pycompat::text(&value))
     };
     assert_eq!(seen(r#""g""#, r#""e""#).as_deref(), Some("g"));
     assert_eq!(seen("null", r#""e""#).as_deref(), Some("e"));
     assert_eq!(seen("null", "null").as_deref(), Some("d"));
-    let bare = HotParameterSchema::parse("p", &json(r#"{"type": "string", "default": null}"#), LATEST, &mut found)
-        .expect("a schema");
-    assert!(bare.value("p", Some(&Value::Null), None, &mut found).is_none());
+    let bare = HotParameterSchema::parse(
+        "p",
+        &json(r#"{"type": "string", "default": null}"#),
+        LATEST,
+        &mut found,
+    )
+    .expect("a schema");
+    assert!(
+        bare.value("p", Some(&Value::Null), None, &mut found)
+            .is_none()
+    );
     let refusal = found.pop().expect("a refusal");
     assert_eq!(
         refusal.words().map(|words| words.to_string()).as_deref(),
         Some("UserParameterMissing: The Parameter (p) was not provided.")
     );
-    let number = HotParameterSchema::parse("p", &json(r#"{"type": "number", "default": "x"}"#), LATEST, &mut found)
-        .expect("a schema");
-    assert!(number.value("p", Some(&1.into()), None, &mut found).is_some());
+    let number = HotParameterSchema::parse(
+        "p",
+        &json(r#"{"type": "number", "default": "x"}"#),
+        LATEST,
+        &mut found,
+    )
+    .expect("a schema");
+    assert!(
+        number
+            .value("p", Some(&1.into()), None, &mut found)
+            .is_some()
+    );
     let unused = found.pop().expect("a warning");
-    assert_eq!((unused.code.name, unused.severity), ("invalid-default", diag::Severity::Warning));
+    assert_eq!(
+        (unused.code.name, unused.severity),
+        ("invalid-default", diag::Severity::Warning)
+    );
     assert!(number.value("p", None, None, &mut found).is_none());
     assert_eq!(found.pop().expect("a refusal").code.name, "invalid-default");
 }
@@ -393,17 +539,31 @@ fn hidden_value_is_secret_and_not_in_messages() {
         r#"{"type": "string", "hidden": true, "constraints": [{"length": {"min": 9}}, {"allowed_pattern": "a"}]}"#,
     );
     let schema = HotParameterSchema::parse("p", &written, LATEST, &mut found).expect("a schema");
-    assert!(schema.value("p", Some(&"s3cret".into()), None, &mut found).is_none());
+    assert!(
+        schema
+            .value("p", Some(&"s3cret".into()), None, &mut found)
+            .is_none()
+    );
     assert_eq!(found.len(), 2, "every broken rule is reported");
     assert!(!format!("{found:?}").contains("s3cret"));
-    let open = HotParameterSchema { constraints: Vec::new(), ..schema };
-    assert!(open.value("p", Some(&"s3cret".into()), None, &mut found).is_some_and(|value| value.has_secret()));
+    let open = HotParameterSchema {
+        constraints: Vec::new(),
+        ..schema
+    };
+    assert!(
+        open.value("p", Some(&"s3cret".into()), None, &mut found)
+            .is_some_and(|value| value.has_secret())
+    );
 }
 
 #[test]
 fn a_child_receives_properties() {
     for (ty, given, expected) in [
-        ("comma_delimited_list", r#"["a", null, "b,c"]"#, r#"["a", "", "b", "c"]"#),
+        (
+            "comma_delimited_list",
+            r#"["a", null, "b,c"]"#,
+            r#"["a", "", "b", "c"]"#,
+        ),
         (
             "comma_delimited_list",
             r#"[{"k": "v", "l": 1}, {"k": "w"}]"#,
@@ -422,16 +582,39 @@ fn a_child_receives_properties() {
         ("number", r#""7""#, "7"),
         ("boolean", r#""True""#, "true"),
         ("boolean", "null", "false"),
-        ("boolean", r#""yes""#, r#"type-mismatch: "yes" is not a valid boolean"#),
-        ("string", "1.5", "type-mismatch: Value must be a string; got 1.5"),
+        (
+            "boolean",
+            r#""yes""#,
+            r#"type-mismatch: "yes" is not a valid boolean"#,
+        ),
+        (
+            "string",
+            "1.5",
+            "type-mismatch: Value must be a string; got 1.5",
+        ),
         ("json", "5", r#"type-mismatch: "5" is not a map"#),
-        ("comma_delimited_list", "5", r#"type-mismatch: "5" is not a list"#),
+        (
+            "comma_delimited_list",
+            "5",
+            r#"type-mismatch: "5" is not a list"#,
+        ),
     ] {
         let mut found = Vec::new();
-        let schema = HotParameterSchema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found)
-            .expect("a schema");
+        let schema = HotParameterSchema::parse(
+            "p",
+            &json(&format!(r#"{{"type": "{ty}"}}"#)),
+            LATEST,
+            &mut found,
+        )
+        .expect("a schema");
         let seen = child_parameter_value(&schema, &json(given), &mut found).map_or_else(
-            || format!("{}: {}", found[0].code.name, found[0].heat.clone().unwrap_or_default()),
+            || {
+                format!(
+                    "{}: {}",
+                    found[0].code.name,
+                    found[0].heat.clone().unwrap_or_default()
+                )
+            },
             |value| pycompat::json_in_order(&value),
         );
         assert_eq!(seen, expected, "{ty} {given}");
@@ -442,22 +625,42 @@ fn a_child_receives_properties() {
 fn properties_convert_less_than_parameters() {
     for (kind, given, expected) in [
         (ParameterKind::Integer, "1.9", "1"),
-        (ParameterKind::Integer, r#""abc""#, "Value 'abc' is not an integer"),
-        (ParameterKind::Integer, r#""1.5""#, "Value '1.5' is not an integer"),
+        (
+            ParameterKind::Integer,
+            r#""abc""#,
+            "Value 'abc' is not an integer",
+        ),
+        (
+            ParameterKind::Integer,
+            r#""1.5""#,
+            "Value '1.5' is not an integer",
+        ),
         (ParameterKind::Integer, "true", "1"),
         (
             ParameterKind::Integer,
             "[]",
             "int() argument must be a string, a bytes-like object or a real number, not 'list'",
         ),
-        (ParameterKind::Number, r#""abc""#, "could not convert string to float: 'abc'"),
+        (
+            ParameterKind::Number,
+            r#""abc""#,
+            "could not convert string to float: 'abc'",
+        ),
         (ParameterKind::Boolean, "1", r#""1" is not a valid boolean"#),
-        (ParameterKind::Boolean, r#""YES""#, r#""yes" is not a valid boolean"#),
+        (
+            ParameterKind::Boolean,
+            r#""YES""#,
+            r#""yes" is not a valid boolean"#,
+        ),
         (ParameterKind::List, r#""a,b""#, r#""'a,b'" is not a list"#),
         (ParameterKind::Map, "[1]", r#""[1]" is not a map"#),
         (ParameterKind::Any, "null", "null"),
         (ParameterKind::Integer, "null", "0"),
-        (ParameterKind::String, r#"["a"]"#, "Value must be a string; got ['a']"),
+        (
+            ParameterKind::String,
+            r#"["a"]"#,
+            "Value must be a string; got ['a']",
+        ),
     ] {
         let seen = match property(kind, &json(given), None) {
             Ok(value) => pycompat::json_in_order(&value),
@@ -470,34 +673,59 @@ fn properties_convert_less_than_parameters() {
 #[test]
 fn custom_text_constraints_are_checked() {
     for (name, good, bad) in [
-        ("ip_addr", &["10.0.0.1", "::1"][..], &["10.0.0", "010.0.0.1", "a", "10.0.0.1/8"][..]),
+        (
+            "ip_addr",
+            &["10.0.0.1", "::1"][..],
+            &["10.0.0", "010.0.0.1", "a", "10.0.0.1/8"][..],
+        ),
         (
             "net_cidr",
             &["10.0.0.0/8", "10.1.2.3/8", "fe80::/64", "0.0.0.0/0"],
             &["10.0.0.0", "10.0.0.0/33", "10.0.0.0/08", "a/8"],
         ),
-        ("ip_or_cidr", &["10.0.0.1", "10.0.0.0/8"], &["x", "10.0.0.0/99"]),
+        (
+            "ip_or_cidr",
+            &["10.0.0.1", "10.0.0.0/8"],
+            &["x", "10.0.0.0/99"],
+        ),
         (
             "mac_addr",
             &["00:11:22:33:44:55", "0011.2233.4455", "001122334455"],
             &["00:11:22:33:44", "gg:11:22:33:44:55"],
         ),
-        ("dns_name", &["", "a.b", "a-1.b."], &["-a", "A", "a..b", "a.1."]),
+        (
+            "dns_name",
+            &["", "a.b", "a-1.b."],
+            &["-a", "A", "a..b", "a.1."],
+        ),
         ("dns_domain", &["", "a.b."], &["a.b"]),
         ("rel_dns_name", &["", "a"], &["a.b."]),
         ("json_string", &["", "{}", "[1]"], &["{a"]),
         (
             "cron_expression",
-            &["", "* * * * *", "0 0 1 1 0", "@daily", "0,30 8-18/2 * * mon-fri"],
+            &[
+                "",
+                "* * * * *",
+                "0 0 1 1 0",
+                "@daily",
+                "0,30 8-18/2 * * mon-fri",
+            ],
             &["* * * *", "x * * * *", "*/0 * * * *"],
         ),
     ] {
         let custom = Custom::of(name).expect(name);
         for text in good {
-            assert_eq!(custom.check(&Value::from(*text)), Some(Ok(())), "{name} {text}");
+            assert_eq!(
+                custom.check(&Value::from(*text)),
+                Some(Ok(())),
+                "{name} {text}"
+            );
         }
         for text in bad {
-            assert!(matches!(custom.check(&Value::from(*text)), Some(Err(_))), "{name} {text}");
+            assert!(
+                matches!(custom.check(&Value::from(*text)), Some(Err(_))),
+                "{name} {text}"
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Changes of groups in batches: the members that are created or changed are put into batches, one after the other. The
-//! decisions about a member say whether it changes. A member that is up to date is in no batch, so a plan after a
-//! cut-off run continues where that run stopped.
+//! Changes of groups in batches: the members that are created or changed are put into batches, one
+//! after the other. The decisions about a member say whether it changes. A member that is up to
+//! date is in no batch, so a plan after a cut-off run continues where that run stopped.
 //!
-//! Members that are needed only so that enough members are in service become *temporary*: the same plan creates and
-//! deletes them.
+//! Members that are needed only so that enough members are in service become *temporary*: the same
+//! plan creates and deletes them.
 //!
 //! Not here: the members of each batch (`turns`); how tasks wait for each other (`tasks::batches`).
 
@@ -40,8 +40,8 @@ struct Group<'a> {
     members: IndexMap<Name, BatchMember>,
 }
 
-/// Puts the members of groups into batches, one after the other, and marks members that only stand in for others as
-/// temporary.
+/// Puts the members of groups into batches, one after the other, and marks members that only stand
+/// in for others as temporary.
 ///
 /// Reports `value-constraint` if the pauses alone take too long.
 pub(crate) fn assign_batches(
@@ -63,14 +63,22 @@ pub(crate) fn assign_batches(
         let decided = |member: Option<&BatchMember>| -> Vec<usize> {
             member.map_or_else(Vec::new, |member| {
                 let is_create_or_change = |at: &&usize| creates_or_changes(&draft.decisions[**at]);
-                member.decisions.iter().filter(is_create_or_change).copied().collect()
+                member
+                    .decisions
+                    .iter()
+                    .filter(is_create_or_change)
+                    .copied()
+                    .collect()
             })
         };
         let member_state = |name: &Name| {
             let member = of_name(name);
             let decisions = decided(member);
             let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
-            match (member.is_some_and(|member| member.exists), decisions.is_empty()) {
+            match (
+                member.is_some_and(|member| member.exists),
+                decisions.is_empty(),
+            ) {
                 (_, true) => MemberState::Current,
                 (false, false) => MemberState::Absent,
                 (true, false) if decisions.iter().any(failed) => MemberState::Failed,
@@ -99,22 +107,43 @@ pub(crate) fn assign_batches(
             let longest = blueprint::format_duration(batches.longest);
             found.push(
                 VALUE_CONSTRAINT
-                    .new(format!("{pauses} pauses between batches alone take {longest} or more"))
-                    .label(batches.span, format!("{} each", blueprint::format_duration(batches.pause)))
+                    .new(format!(
+                        "{pauses} pauses between batches alone take {longest} or more"
+                    ))
+                    .label(
+                        batches.span,
+                        format!("{} each", blueprint::format_duration(batches.pause)),
+                    )
                     .help("make the pauses shorter, or the batches larger")
                     .with_native_message(batches.too_long.to_string()),
             );
         }
         for name in &batches.beyond {
-            let decided = of_name(name).into_iter().flat_map(|member| &member.decisions);
-            let declared = decided.map(|at| &draft.decisions[*at]).filter(|decision| decision.element.is_some());
+            let decided = of_name(name)
+                .into_iter()
+                .flat_map(|member| &member.decisions);
+            let declared = decided
+                .map(|at| &draft.decisions[*at])
+                .filter(|decision| decision.element.is_some());
             extra_addresses.extend(declared.map(|decision| decision.address.clone()));
         }
-        // A member that the document declares only to stand in for others is created only if it is needed.
-        let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
-            all.iter().flat_map(|turn| &turn.changed).filter_map(extra_position).collect();
-        for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
-            for decision in of_name(name).into_iter().flat_map(|member| &member.decisions) {
+        // A member that the document declares only to stand in for others is created only if it is
+        // needed.
+        let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> = all
+            .iter()
+            .flat_map(|turn| &turn.changed)
+            .filter_map(extra_position)
+            .collect();
+        for (_, name) in batches
+            .beyond
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !needed.contains(at))
+        {
+            for decision in of_name(name)
+                .into_iter()
+                .flat_map(|member| &member.decisions)
+            {
                 let decided = &mut draft.decisions[*decision];
                 if decided.element.is_none() {
                     continue;
@@ -122,18 +151,37 @@ pub(crate) fn assign_batches(
                 match snapshot.records.get(&decided.address) {
                     Some(record) => {
                         let address = decided.address.clone();
-                        *decided = removal(&address, record, Reason::Removed, &evaluation.answers, catalogs, None);
+                        *decided = removal(
+                            &address,
+                            record,
+                            Reason::Removed,
+                            &evaluation.answers,
+                            catalogs,
+                            None,
+                        );
                     }
                     None => dropped[*decision] = true,
                 }
             }
         }
-        let (of, behind) = (all.len() + usize::from(new_members_turn.is_some()), all.len().saturating_sub(1));
+        let (of, behind) = (
+            all.len() + usize::from(new_members_turn.is_some()),
+            all.len().saturating_sub(1),
+        );
         let mut line = Vec::with_capacity(of);
         for (at, turn) in all.into_iter().chain(new_members_turn).enumerate() {
-            let pause = if at < behind { batches.pause } else { Duration::ZERO };
+            let pause = if at < behind {
+                batches.pause
+            } else {
+                Duration::ZERO
+            };
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-            let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms, until: None });
+            let batch = (of > 1).then_some(Batch {
+                number: at as u32 + 1,
+                of: of as u32,
+                pause_ms,
+                until: None,
+            });
             line.push(draft_group(&turn, &group, draft, batch, pause));
         }
         draft.batches.push(line);
@@ -145,23 +193,39 @@ pub(crate) fn assign_batches(
     });
     // A resource that stays does not depend on members that stand in for others.
     let stays = |address: &Address| !extra_addresses.contains(address);
-    for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
+    for decision in draft
+        .decisions
+        .iter_mut()
+        .filter(|decision| stays(&decision.address))
+    {
         if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
             decision.dependencies.retain(stays);
-            decision.record_differs =
-                decision.record_differs && decision.prior.as_ref().is_some_and(|record| decision.differs_from(record));
+            decision.record_differs = decision.record_differs
+                && decision
+                    .prior
+                    .as_ref()
+                    .is_some_and(|record| decision.differs_from(record));
         }
     }
 }
 
-/// All groups that are changed in batches, outermost first, with their members and the decisions about them.
-fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, snapshot: &Snapshot) -> Vec<Group<'a>> {
+/// All groups that are changed in batches, outermost first, with their members and the decisions
+/// about them.
+fn groups<'a>(
+    draft: &Draft,
+    documents: &'a Documents,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut of_path: HashMap<&[Name], usize, foldhash::fast::FixedState> = HashMap::default();
     for unit in documents.units() {
         if let Some(batches) = unit.blueprint().batches.as_deref() {
             of_path.insert(&unit.path, groups.len());
-            groups.push(Group { batches, members: IndexMap::default() });
+            groups.push(Group {
+                batches,
+                members: IndexMap::default(),
+            });
         }
     }
     if groups.is_empty() {
@@ -176,12 +240,20 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
         }
     };
     for (address, record) in &snapshot.records {
-        let gone = matches!(evaluation.answers.seen.get(address), Some(PinnedRead::Absent));
+        let gone = matches!(
+            evaluation.answers.seen.get(address),
+            Some(PinnedRead::Absent)
+        );
         if !record.id.is_empty() && !gone {
             update_members(address, &|member| member.exists = true);
         }
     }
-    for (at, decision) in draft.decisions.iter().enumerate().filter(|(_, decision)| decision.linked.is_none()) {
+    for (at, decision) in draft
+        .decisions
+        .iter()
+        .enumerate()
+        .filter(|(_, decision)| decision.linked.is_none())
+    {
         update_members(&decision.address, &|member| member.decisions.push(at));
     }
     groups
@@ -196,10 +268,15 @@ fn extra_position(member: &MemberRef) -> Option<usize> {
 
 /// Whether the decision creates or changes a declared resource.
 fn creates_or_changes(decision: &Decision) -> bool {
-    decision.element.is_some() && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
+    decision.element.is_some()
+        && matches!(
+            decision.action,
+            Action::Create | Action::Update | Action::Replace
+        )
 }
 
-/// Returns the addresses of a batch. Stores in their decisions which batch it is, and which members are temporary.
+/// Returns the addresses of a batch. Stores in their decisions which batch it is, and which members
+/// are temporary.
 fn draft_group(
     turn: &BatchTurn,
     group: &Group<'_>,
@@ -208,13 +285,21 @@ fn draft_group(
     pause: Duration,
 ) -> DraftGroup {
     let batches = group.batches;
-    let mut drafted = DraftGroup { changed: Vec::new(), deleted: Vec::new(), pause };
+    let mut drafted = DraftGroup {
+        changed: Vec::new(),
+        deleted: Vec::new(),
+        pause,
+    };
     for member_ref in &turn.changed {
         let name = match member_ref {
             MemberRef::Member(at) => batches.members.get(*at),
             MemberRef::Extra(at) => batches.beyond.get(*at),
         };
-        for at in name.and_then(|name| group.members.get(name)).into_iter().flat_map(|member| &member.decisions) {
+        for at in name
+            .and_then(|name| group.members.get(name))
+            .into_iter()
+            .flat_map(|member| &member.decisions)
+        {
             let decision = &mut draft.decisions[*at];
             if creates_or_changes(decision) {
                 decision.rolling.temporary = matches!(member_ref, MemberRef::Extra(_));
@@ -224,11 +309,16 @@ fn draft_group(
         }
     }
     for extra in &turn.deleted {
-        let member = batches.beyond.get(*extra).and_then(|name| group.members.get(name));
+        let member = batches
+            .beyond
+            .get(*extra)
+            .and_then(|name| group.members.get(name));
         for at in member.into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
             match (&mut decision.rolling.batch, batch) {
-                (Some(made), Some(batch)) if decision.rolling.temporary => made.until = Some(batch.number),
+                (Some(made), Some(batch)) if decision.rolling.temporary => {
+                    made.until = Some(batch.number)
+                }
                 (known, batch) => *known = known.or(batch),
             }
             drafted.deleted.push(decision.address.clone());

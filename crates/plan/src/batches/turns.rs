@@ -1,5 +1,5 @@
-//! Computes which members of a group are created, changed and deleted together, so that enough members stay in service
-//! if possible (decision Heat 10.3, batches).
+//! Computes which members of a group are created, changed and deleted together, so that enough
+//! members stay in service if possible (decision Heat 10.3, batches).
 //!
 //! Not here: the names of members, and the decisions about them (`mod.rs`).
 
@@ -56,22 +56,34 @@ pub(super) struct RollingGroup<'a> {
     pub(super) new_members_last: bool,
 }
 
-/// Returns the size of the group after the next batch, and how many members the batch may bring up to date.
-fn next_batch(target: usize, existing: usize, current: usize, size: usize, in_service: usize) -> (usize, usize) {
+/// Returns the size of the group after the next batch, and how many members the batch may bring up
+/// to date.
+fn next_batch(
+    target: usize,
+    existing: usize,
+    current: usize,
+    size: usize,
+    in_service: usize,
+) -> (usize, usize) {
     let least = in_service.min(target).min(existing);
     let batch = size.min(target.saturating_sub(current));
     (batch + existing.min(target - batch).max(least), batch)
 }
 
-/// Returns the batches, none of them empty; and with `new_members_last` the new members, which are created together
-/// after the batches.
+/// Returns the batches, none of them empty; and with `new_members_last` the new members, which are
+/// created together after the batches.
 pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<BatchTurn>) {
-    let stays = |standing: MemberState| !rolling.new_members_last || standing != MemberState::Absent;
+    let stays =
+        |standing: MemberState| !rolling.new_members_last || standing != MemberState::Absent;
     let of = |wanted: MemberState| {
         let all = (0..rolling.members.len()).filter(move |at| rolling.members[*at] == wanted);
         all.collect::<Vec<usize>>()
     };
-    let target = rolling.members.iter().filter(|standing| stays(**standing)).count();
+    let target = rolling
+        .members
+        .iter()
+        .filter(|standing| stays(**standing))
+        .count();
     let (mut absent, new_members) = match rolling.new_members_last {
         true => (Vec::new(), of(MemberState::Absent)),
         false => (of(MemberState::Absent), Vec::new()),
@@ -86,8 +98,9 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
     old.append(&mut failed);
     let mut current = of(MemberState::Current).len();
     let mut existing = target - absent.len();
-    let mut extras: Vec<usize> =
-        (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == StandInState::Existing).collect();
+    let mut extras: Vec<usize> = (0..rolling.extras.len())
+        .filter(|at| rolling.extras[*at] == StandInState::Existing)
+        .collect();
     let mut possible = (0..rolling.extras.len())
         .filter(|at| rolling.extras[*at] == StandInState::Possible)
         .collect::<Vec<_>>()
@@ -130,10 +143,15 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
         turns.push(turn);
     }
     if !extras.is_empty() {
-        turns.push(BatchTurn { changed: Vec::new(), deleted: extras });
+        turns.push(BatchTurn {
+            changed: Vec::new(),
+            deleted: extras,
+        });
     }
-    let late = (!new_members.is_empty())
-        .then(|| BatchTurn { changed: new_members.into_iter().map(MemberRef::Member).collect(), deleted: Vec::new() });
+    let late = (!new_members.is_empty()).then(|| BatchTurn {
+        changed: new_members.into_iter().map(MemberRef::Member).collect(),
+        deleted: Vec::new(),
+    });
     (turns, late)
 }
 

@@ -1,4 +1,5 @@
-//! Decides about the members of resources: compares the desired spec with the record and with the object as read.
+//! Decides about the members of resources: compares the desired spec with the record and with the
+//! object as read.
 //!
 //! Not here: the opinions of providers on a change (`opinions`), links (`links`).
 
@@ -24,7 +25,9 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
-use crate::drafting::provider_instances::{instance_of, replace_changed_instances, replace_managed_resources};
+use crate::drafting::provider_instances::{
+    instance_of, replace_changed_instances, replace_managed_resources,
+};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -48,12 +51,21 @@ pub(crate) async fn decide_level(
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
-    let LevelContext { snapshot, groups, replace, world } = with;
+    let LevelContext {
+        snapshot,
+        groups,
+        replace,
+        world,
+    } = with;
     let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
     for index in resources {
-        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
-        let Some(ty) = documents.resource_type(*index) else { continue };
+        let Some((unit, _, resource)) = documents.resource(*index) else {
+            continue;
+        };
+        let Some(ty) = documents.resource_type(*index) else {
+            continue;
+        };
         if let Some(id) = &resource.lifecycle.external {
             settle_external(evaluation, *index, resource, ty, id, snapshot, found);
             continue;
@@ -71,9 +83,20 @@ pub(crate) async fn decide_level(
         };
         for (position, member) in every {
             let linked = link_dependencies(evaluation, *index, position);
-            let dependencies = if linked.is_empty() { common.clone() } else { merged_dependencies(&common, linked) };
+            let dependencies = if linked.is_empty() {
+                common.clone()
+            } else {
+                merged_dependencies(&common, linked)
+            };
             let written = evaluation.links.written_into(&member.address);
-            let wanted = DesiredMember { member, resource, ty, dependencies, provider: provider.clone(), written };
+            let wanted = DesiredMember {
+                member,
+                resource,
+                ty,
+                dependencies,
+                provider: provider.clone(),
+                written,
+            };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
@@ -83,10 +106,20 @@ pub(crate) async fn decide_level(
     request_replacements(&mut drafts, replace);
     replace_managed_resources(&mut drafts, &decided.replaced);
     replace_changed_instances(evaluation, &mut drafts, world, found).await;
-    preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
+    preflight::ask(
+        evaluation,
+        &mut drafts,
+        &decided.changing,
+        &mut decided.obstacles,
+        world,
+        found,
+    )
+    .await;
     ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
-        let Some((index, position)) = decision.element else { continue };
+        let Some((index, position)) = decision.element else {
+            continue;
+        };
         if decision.action == Action::Replace {
             if redraw(evaluation, index, position, snapshot, world, found).await {
                 let (resource, ty) = (documents.resource(index), documents.resource_type(index));
@@ -94,10 +127,19 @@ pub(crate) async fn decide_level(
                     (resource, ty, evaluation.member(index, position))
                 {
                     let written = evaluation.links.written_into(&member.address);
-                    let (dependencies, provider) = (decision.dependencies.clone(), decision.provider.clone());
-                    let wanted = DesiredMember { member, resource, ty, dependencies, provider, written };
+                    let (dependencies, provider) =
+                        (decision.dependencies.clone(), decision.provider.clone());
+                    let wanted = DesiredMember {
+                        member,
+                        resource,
+                        ty,
+                        dependencies,
+                        provider,
+                        written,
+                    };
                     let again = decide(wanted, snapshot, &evaluation.answers);
-                    decision = redecided_replacement(decision, again, &evaluation.answers, resource);
+                    decision =
+                        redecided_replacement(decision, again, &evaluation.answers, resource);
                 }
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
@@ -106,8 +148,8 @@ pub(crate) async fn decide_level(
     }
 }
 
-/// A replacement that is decided again, because its memoised values were drawn again (decision S60) and its spec has
-/// changed. The reasons of the replacement stay.
+/// A replacement that is decided again, because its memoised values were drawn again (decision S60)
+/// and its spec has changed. The reasons of the replacement stay.
 pub(crate) fn redecided_replacement(
     first: Decision,
     mut again: Decision,
@@ -128,18 +170,29 @@ pub(crate) fn redecided_replacement(
     again
 }
 
-/// Whether memoised values of a resource differ from the former ones, although the document requests them as before.
-/// Such a resource is always replaced.
+/// Whether memoised values of a resource differ from the former ones, although the document
+/// requests them as before. Such a resource is always replaced.
 pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
     let sites = evaluation.sites.get(address.to_string().as_str());
     sites.into_iter().flatten().any(|site| {
-        let (before, now) = (snapshot.memoised.get(site), evaluation.answers.memoised.get(site));
-        before.zip(now).is_some_and(|(before, now)| before.fingerprint == now.fingerprint && before.value != now.value)
+        let (before, now) = (
+            snapshot.memoised.get(site),
+            evaluation.answers.memoised.get(site),
+        );
+        before.zip(now).is_some_and(|(before, now)| {
+            before.fingerprint == now.fingerprint && before.value != now.value
+        })
     })
 }
 
 pub(crate) fn merged_dependencies(common: &[Address], more: Vec<Address>) -> Vec<Address> {
-    common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
+    common
+        .iter()
+        .cloned()
+        .chain(more)
+        .collect::<AddressSet>()
+        .into_iter()
+        .collect()
 }
 
 /// The desired state of a member.
@@ -155,8 +208,17 @@ pub(crate) struct DesiredMember<'a> {
 }
 
 /// Compares the desired state of a member with its record and with the object as read.
-pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &Answers) -> Decision {
-    let DesiredMember { resource, ty, written, .. } = wanted;
+pub(crate) fn decide(
+    wanted: DesiredMember<'_>,
+    snapshot: &Snapshot,
+    answers: &Answers,
+) -> Decision {
+    let DesiredMember {
+        resource,
+        ty,
+        written,
+        ..
+    } = wanted;
     let address = &wanted.member.address;
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
@@ -168,15 +230,30 @@ pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &A
             (None, Some(_)) => Reason::FailedBefore,
             (None, None) => Reason::New,
         }];
-        differences(&ty.schema, &Value::Null, &decision.desired, &mut decision.changes);
-        decision.changes.iter_mut().for_each(|change| change.forces = false);
+        differences(
+            &ty.schema,
+            &Value::Null,
+            &decision.desired,
+            &mut decision.changes,
+        );
+        decision
+            .changes
+            .iter_mut()
+            .for_each(|change| change.forces = false);
         return decision;
     };
     let seen = match seen {
-        Some(PinnedRead::Present { fields, private, expired, .. }) => Some((fields, private, expired)),
+        Some(PinnedRead::Present {
+            fields,
+            private,
+            expired,
+            ..
+        }) => Some((fields, private, expired)),
         _ => None,
     };
-    decision.private.now = seen.map_or(&record.private, |(_, private, _)| private).clone();
+    decision.private.now = seen
+        .map_or(&record.private, |(_, private, _)| private)
+        .clone();
     decision.expired = seen.and_then(|(_, _, expired)| expired.clone());
     decision.outputs = match seen {
         Some((fields, ..)) => mark_fields(&ty.schema, fields, &record.outputs),
@@ -185,14 +262,26 @@ pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &A
     if record.type_name != ty.name {
         decision.action = Action::Replace;
         decision.reasons = vec![Reason::TypeChanged];
-        differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
+        differences(
+            &ty.schema,
+            &record.inputs,
+            &decision.desired,
+            &mut decision.changes,
+        );
         return decision;
     }
-    compare(&mut decision, resource, record, seen.map(|(fields, ..)| fields), written);
+    compare(
+        &mut decision,
+        resource,
+        record,
+        seen.map(|(fields, ..)| fields),
+        written,
+    );
     decision
 }
 
-/// Compares the desired spec with the record and the fields as read, and sets the action, its reasons and changes.
+/// Compares the desired spec with the record and the fields as read, and sets the action, its
+/// reasons and changes.
 fn compare(
     decision: &mut Decision,
     resource: &Resource,
@@ -200,7 +289,9 @@ fn compare(
     seen: Option<&Value>,
     written: &[Contribution],
 ) {
-    let Some(ty) = decision.ty.clone() else { return };
+    let Some(ty) = decision.ty.clone() else {
+        return;
+    };
     let ignored = &resource.lifecycle.ignore_changes;
     let (prior, drifted) = prior_spec(&ty, record, seen, ignored, written);
     for path in ignored {
@@ -212,19 +303,31 @@ fn compare(
         decision.desired = carry_over(&decision.desired, written.iter(), &prior, &unmerged);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
-    let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
-    let failed = matches!(record.status.word, StatusWord::Failed | StatusWord::Interrupted);
+    let forcing: Vec<&Change> = decision
+        .changes
+        .iter()
+        .filter(|change| change.forces)
+        .collect();
+    let failed = matches!(
+        record.status.word,
+        StatusWord::Failed | StatusWord::Interrupted
+    );
     // A provider that plans every change may repair the existing object.
     let repairs = ty.capabilities.plans == Plans::Always && !record.unhealthy.is_empty();
     let mut reasons = Vec::new();
     if !forcing.is_empty() {
-        decision.may_replace = forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
+        decision.may_replace = forcing
+            .iter()
+            .all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
         decision.action = Action::Replace;
         reasons.push(Reason::FieldForces);
     } else if decision.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
-    } else if failed && (record.status.op == StatusOp::Create && !repairs || resource.lifecycle.replace_if_failed) {
+    } else if failed
+        && (record.status.op == StatusOp::Create && !repairs
+            || resource.lifecycle.replace_if_failed)
+    {
         decision.action = Action::Replace;
         reasons.push(Reason::FailedBefore);
     } else if !decision.changes.is_empty() || failed || drifted {
@@ -235,10 +338,20 @@ fn compare(
     if decision.action != Action::None {
         let mut by_document = Vec::new();
         if written.is_empty() {
-            differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
+            differences(
+                &ty.schema,
+                &record.inputs,
+                &decision.desired,
+                &mut by_document,
+            );
         } else {
             let written_inputs = carry_over(&unmerged, written.iter(), &record.inputs, &unmerged);
-            differences(&ty.schema, &record.inputs, &written_inputs, &mut by_document);
+            differences(
+                &ty.schema,
+                &record.inputs,
+                &written_inputs,
+                &mut by_document,
+            );
         }
         if !by_document.is_empty() && decision.action == Action::Update {
             reasons.push(Reason::Changed);
@@ -259,7 +372,14 @@ fn compare(
 
 /// The decision to create a member, before anything is compared.
 fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decision {
-    let DesiredMember { member, resource, ty, dependencies, provider, .. } = wanted;
+    let DesiredMember {
+        member,
+        resource,
+        ty,
+        dependencies,
+        provider,
+        ..
+    } = wanted;
     let address = &member.address;
     Decision {
         address: address.clone(),
@@ -289,7 +409,10 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
             restricted: resource.lifecycle.restricted,
         },
         lineage: Lineage {
-            made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
+            made_from: resource
+                .made_from
+                .as_ref()
+                .map(|name| abstract_source(address, name)),
             moved_from: None,
         },
         rolling: Default::default(),
@@ -301,11 +424,14 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
 pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
     match address.path.is_empty() {
         true => name.clone(),
-        false => Address::inside(&address.path, name.clone()).to_string().into(),
+        false => Address::inside(&address.path, name.clone())
+            .to_string()
+            .into(),
     }
 }
 
-/// Sets the outputs of an external object, which the instance does not change: other elements read its id.
+/// Sets the outputs of an external object, which the instance does not change: other elements read
+/// its id.
 fn settle_external(
     evaluation: &mut Evaluation,
     index: u32,
@@ -316,17 +442,27 @@ fn settle_external(
     found: &mut Diagnostics,
 ) {
     let messages = evaluation.documents.root().checked.rules.messages;
-    let Some(member) = evaluation.member_mut(index, None) else { return };
+    let Some(member) = evaluation.member_mut(index, None) else {
+        return;
+    };
     if snapshot.records.contains_key(&member.address) {
         let mut changed = codes::EXTERNAL_CHANGED
-            .new(format!("`{}` is managed by this instance and cannot become an external resource", member.address))
+            .new(format!(
+                "`{}` is managed by this instance and cannot become an external resource",
+                member.address
+            ))
             .label(resource.span, "declared as external now")
             .help("declare the external object under another name, and remove this resource");
-        let mistake =
-            dialect::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
+        let mistake = dialect::Mistake::ExternalChanged {
+            resource: &member.address.name,
+            type_name: &resource.type_name.item,
+        };
         changed.native_message = messages.of(&mistake).map(Box::new);
         found.push(changed);
     }
-    let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));
+    let fields = ty
+        .id_field
+        .iter()
+        .map(|field| (field.clone(), Value::Text(id.clone())));
     member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));
 }

@@ -1,4 +1,5 @@
-//! The decisions about the levels that are done, and the information that later levels read from them.
+//! The decisions about the levels that are done, and the information that later levels read from
+//! them.
 
 use std::sync::Arc;
 
@@ -29,7 +30,11 @@ pub(crate) struct DecidedSoFar {
 }
 
 /// Sets the outputs that readers of a resource see, and stores the decision.
-pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
+pub(crate) fn conclude(
+    evaluation: &mut Evaluation,
+    mut decision: Decision,
+    decided: &mut DecidedSoFar,
+) {
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
             .changes
@@ -44,9 +49,11 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
     }
     let opinion = evaluation.answers.opinions.get(&decision.address);
     // The provider finds no difference, but the engine makes the call anyway.
-    let is_overruled =
-        decision.action == Action::Update && opinion.is_some_and(|opinion| opinion.verdict == Verdict::Same);
-    let planned = opinion.filter(|_| !is_overruled).and_then(|opinion| opinion.outputs.as_ref());
+    let is_overruled = decision.action == Action::Update
+        && opinion.is_some_and(|opinion| opinion.verdict == Verdict::Same);
+    let planned = opinion
+        .filter(|_| !is_overruled)
+        .and_then(|opinion| opinion.outputs.as_ref());
     let outputs = match decision.action {
         Action::Create | Action::Replace | Action::Update if planned.is_some() => {
             let fields = planned.map(|planned| waiting_for(planned, &decision.address));
@@ -55,7 +62,9 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
         Action::Create | Action::Replace => Outputs::Unknown,
         Action::Update if is_overruled => {
             let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
-            let computed = fields.filter(|(_, field)| field.computed).map(|(name, _)| name.clone());
+            let computed = fields
+                .filter(|(_, field)| field.computed)
+                .map(|(name, _)| name.clone());
             Outputs::Planned(decision.outputs.clone(), computed.collect())
         }
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
@@ -81,7 +90,9 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
         decided.parts.push(decision);
         return;
     }
-    let Some((index, position)) = decision.element else { return };
+    let Some((index, position)) = decision.element else {
+        return;
+    };
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
@@ -97,14 +108,24 @@ fn waiting_for(planned: &Value, address: &Address) -> Value {
     match planned {
         Value::Unknown(unknown) => {
             let waits_for = vec![address.clone()];
-            Value::Unknown(Arc::new(Unknown { ty: unknown.ty.clone(), waits_for }))
+            Value::Unknown(Arc::new(Unknown {
+                ty: unknown.ty.clone(),
+                waits_for,
+            }))
         }
         Value::Secret(inner) => waiting_for(inner, address).secret(),
         Value::List(items) => Value::list(items.iter().map(|item| waiting_for(item, address))),
-        Value::Set(items) => Value::Set(Arc::new(items.iter().map(|item| waiting_for(item, address)).collect())),
-        Value::Map(entries) => {
-            Value::map(entries.iter().map(|(key, value)| (key.clone(), waiting_for(value, address))))
-        }
+        Value::Set(items) => Value::Set(Arc::new(
+            items
+                .iter()
+                .map(|item| waiting_for(item, address))
+                .collect(),
+        )),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), waiting_for(value, address))),
+        ),
         known => known.clone(),
     }
 }
@@ -112,10 +133,17 @@ fn waiting_for(planned: &Value, address: &Address) -> Value {
 /// Whether anything unknown in a value waits for one of these addresses.
 pub(crate) fn waits_for_any(value: &Value, addresses: &HashSet<Address>) -> bool {
     match value {
-        Value::Unknown(unknown) => unknown.waits_for.iter().any(|address| addresses.contains(address)),
+        Value::Unknown(unknown) => unknown
+            .waits_for
+            .iter()
+            .any(|address| addresses.contains(address)),
         Value::Secret(inner) => waits_for_any(inner, addresses),
-        Value::List(items) | Value::Set(items) => items.iter().any(|item| waits_for_any(item, addresses)),
-        Value::Map(entries) => entries.values().any(|value| waits_for_any(value, addresses)),
+        Value::List(items) | Value::Set(items) => {
+            items.iter().any(|item| waits_for_any(item, addresses))
+        }
+        Value::Map(entries) => entries
+            .values()
+            .any(|value| waits_for_any(value, addresses)),
         _ => false,
     }
 }

@@ -1,5 +1,6 @@
-//! Groups: the addresses that an intermediate value, an input of a child or a data source uses. A reader of such a
-//! value depends on the group instead of its addresses, so each list of addresses is stored once.
+//! Groups: the addresses that an intermediate value, an input of a child or a data source uses. A
+//! reader of such a value depends on the group instead of its addresses, so each list of addresses
+//! is stored once.
 //!
 //! Not here: the evaluation of values (`resolve`).
 
@@ -11,8 +12,8 @@ use understand::graph::{EdgeKind, GraphNode};
 
 use crate::model::HashSet;
 
-/// The addresses that an element uses, each once, in the order in which they were found. A short list is searched from
-/// its beginning; a longer list has an index.
+/// The addresses that an element uses, each once, in the order in which they were found. A short
+/// list is searched from its beginning; a longer list has an index.
 #[derive(Default)]
 pub(crate) struct UsedAddresses {
     pub(crate) list: Vec<Address>,
@@ -46,46 +47,63 @@ impl UsedAddresses {
     }
 }
 
-/// Stores the group of an intermediate value: the resources that it uses, and other intermediate values with groups.
+/// Stores the group of an intermediate value: the resources that it uses, and other intermediate
+/// values with groups.
 pub(crate) fn store_local_group(
     documents: &Documents,
     index: u32,
     evaluation: &Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
-    let Some((unit, name, local)) = documents.local(index) else { return };
+    let Some((unit, name, local)) = documents.local(index) else {
+        return;
+    };
     let mut used = UsedAddresses::default();
     let readers = [&local.value];
     let reads = ReadPositions::new(documents, unit, &readers);
     for edge in documents.graph().edges(GraphNode::Local(index)) {
-        addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        addresses_of(
+            documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used,
+        );
     }
     if !used.is_empty() {
-        let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
+        let name = if unit == 0 {
+            name.clone()
+        } else {
+            documents.unit(unit).named(name).into()
+        };
         groups.insert(name, used.into_list());
     }
 }
 
-/// Stores the group of a data source: the addresses that its search uses. A reader of the data source waits for them
-/// too, because the data source may be read only after them.
+/// Stores the group of a data source: the addresses that its search uses. A reader of the data
+/// source waits for them too, because the data source may be read only after them.
 pub(crate) fn store_data_source_group(
     documents: &Documents,
     index: u32,
     evaluation: &Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
-    let Some((unit, name, source)) = documents.data_source(index) else { return };
+    let Some((unit, name, source)) = documents.data_source(index) else {
+        return;
+    };
     let mut used = UsedAddresses::default();
     let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
     readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
     let reads = ReadPositions::new(documents, unit, &readers);
     for edge in documents.graph().edges(GraphNode::DataSource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+            addresses_of(
+                documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used,
+            );
         }
     }
     if !used.is_empty()
-        && let Some(key) = group_key(&documents.unit(unit).group_address(&data_source_group_name(name)))
+        && let Some(key) = group_key(
+            &documents
+                .unit(unit)
+                .group_address(&data_source_group_name(name)),
+        )
     {
         groups.insert(key.as_ref().into(), used.into_list());
     }
@@ -103,13 +121,17 @@ pub(crate) fn store_input_group(
     evaluation: &mut Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
-    let Some(passed) = documents.passed_input(number) else { return };
+    let Some(passed) = documents.passed_input(number) else {
+        return;
+    };
     let readers: Vec<&Expr> = passed.given.into_iter().collect();
     let mut used = UsedAddresses::default();
     let reads = ReadPositions::new(documents, passed.above, &readers);
     for edge in documents.graph().edges(GraphNode::Input(number)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+            addresses_of(
+                documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used,
+            );
         }
     }
     let mut used = used.into_list();
@@ -117,7 +139,9 @@ pub(crate) fn store_input_group(
         0 | 1 => used.pop(),
         _ => {
             // No name of an input has a colon.
-            let address = documents.unit(passed.unit).group_address(&format!(":{}", passed.name).into());
+            let address = documents
+                .unit(passed.unit)
+                .group_address(&format!(":{}", passed.name).into());
             if let Some(key) = group_key(&address) {
                 groups.insert(key.as_ref().into(), used);
             }
@@ -126,8 +150,8 @@ pub(crate) fn store_input_group(
     };
 }
 
-/// The positions at which expressions read the members of templates, by the template's number; looked up only if
-/// needed.
+/// The positions at which expressions read the members of templates, by the template's number;
+/// looked up only if needed.
 pub(crate) struct ReadPositions<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) unit: u32,
@@ -136,13 +160,25 @@ pub(crate) struct ReadPositions<'a> {
 }
 
 impl<'a> ReadPositions<'a> {
-    pub(crate) fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> ReadPositions<'a> {
-        ReadPositions { documents, unit, readers, positions: std::cell::OnceCell::new() }
+    pub(crate) fn new(
+        documents: &'a Documents,
+        unit: u32,
+        readers: &'a [&'a Expr],
+    ) -> ReadPositions<'a> {
+        ReadPositions {
+            documents,
+            unit,
+            readers,
+            positions: std::cell::OnceCell::new(),
+        }
     }
 
     /// The positions at which members of the template are read.
     pub(crate) fn of(&self, template: u32) -> &[usize] {
-        self.positions.get_or_init(|| self.find_positions()).get(&template).map_or(&[], Vec::as_slice)
+        self.positions
+            .get_or_init(|| self.find_positions())
+            .get(&template)
+            .map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn find_positions(&self) -> IndexMap<u32, Vec<usize>> {
@@ -153,7 +189,12 @@ impl<'a> ReadPositions<'a> {
         reads
     }
 
-    pub(crate) fn collect_positions(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
+    pub(crate) fn collect_positions(
+        &self,
+        unit: u32,
+        expr: &Expr,
+        reads: &mut IndexMap<u32, Vec<usize>>,
+    ) {
         let unit = self.documents.unit(unit);
         let blueprint = unit.blueprint();
         expr.references(&mut |reference| {
@@ -161,14 +202,21 @@ impl<'a> ReadPositions<'a> {
             match (&reference.head, first) {
                 (ReferenceHead::Resource { name, .. }, Some(AccessorKind::Index(at))) => {
                     if let Some(position) = blueprint.resources.get_index_of(name) {
-                        reads.entry(unit.resource(position)).or_default().push(*at as usize);
+                        reads
+                            .entry(unit.resource(position))
+                            .or_default()
+                            .push(*at as usize);
                     }
                 }
                 // The references of an export belong to the document of the export.
                 (ReferenceHead::Child(name), Some(AccessorKind::Name(export))) => {
-                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let child = blueprint
+                        .children
+                        .get_index_of(name)
+                        .and_then(|at| unit.child(at));
                     let Some(child) = child else { return };
-                    if let Some(export) = self.documents.unit(child).blueprint().exports.get(export) {
+                    if let Some(export) = self.documents.unit(child).blueprint().exports.get(export)
+                    {
                         self.collect_positions(child, &export.field, reads);
                     }
                 }
@@ -178,7 +226,8 @@ impl<'a> ReadPositions<'a> {
     }
 }
 
-/// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
+/// The addresses that an edge leads to: members of a resource, or the group of an intermediate
+/// value.
 pub(crate) fn addresses_of(
     documents: &Documents,
     evaluation: &Evaluation,
@@ -191,7 +240,9 @@ pub(crate) fn addresses_of(
     let mut add = |address: Address| used.add(address);
     match to {
         GraphNode::Local(index) => {
-            let Some((unit, name, _)) = documents.local(index) else { return };
+            let Some((unit, name, _)) = documents.local(index) else {
+                return;
+            };
             let address = documents.unit(unit).group_address(name);
             if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
                 add(address);
@@ -200,7 +251,10 @@ pub(crate) fn addresses_of(
         GraphNode::Resource(index) => match &evaluation.resources[index as usize] {
             Members::Single(member) => add(member.address.clone()),
             Members::Many(members) if kind == EdgeKind::DependsOn => {
-                members.iter().flatten().for_each(|member| add(member.address.clone()));
+                members
+                    .iter()
+                    .flatten()
+                    .for_each(|member| add(member.address.clone()));
             }
             Members::Many(members) => {
                 for at in reads.of(index) {
@@ -212,26 +266,34 @@ pub(crate) fn addresses_of(
             Members::Open | Members::Failed | Members::Absent => {}
         },
         GraphNode::DataSource(index) => {
-            let Some((unit, name, _)) = documents.data_source(index) else { return };
-            let address = documents.unit(unit).group_address(&data_source_group_name(name));
+            let Some((unit, name, _)) = documents.data_source(index) else {
+                return;
+            };
+            let address = documents
+                .unit(unit)
+                .group_address(&data_source_group_name(name));
             if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
                 add(address);
             }
         }
         GraphNode::Link(number) if kind != EdgeKind::Link => {
-            let Some(pair) = evaluation.pair(number) else { return };
+            let Some(pair) = evaluation.pair(number) else {
+                return;
+            };
             let named = |resource: u32, position: Option<u32>| {
                 let read = reads.of(resource);
                 position.is_none_or(|at| read.is_empty() || read.contains(&(at as usize)))
             };
             if let LinkSlot::Ready(links) = &evaluation.links.slots[number as usize] {
-                let read = links.iter().filter(|link| named(pair.a, link.a) && named(pair.b, link.b));
+                let read = links
+                    .iter()
+                    .filter(|link| named(pair.a, link.a) && named(pair.b, link.b));
                 read.for_each(|link| add(link.address.clone()));
             }
         }
-        GraphNode::Input(number) => {
-            evaluation.passed_input_uses[number as usize].iter().for_each(|address| add(address.clone()))
-        }
+        GraphNode::Input(number) => evaluation.passed_input_uses[number as usize]
+            .iter()
+            .for_each(|address| add(address.clone())),
         GraphNode::Child(_) | GraphNode::Link(_) => {}
     }
 }
@@ -251,7 +313,9 @@ pub(crate) fn common_dependencies(
     let mut used = UsedAddresses::default();
     for edge in documents.graph().edges(GraphNode::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+            addresses_of(
+                documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used,
+            );
         }
     }
     used.into_list()
@@ -263,7 +327,13 @@ mod tests {
 
     #[test]
     fn used_addresses_are_listed_once_in_order() {
-        for count in [0, 1, UsedAddresses::MAX_UNINDEXED, UsedAddresses::MAX_UNINDEXED + 1, 100] {
+        for count in [
+            0,
+            1,
+            UsedAddresses::MAX_UNINDEXED,
+            UsedAddresses::MAX_UNINDEXED + 1,
+            100,
+        ] {
             let mut used = UsedAddresses::default();
             let names = || (0..count).map(|n| Address::root(format!("r{n}")));
             names().chain(names()).for_each(|address| used.add(address));

@@ -1,6 +1,8 @@
-//! The effects of links on the decision about a resource: its dependencies, and the changes that links make.
+//! The effects of links on the decision about a resource: its dependencies, and the changes that
+//! links make.
 //!
-//! Not here: what links write by steps of their own (`plan::links`), parts of links (`link_resources`).
+//! Not here: what links write by steps of their own (`plan::links`), parts of links
+//! (`link_resources`).
 
 use std::sync::Arc;
 
@@ -13,19 +15,29 @@ use understand::links::wiring::{LinkRead, LinkTarget, is_settable};
 use crate::decision::Decision;
 use crate::model::{Action, AddressSet, Reason};
 
-/// The dependencies of a member because of links: the end that must exist first, and what contributions to the member
-/// read.
-pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+/// The dependencies of a member because of links: the end that must exist first, and what
+/// contributions to the member read.
+pub(crate) fn link_dependencies(
+    evaluation: &Evaluation,
+    index: u32,
+    position: Option<u32>,
+) -> Vec<Address> {
     let mut used = AddressSet::default();
     let mut writes = false;
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);
-        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.has_absent_end(link)) else {
+        let Some(pair) = evaluation
+            .declared_links
+            .pair(*number)
+            .filter(|_| !evaluation.has_absent_end(link))
+        else {
             continue;
         };
         let address_of = |target: LinkTarget| {
             let (resource, position) = evaluation.member_of(link, target)?;
-            evaluation.member(resource, position).map(|member| member.address.clone())
+            evaluation
+                .member(resource, position)
+                .map(|member| member.address.clone())
         };
         if let (Some(first), LinkTarget::End(own)) = (pair.kind.first, target)
             && first != *own
@@ -40,7 +52,13 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
                         let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
                         let ty = evaluation.type_of(resource);
                         let is_from_document = ty.is_some_and(|ty| {
-                            pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
+                            pair.wiring.reads_document(
+                                &pair.kind,
+                                *target,
+                                *side,
+                                field.as_ref(),
+                                &ty.schema,
+                            )
                         });
                         if !is_from_document {
                             used.extend(address_of(LinkTarget::End(*side)));
@@ -49,7 +67,9 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
                     LinkRead::Metadata(_) => {}
                     LinkRead::Use(at) => used.extend(address_of(LinkTarget::Use(*at))),
                     LinkRead::Part(at) => {
-                        let part = evaluation.link(link).and_then(|link| link.parts.get(*at)?.as_ref());
+                        let part = evaluation
+                            .link(link)
+                            .and_then(|link| link.parts.get(*at)?.as_ref());
                         used.extend(part.map(|part| part.address.clone()));
                     }
                 }
@@ -64,7 +84,11 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
         // A value that is read from the document alone may wait for other resources.
         let mut waits_for = Vec::new();
         member.spec.waits_for(&mut waits_for);
-        used.extend(waits_for.into_iter().filter(|address| address.link.is_none()));
+        used.extend(
+            waits_for
+                .into_iter()
+                .filter(|address| address.link.is_none()),
+        );
     }
     if let Some(member) = own {
         used.shift_remove(&member.address);
@@ -72,13 +96,21 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
     used.into_iter().collect()
 }
 
-/// The resources that the requirements of links read, for links that write with the step of the member.
-pub(crate) fn requirement_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+/// The resources that the requirements of links read, for links that write with the step of the
+/// member.
+pub(crate) fn requirement_dependencies(
+    evaluation: &Evaluation,
+    index: u32,
+    position: Option<u32>,
+) -> Vec<Address> {
     let mut used = Vec::new();
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);
-        let writes = |pair: &&Arc<LinkedPair>| pair.wiring.with.iter().any(|(into, _)| into == target);
-        let Some(pair) = evaluation.declared_links.pair(*number).filter(writes) else { continue };
+        let writes =
+            |pair: &&Arc<LinkedPair>| pair.wiring.with.iter().any(|(into, _)| into == target);
+        let Some(pair) = evaluation.declared_links.pair(*number).filter(writes) else {
+            continue;
+        };
         if evaluation.has_absent_end(link) {
             continue;
         }
@@ -89,18 +121,27 @@ pub(crate) fn requirement_dependencies(evaluation: &Evaluation, index: u32, posi
                 LinkRead::Use(at) => LinkTarget::Use(*at),
                 LinkRead::Metadata(_) | LinkRead::Part(_) => continue,
             };
-            let Some((resource, position)) = evaluation.member_of(link, of) else { continue };
-            let Some(member) = evaluation.member(resource, position) else { continue };
+            let Some((resource, position)) = evaluation.member_of(link, of) else {
+                continue;
+            };
+            let Some(member) = evaluation.member(resource, position) else {
+                continue;
+            };
             let set = match read {
-                LinkRead::Spec(_, Some(field)) => {
-                    evaluation.type_of(resource).is_some_and(|ty| is_settable(&ty.schema, field)).then_some(field)
-                }
+                LinkRead::Spec(_, Some(field)) => evaluation
+                    .type_of(resource)
+                    .is_some_and(|ty| is_settable(&ty.schema, field))
+                    .then_some(field),
                 _ => None,
             };
             match set {
-                // A field that the document sets does not wait for the whole resource, only for the references in its
-                // value.
-                Some(field) => member.spec.get(field).unwrap_or(&Value::Null).waits_for(&mut used),
+                // A field that the document sets does not wait for the whole resource, only for the
+                // references in its value.
+                Some(field) => member
+                    .spec
+                    .get(field)
+                    .unwrap_or(&Value::Null)
+                    .waits_for(&mut used),
                 None => used.push(member.address.clone()),
             }
         }
@@ -109,7 +150,12 @@ pub(crate) fn requirement_dependencies(evaluation: &Evaluation, index: u32, posi
 }
 
 /// Adds the reason that a link makes the change.
-pub(crate) fn mark_link_changes(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
+pub(crate) fn mark_link_changes(
+    evaluation: &Evaluation,
+    index: u32,
+    position: Option<u32>,
+    decision: &mut Decision,
+) {
     if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
         return;
     }
@@ -117,7 +163,8 @@ pub(crate) fn mark_link_changes(evaluation: &Evaluation, index: u32, position: O
     let by_link = |change: &Change| {
         let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
         paths.iter().any(|path| {
-            rest.strip_prefix(path.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            rest.strip_prefix(path.as_ref())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
     };
     if decision.changes.iter().any(by_link) && !decision.reasons.contains(&Reason::Drifted) {

@@ -32,9 +32,10 @@ pub(crate) async fn decide_parts(
 ) {
     let mut rounds: Vec<Vec<(LinkAt, usize)>> = Vec::new();
     for number in numbers {
-        let (Some(pair), Some(LinkSlot::Ready(links))) =
-            (evaluation.pair(*number), evaluation.links.slots.get(*number as usize))
-        else {
+        let (Some(pair), Some(LinkSlot::Ready(links))) = (
+            evaluation.pair(*number),
+            evaluation.links.slots.get(*number as usize),
+        ) else {
             continue;
         };
         for (round, part) in pair.wiring.part_order().into_iter().enumerate() {
@@ -50,26 +51,49 @@ pub(crate) async fn decide_parts(
             if evaluation.has_absent_end(link) {
                 continue;
             }
-            let asked = evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
-                evaluation.link_part(link, part, found)
-            });
+            let asked =
+                evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
+                    evaluation.link_part(link, part, found)
+                });
             let member = asked.await.flatten();
             let is_present = member.is_some();
             evaluation.set_part(link, part, member);
-            let Some(pair) = evaluation.pair(link.0).filter(|_| is_present) else { continue };
-            let Some(Some(ty)) = pair.part_types.get(part) else { continue };
+            let Some(pair) = evaluation.pair(link.0).filter(|_| is_present) else {
+                continue;
+            };
+            let Some(Some(ty)) = pair.part_types.get(part) else {
+                continue;
+            };
             let dependencies = dependencies(evaluation, link, part);
-            let Some(member) = evaluation.link(link).and_then(|link| link.parts.get(part)?.as_deref()) else {
+            let Some(member) = evaluation
+                .link(link)
+                .and_then(|link| link.parts.get(part)?.as_deref())
+            else {
                 continue;
             };
             let written = evaluation.links.written_into(&member.address);
             let holder = placeholder_resource(evaluation.place_of(pair.a), ty);
-            let wanted = DesiredMember { member, resource: &holder, ty, dependencies, provider: None, written };
+            let wanted = DesiredMember {
+                member,
+                resource: &holder,
+                ty,
+                dependencies,
+                provider: None,
+                written,
+            };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             decision.linked = Some(std::sync::Arc::new(Linked::Part { link, part }));
             drafts.push(decision);
         }
-        preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
+        preflight::ask(
+            evaluation,
+            &mut drafts,
+            &decided.changing,
+            &mut decided.obstacles,
+            world,
+            found,
+        )
+        .await;
         ask_providers(evaluation, &mut drafts, world, found).await;
         for decision in drafts {
             conclude(evaluation, decision, decided);
@@ -77,15 +101,23 @@ pub(crate) async fn decide_parts(
     }
 }
 
-/// The dependencies of a part: both ends, except an end that waits for the part; neighbours and other parts.
+/// The dependencies of a part: both ends, except an end that waits for the part; neighbours and
+/// other parts.
 pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
     let mut used = AddressSet::default();
-    let Some(pair) = evaluation.pair(link.0) else { return Vec::new() };
+    let Some(pair) = evaluation.pair(link.0) else {
+        return Vec::new();
+    };
     let address_of = |target: LinkTarget| {
         let (resource, position) = evaluation.member_of(link, target)?;
-        evaluation.member(resource, position).map(|member| member.address.clone())
+        evaluation
+            .member(resource, position)
+            .map(|member| member.address.clone())
     };
-    for side in [Side::A, Side::B].into_iter().filter(|side| !pair.wiring.is_part_first(*side)) {
+    for side in [Side::A, Side::B]
+        .into_iter()
+        .filter(|side| !pair.wiring.is_part_first(*side))
+    {
         used.extend(address_of(LinkTarget::End(side)));
     }
     for read in pair.wiring.parts.get(part).into_iter().flatten() {
@@ -94,12 +126,17 @@ pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -
             LinkRead::Part(at) => {
                 let name = pair.kind.parts.get_index(*at).map(|(name, _)| name);
                 let link = evaluation.link(link);
-                used.extend(link.zip(name).map(|(link, name)| part_of(&link.address, name)));
+                used.extend(
+                    link.zip(name)
+                        .map(|(link, name)| part_of(&link.address, name)),
+                );
             }
             LinkRead::Spec(..) | LinkRead::Metadata(_) => {}
         }
     }
-    let spec = evaluation.link(link).and_then(|link| Some(&link.parts.get(part)?.as_ref()?.spec));
+    let spec = evaluation
+        .link(link)
+        .and_then(|link| Some(&link.parts.get(part)?.as_ref()?.spec));
     let mut waits_for = Vec::new();
     spec.unwrap_or(&Value::Null).waits_for(&mut waits_for);
     used.extend(waits_for);

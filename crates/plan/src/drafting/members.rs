@@ -1,4 +1,5 @@
-//! Evaluates a resource: its members, each with its spec and metadata, or the questions that must be answered first.
+//! Evaluates a resource: its members, each with its spec and metadata, or the questions that must
+//! be answered first.
 //!
 //! Not here: the order in which resources are evaluated (`level`).
 
@@ -12,8 +13,8 @@ use state::Snapshot;
 
 use crate::codes;
 
-/// Evaluates the members of a resource, or returns all questions that must be answered first. Members whose conditions
-/// are false go to `absent`.
+/// Evaluates the members of a resource, or returns all questions that must be answered first.
+/// Members whose conditions are false go to `absent`.
 pub(crate) fn evaluate_members(
     evaluation: &mut Evaluation,
     index: u32,
@@ -21,11 +22,17 @@ pub(crate) fn evaluate_members(
     found: &mut Diagnostics,
 ) -> Result<Members, Vec<Need>> {
     let documents = evaluation.documents.clone();
-    let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
+    let Some((unit, name, resource)) = documents.resource(index) else {
+        return Ok(Members::Failed);
+    };
     let Some(ty) = documents.resource_type(index) else {
         // The type of an absent resource may be unknown.
         let owner = name.to_string();
-        let condition = evaluation.condition(ExpressionSite::of(unit, &owner), resource, &mut Diagnostics::new());
+        let condition = evaluation.condition(
+            ExpressionSite::of(unit, &owner),
+            resource,
+            &mut Diagnostics::new(),
+        );
         return Ok(match condition {
             Ok(Some(Some(false))) => Members::Absent,
             _ => Members::Failed,
@@ -33,8 +40,8 @@ pub(crate) fn evaluate_members(
     };
     let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
-        let member =
-            evaluate_member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
+        let member = evaluate_member(evaluation, unit, address.clone(), None, resource, ty, found)
+            .map_err(|need| vec![need])?;
         return Ok(match member {
             EvaluatedMember::Present(member) => Members::Single(member),
             EvaluatedMember::Absent => {
@@ -46,7 +53,10 @@ pub(crate) fn evaluate_members(
     }
     let owner = address.to_string();
     let site = ExpressionSite::of(unit, &owner);
-    let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
+    let Some(items) = evaluation
+        .items(site, name, resource, found)
+        .map_err(|need| vec![need])?
+    else {
         return Ok(Members::Failed);
     };
     let mut list = Vec::with_capacity(items.len());
@@ -67,18 +77,33 @@ pub(crate) fn evaluate_members(
             }
         };
         if !keys.insert(key.clone()) {
-            let span = resource.each.as_ref().and_then(|each| each.key.as_ref()).map_or(resource.span, |key| key.span);
+            let span = resource
+                .each
+                .as_ref()
+                .and_then(|each| each.key.as_ref())
+                .map_or(resource.span, |key| key.span);
             let shown = address.clone().with_key(key);
             found.push(
                 codes::EACH_KEY_DUPLICATE
                     .new(format!("two members of `{name}` would be called `{shown}`"))
-                    .label(span, format!("the item at position {at} has the key of an earlier one")),
+                    .label(
+                        span,
+                        format!("the item at position {at} has the key of an earlier one"),
+                    ),
             );
             failed = true;
             continue;
         }
         let address = address.clone().with_key(key);
-        match evaluate_member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
+        match evaluate_member(
+            evaluation,
+            unit,
+            address.clone(),
+            Some(item),
+            resource,
+            ty,
+            found,
+        ) {
             Ok(EvaluatedMember::Present(member)) => list.push(Some(member)),
             Ok(EvaluatedMember::Absent) => {
                 absent.push(address);
@@ -96,8 +121,16 @@ pub(crate) fn evaluate_members(
         (false, false) => Err(needs),
         (_, true) => Ok(Members::Failed),
         _ => {
-            if resource.each.as_ref().is_some_and(|each| each.key.is_some()) && !evaluation.declared_links.is_empty() {
-                evaluation.links.keys.insert(index, keys.into_iter().collect());
+            if resource
+                .each
+                .as_ref()
+                .is_some_and(|each| each.key.is_some())
+                && !evaluation.declared_links.is_empty()
+            {
+                evaluation
+                    .links
+                    .keys
+                    .insert(index, keys.into_iter().collect());
             }
             Ok(Members::Many(list))
         }
@@ -120,7 +153,11 @@ pub(crate) fn evaluate_member(
     found: &mut Diagnostics,
 ) -> Result<EvaluatedMember, Need> {
     let owner = address.to_string();
-    let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
+    let site = ExpressionSite {
+        unit,
+        owner: &owner,
+        item: item.as_ref(),
+    };
     let condition_open = match evaluation.condition(site, resource, found)? {
         Some(Some(true)) => false,
         Some(None) => true,
@@ -130,16 +167,26 @@ pub(crate) fn evaluate_member(
     let metadata = evaluation.metadata(site, resource, found)?;
     let spec = match evaluation.spec(site, resource, ty, found)? {
         Some(spec) => spec,
-        // An external object is not created from its spec. The spec may read elements that are settled later.
+        // An external object is not created from its spec. The spec may read elements that are
+        // settled later.
         None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
         None => return Ok(EvaluatedMember::Failed),
     };
     let retain = evaluation.is_retained(site, resource, found)?;
     let outputs = Outputs::Unknown;
-    Ok(EvaluatedMember::Present(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
+    Ok(EvaluatedMember::Present(Box::new(Member {
+        address,
+        item,
+        spec,
+        metadata,
+        condition_open,
+        retain,
+        outputs,
+    })))
 }
 
-/// Evaluates the members of a template again, after moves have changed their memoised values or their links.
+/// Evaluates the members of a template again, after moves have changed their memoised values or
+/// their links.
 pub(crate) async fn reevaluate_members(
     evaluation: &mut Evaluation,
     index: u32,
@@ -147,7 +194,8 @@ pub(crate) async fn reevaluate_members(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    // Their mistakes are already reported. Each pass answers questions, and there are finitely many.
+    // Their mistakes are already reported. Each pass answers questions, and there are finitely
+    // many.
     for _ in 0..1000 {
         let mut mistakes = Diagnostics::new();
         let needs = match evaluate_members(evaluation, index, &mut Vec::new(), &mut mistakes) {
@@ -164,8 +212,8 @@ pub(crate) async fn reevaluate_members(
     }
 }
 
-/// Draws the memoised values of a resource again and evaluates it again. Returns false if it has none, or if they are
-/// new already.
+/// Draws the memoised values of a resource again and evaluates it again. Returns false if it has
+/// none, or if they are new already.
 pub(crate) async fn redraw(
     evaluation: &mut Evaluation,
     index: u32,
@@ -174,13 +222,20 @@ pub(crate) async fn redraw(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> bool {
-    let Some(member) = evaluation.member(index, position) else { return false };
+    let Some(member) = evaluation.member(index, position) else {
+        return false;
+    };
     let (address, item) = (member.address.clone(), member.item.clone());
-    let sites = evaluation.sites.get(address.to_string().as_str()).cloned().unwrap_or_default();
+    let sites = evaluation
+        .sites
+        .get(address.to_string().as_str())
+        .cloned()
+        .unwrap_or_default();
     let old: Vec<Name> = sites
         .into_iter()
         .filter(|site| {
-            snapshot.memoised.contains_key(site) && snapshot.memoised.get(site) == evaluation.answers.memoised.get(site)
+            snapshot.memoised.contains_key(site)
+                && snapshot.memoised.get(site) == evaluation.answers.memoised.get(site)
         })
         .collect();
     if old.is_empty() {
@@ -190,22 +245,50 @@ pub(crate) async fn redraw(
         evaluation.answers.memoised.shift_remove(site);
     }
     let documents = evaluation.documents.clone();
-    let Some((unit, _, resource)) = documents.resource(index) else { return false };
-    let Some(ty) = documents.resource_type(index) else { return false };
-    // Each pass draws at least one value, so this ends after as many passes as there are call sites.
+    let Some((unit, _, resource)) = documents.resource(index) else {
+        return false;
+    };
+    let Some(ty) = documents.resource_type(index) else {
+        return false;
+    };
+    // Each pass draws at least one value, so this ends after as many passes as there are call
+    // sites.
     for _ in 0..=old.len() {
         let mut mistakes = Diagnostics::new();
-        match self::evaluate_member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+        match self::evaluate_member(
+            evaluation,
+            unit,
+            address.clone(),
+            item.clone(),
+            resource,
+            ty,
+            &mut mistakes,
+        ) {
             Ok(EvaluatedMember::Present(fresh)) => {
                 let spec = fresh.spec.clone();
-                let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes) else { return false };
+                let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes)
+                else {
+                    return false;
+                };
                 if let Some(place) = evaluation.member_mut(index, position) {
-                    *place = Member { spec: merged, ..*fresh };
+                    *place = Member {
+                        spec: merged,
+                        ..*fresh
+                    };
                 }
                 return true;
             }
             Ok(_) => return false,
-            Err(need) => evaluation_question::answer(evaluation, vec![need], &Catalogs::default(), world, found).await,
+            Err(need) => {
+                evaluation_question::answer(
+                    evaluation,
+                    vec![need],
+                    &Catalogs::default(),
+                    world,
+                    found,
+                )
+                .await
+            }
         }
     }
     false

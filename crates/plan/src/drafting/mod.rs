@@ -1,7 +1,8 @@
-//! Decides about each resource, level by level of the graph, so that each element reads only decided elements.
+//! Decides about each resource, level by level of the graph, so that each element reads only
+//! decided elements.
 //!
-//! All questions of one level are put to the world together. Removals come last: the records that the documents no
-//! longer declare.
+//! All questions of one level are put to the world together. Removals come last: the records that
+//! the documents no longer declare.
 
 mod decide;
 mod decided;
@@ -56,9 +57,23 @@ pub(crate) struct Drafting<'a> {
     pub(crate) world: &'a dyn World,
 }
 
-/// Decides about everything that the document declares, then about records that it no longer declares.
-pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
-    let Drafting { snapshot, settled_records, target_set, moves, replace, taken, catalogs, world } = with;
+/// Decides about everything that the document declares, then about records that it no longer
+/// declares.
+pub(crate) async fn draft(
+    evaluation: &mut Evaluation,
+    with: Drafting<'_>,
+    found: &mut Diagnostics,
+) -> Draft {
+    let Drafting {
+        snapshot,
+        settled_records,
+        target_set,
+        moves,
+        replace,
+        taken,
+        catalogs,
+        world,
+    } = with;
     let mut keyed = EachKeys::default();
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
@@ -67,30 +82,70 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();
     decided.by_resource.resize_with(resources, Vec::new);
-    let mut draft = Draft { imports: Imports::of(taken), ..Draft::default() };
+    let mut draft = Draft {
+        imports: Imports::of(taken),
+        ..Draft::default()
+    };
     for level in levels(documents.graph()) {
-        let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
+        let (resources, links) =
+            settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         for index in &resources {
             let pairs = keyed.moved(evaluation, *index, snapshot, found);
             let pairs = pairs.into_iter().filter(|(_, to)| target_set.covers(to));
-            let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
-            if moves.add(pairs, span, snapshot, &mut evaluation.answers, settled_records) {
+            let span = documents
+                .resource(*index)
+                .map_or(Span::NONE, |(.., resource)| resource.span);
+            if moves.add(
+                pairs,
+                span,
+                snapshot,
+                &mut evaluation.answers,
+                settled_records,
+            ) {
                 evaluation.links.replace_recorded(snapshot);
                 reevaluate_members(evaluation, *index, catalogs, world, found).await;
             }
         }
-        let with = ImportContext { target_set, snapshot, settled_records, world };
-        draft.imports.import_members(evaluation, &resources, with, found).await;
-        let context = LevelContext { snapshot, groups: &draft.groups, replace, world };
+        let with = ImportContext {
+            target_set,
+            snapshot,
+            settled_records,
+            world,
+        };
+        draft
+            .imports
+            .import_members(evaluation, &resources, with, found)
+            .await;
+        let context = LevelContext {
+            snapshot,
+            groups: &draft.groups,
+            replace,
+            world,
+        };
         decide_level(evaluation, &resources, context, &mut decided, found).await;
-        link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
+        link_resources::decide_parts(
+            evaluation,
+            &links,
+            snapshot,
+            catalogs,
+            world,
+            &mut decided,
+            found,
+        )
+        .await;
     }
     // Decisions are large, so the list gets exactly the capacity that it needs.
-    draft.decisions.reserve_exact(decided.by_resource.iter().map(Vec::len).sum());
-    draft.decisions.extend(decided.by_resource.into_iter().flatten());
+    draft
+        .decisions
+        .reserve_exact(decided.by_resource.iter().map(Vec::len).sum());
+    draft
+        .decisions
+        .extend(decided.by_resource.into_iter().flatten());
     draft.decisions.extend(decided.parts);
     draft.obstacles = decided.obstacles;
-    draft.imports.refuse_creates_without_id(&draft.decisions, found);
+    draft
+        .imports
+        .refuse_creates_without_id(&draft.decisions, found);
     decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
     ignored_dependencies(evaluation, found);
     remove_undeclared(&mut draft, evaluation, snapshot, catalogs);
@@ -106,23 +161,43 @@ pub(crate) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &C
             draft.decisions.extend(undone);
             continue;
         }
-        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, None));
+        draft.decisions.push(removal(
+            address,
+            record,
+            Reason::Destroy,
+            answers,
+            catalogs,
+            None,
+        ));
     }
     draft.groups = snapshot.groups.clone();
     draft
 }
 
-/// Reports `dependsOn` names that refer to absent resources; these names are ignored (decision A11).
+/// Reports `dependsOn` names that refer to absent resources; these names are ignored (decision
+/// A11).
 pub(crate) fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
     for unit in evaluation.documents.units() {
         let blueprint = unit.blueprint();
-        let is_absent = |at: usize| matches!(evaluation.resources[unit.resource(at) as usize], Members::Absent);
+        let is_absent = |at: usize| {
+            matches!(
+                evaluation.resources[unit.resource(at) as usize],
+                Members::Absent
+            )
+        };
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             for needed in resource.depends_on.iter().filter(|_| !is_absent(at)) {
-                if blueprint.resources.get_index_of(&needed.item).is_some_and(is_absent) {
+                if blueprint
+                    .resources
+                    .get_index_of(&needed.item)
+                    .is_some_and(is_absent)
+                {
                     found.push(
                         understand::check::codes::DEPENDENCY_IGNORED
-                            .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
+                            .new(format!(
+                                "`{name}` does not wait for `{}`, which is not there",
+                                needed.item
+                            ))
                             .label(needed.span, "its condition is false"),
                     );
                 }

@@ -1,9 +1,11 @@
 //! The opinions of providers on a draft: whether they accept it, and what a change would do.
 //!
-//! A provider that decides ([`Plans::Always`]) is asked about every resource. If the provider or the engine wants a
-//! replacement, the provider is asked again for the new resource, so that dependants see its planned outputs.
+//! A provider that decides ([`Plans::Always`]) is asked about every resource. If the provider or
+//! the engine wants a replacement, the provider is asked again for the new resource, so that
+//! dependants see its planned outputs.
 //!
-//! Not here: the change itself (`decide`), the meaning of an opinion for a decision (`verdicts`), asking (the world).
+//! Not here: the change itself (`decide`), the meaning of an opinion for a decision (`verdicts`),
+//! asking (the world).
 
 use blueprint::{Address, Name, Resource, Value};
 use diag::Diagnostics;
@@ -25,24 +27,40 @@ pub(crate) async fn ask_providers(
     found: &mut Diagnostics,
 ) {
     if evaluation.answers.salt.is_empty() && drafts.iter().any(|it| plans_of(it) == Plans::Always) {
-        evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.environment().random()).into();
+        evaluation.answers.salt = data_encoding::HEXLOWER
+            .encode(&world.environment().random())
+            .into();
     }
     let answers = &evaluation.answers;
     let checked = drafts.iter().enumerate().filter(|(_, decision)| {
-        let checks_specs = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
+        let checks_specs = decision
+            .ty
+            .as_ref()
+            .is_some_and(|ty| ty.capabilities.checks);
         checks_specs
             && (plans_of(decision) == Plans::Always
-                || matches!(decision.action, Action::Create | Action::Update | Action::Replace))
+                || matches!(
+                    decision.action,
+                    Action::Create | Action::Update | Action::Replace
+                ))
     });
     let documents = evaluation.documents.clone();
-    let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
+    let folder_of = |decision: &Decision| {
+        documents.folder_declaring(decision.element.map(|(number, _)| number))
+    };
     let checked = checked.map(|(at, decision)| (at, decision, folder_of(decision)));
     let checked = checked.map(|(at, decision, folder)| async move {
         let target = decision.target(&folder);
-        let request = CheckRequest { type_name: &decision.type_name, spec: &decision.desired };
+        let request = CheckRequest {
+            type_name: &decision.type_name,
+            spec: &decision.desired,
+        };
         (at, world.check(target, request).await)
     });
-    let planned = drafts.iter().enumerate().filter(|(_, decision)| !answers.opinions.contains_key(&decision.address));
+    let planned = drafts
+        .iter()
+        .enumerate()
+        .filter(|(_, decision)| !answers.opinions.contains_key(&decision.address));
     let planned = planned.filter_map(|(at, decision)| Some((at, mode_of(decision)?)));
     let planned: Vec<(usize, PlanMode)> = planned.collect();
     let (checked, opinions) = futures::future::join(
@@ -53,11 +71,20 @@ pub(crate) async fn ask_providers(
     let messages = evaluation.documents.root().checked.rules.messages;
     for (at, answer) in checked {
         let decision = &drafts[at];
-        let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
+        let resource = decision
+            .element
+            .and_then(|(number, _)| evaluation.documents.resource(number));
         match answer {
             Ok(answer) => {
                 let spec = resource.map(|(.., resource)| &resource.spec);
-                report(answer.diagnostics, &decision.address, spec, decision.span, messages, found);
+                report(
+                    answer.diagnostics,
+                    &decision.address,
+                    spec,
+                    decision.span,
+                    messages,
+                    found,
+                );
             }
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
@@ -65,7 +92,11 @@ pub(crate) async fn ask_providers(
     store_opinions(evaluation, drafts, opinions, found);
     for decision in drafts.iter_mut() {
         if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
-            apply_opinion(decision, opinion, resource_of(&evaluation.documents, decision));
+            apply_opinion(
+                decision,
+                opinion,
+                resource_of(&evaluation.documents, decision),
+            );
         }
     }
     // A provider that decides also plans the new resource of a replacement.
@@ -78,7 +109,8 @@ pub(crate) async fn ask_providers(
         };
         decision.action == Action::Replace && plans_of(decision) == Plans::Always && asked()
     });
-    let replaced: Vec<(usize, PlanMode)> = replaced.map(|(at, _)| (at, PlanMode::Replace)).collect();
+    let replaced: Vec<(usize, PlanMode)> =
+        replaced.map(|(at, _)| (at, PlanMode::Replace)).collect();
     if replaced.is_empty() {
         return;
     }
@@ -90,9 +122,13 @@ pub(crate) async fn ask_providers(
             // The verdict about the old resource stays, with its paths.
             (planned.verdict, planned.replaces) = (first.verdict.clone(), first.replaces.clone());
             if drafts[at].may_replace {
-                // Whether the resource is replaced is not decided, so only outputs that both plans agree on are
-                // promised.
-                planned.outputs = first.outputs.as_ref().zip(planned.outputs.as_ref()).map(|(a, b)| common_value(a, b));
+                // Whether the resource is replaced is not decided, so only outputs that both plans
+                // agree on are promised.
+                planned.outputs = first
+                    .outputs
+                    .as_ref()
+                    .zip(planned.outputs.as_ref())
+                    .map(|(a, b)| common_value(a, b));
             }
             planned
         });
@@ -102,8 +138,11 @@ pub(crate) async fn ask_providers(
     store_opinions(evaluation, drafts, opinions, found);
     for (at, _) in replaced {
         let decision = &mut drafts[at];
-        if let Some(inputs) =
-            evaluation.answers.opinions.get(&decision.address).and_then(|opinion| opinion.inputs.clone())
+        if let Some(inputs) = evaluation
+            .answers
+            .opinions
+            .get(&decision.address)
+            .and_then(|opinion| opinion.inputs.clone())
         {
             decision.desired = inputs;
         }
@@ -116,9 +155,17 @@ fn common_value(one: &Value, other: &Value) -> Value {
         (Value::Secret(one), other) => common_value(one, other.unmarked()).secret(),
         (one, Value::Secret(other)) => common_value(one, other).secret(),
         (Value::Map(one), Value::Map(other)) => {
-            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(name)));
-            let side = |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
-            Value::map(names.map(|name| (name.clone(), common_value(&side(one, name), &side(other, name)))))
+            let names = one
+                .keys()
+                .chain(other.keys().filter(|name| !one.contains_key(name)));
+            let side =
+                |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
+            Value::map(names.map(|name| {
+                (
+                    name.clone(),
+                    common_value(&side(one, name), &side(other, name)),
+                )
+            }))
         }
         (one, other) if one == other => one.clone(),
         _ => Value::unknown(None, None),
@@ -138,7 +185,10 @@ async fn ask_plans(
         let decision = &drafts[*at];
         let documents = &evaluation.documents;
         let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
-        let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
+        let record = decision
+            .prior
+            .as_deref()
+            .filter(|_| *mode != PlanMode::Create);
         // The record of another type means nothing to this type.
         let record = record.filter(|record| record.type_name == decision.type_name);
         let exists = record.filter(|_| *mode == PlanMode::Update);
@@ -150,12 +200,17 @@ async fn ask_plans(
             type_name: &decision.type_name,
             id: exists.map(|record| record.id.as_ref()),
             prior_inputs: record.map_or(&Value::Null, |record| &record.inputs),
-            prior: if exists.is_some() { &decision.outputs } else { &Value::Null },
+            prior: if exists.is_some() {
+                &decision.outputs
+            } else {
+                &Value::Null
+            },
             schema_version: record.map_or(0, |record| record.schema_version),
             private: record.map_or(&Value::Null, |_| decision.private.latest()),
             unhealthy: exists.map_or(&[], |record| &record.unhealthy),
             desired: &decision.desired,
-            ignored: resource_of(documents, decision).map_or(&[], |resource| &resource.lifecycle.ignore_changes),
+            ignored: resource_of(documents, decision)
+                .map_or(&[], |resource| &resource.lifecycle.ignore_changes),
             seed: &seed,
         };
         (*at, world.plan(target, request).await)
@@ -164,7 +219,12 @@ async fn ask_plans(
 }
 
 /// Stores the opinions and reports the diagnostics of providers.
-fn store_opinions(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
+fn store_opinions(
+    evaluation: &mut Evaluation,
+    drafts: &[Decision],
+    answers: Vec<PlanAnswer>,
+    found: &mut Diagnostics,
+) {
     let messages = evaluation.documents.root().checked.rules.messages;
     let mut opinions: Vec<(Address, ProviderOpinion)> = Vec::new();
     for (at, answer) in answers {
@@ -173,13 +233,27 @@ fn store_opinions(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec
         match answer {
             Ok(mut answer) => {
                 let diagnostics = std::mem::take(&mut answer.diagnostics);
-                report(diagnostics, &decision.address, spec, decision.span, messages, found);
+                report(
+                    diagnostics,
+                    &decision.address,
+                    spec,
+                    decision.span,
+                    messages,
+                    found,
+                );
                 opinions.push((decision.address.clone(), ProviderOpinion::from(answer)));
             }
             Err(error) if error.diagnostics.is_empty() || error.session.is_some() => {
                 found.push(provider_failed(&decision.address, decision.span, &error));
             }
-            Err(error) => report(error.diagnostics, &decision.address, spec, decision.span, messages, found),
+            Err(error) => report(
+                error.diagnostics,
+                &decision.address,
+                spec,
+                decision.span,
+                messages,
+                found,
+            ),
         }
     }
     evaluation.answers.opinions.extend(opinions);
@@ -187,15 +261,23 @@ fn store_opinions(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec
 
 /// The changes that the provider of a draft plans: none, updates or all.
 pub(crate) fn plans_of(decision: &Decision) -> Plans {
-    decision.ty.as_ref().map_or(Plans::Never, |ty| ty.capabilities.plans)
+    decision
+        .ty
+        .as_ref()
+        .map_or(Plans::Never, |ty| ty.capabilities.plans)
 }
 
 /// The mode in which the provider of a draft is asked to plan; `None` if it is not asked.
 pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
-    let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
+    let adopts = decision
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.adopts);
     match (plans_of(decision), decision.action) {
         (Plans::Always, Action::Create) => Some(PlanMode::Create),
-        (Plans::Always, Action::None | Action::Update | Action::Move | Action::Import) => Some(PlanMode::Update),
+        (Plans::Always, Action::None | Action::Update | Action::Move | Action::Import) => {
+            Some(PlanMode::Update)
+        }
         (Plans::Always, Action::Replace) => Some(PlanMode::Replace),
         (Plans::Updates, Action::Update) => Some(PlanMode::Update),
         (_, Action::Create) if adopts => Some(PlanMode::Create),
@@ -205,22 +287,43 @@ pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
 }
 
 /// The declaration of a draft.
-fn resource_of<'a>(documents: &'a understand::documents::Documents, decision: &Decision) -> Option<&'a Resource> {
-    decision.element.and_then(|(number, _)| documents.resource(number)).map(|(.., resource)| resource)
+fn resource_of<'a>(
+    documents: &'a understand::documents::Documents,
+    decision: &Decision,
+) -> Option<&'a Resource> {
+    decision
+        .element
+        .and_then(|(number, _)| documents.resource(number))
+        .map(|(.., resource)| resource)
 }
 
-/// The computed fields that an update may change: by the catalogue, by the opinion of the provider, and in a rehearsal
-/// those that the simulation derives from changed fields.
-pub(crate) fn changing_fields(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
-    let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
+/// The computed fields that an update may change: by the catalogue, by the opinion of the provider,
+/// and in a rehearsal those that the simulation derives from changed fields.
+pub(crate) fn changing_fields(
+    decision: &Decision,
+    simulated: bool,
+    answers: &Answers,
+) -> Vec<Name> {
+    let changed: Vec<&str> = decision
+        .changes
+        .iter()
+        .filter_map(|change| change.path.strip_prefix("spec."))
+        .collect();
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
     let mut changing: Vec<Name> = fields
         .filter(|(_, field)| field.computed)
-        .filter(|(_, field)| field.changes_on_update || simulated && provider::depends_on_changes(field, &changed))
+        .filter(|(_, field)| {
+            field.changes_on_update || simulated && provider::depends_on_changes(field, &changed)
+        })
         .map(|(name, _)| name.clone())
         .collect();
     if let Some(opinion) = answers.opinions.get(&decision.address) {
-        changing.extend(opinion.changes.iter().map(|path| Name::from(path.to_string())));
+        changing.extend(
+            opinion
+                .changes
+                .iter()
+                .map(|path| Name::from(path.to_string())),
+        );
     }
     changing
 }

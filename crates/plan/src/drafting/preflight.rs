@@ -1,7 +1,7 @@
 //! Preflights: the files that operations will read, and the objects that prevent operations.
 //!
-//! If the content of a file has changed since the last read, the resource is updated. An obstacle to a create is an
-//! error of the plan, found before anything is changed.
+//! If the content of a file has changed since the last read, the resource is updated. An obstacle
+//! to a create is an error of the plan, found before anything is changed.
 //!
 //! Not here: the check before a saved plan is applied (`plan::unchanged`).
 
@@ -37,8 +37,16 @@ impl PendingChanges {
     /// Adds the objects and resources of a decision.
     pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
         let changes = creates_or_changes_object(decision);
-        if changes && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights) {
-            let id = answers.preflights.get(&decision.address).and_then(|kept| kept.id.clone());
+        if changes
+            && decision
+                .ty
+                .as_ref()
+                .is_some_and(|ty| ty.capabilities.preflights)
+        {
+            let id = answers
+                .preflights
+                .get(&decision.address)
+                .and_then(|kept| kept.id.clone());
             let id = id.or_else(|| decision.prior.as_ref().map(|record| record.id.clone()));
             if let Some(id) = id.filter(|id| !id.is_empty()) {
                 Arc::make_mut(&mut self.ids).insert(id);
@@ -49,14 +57,19 @@ impl PendingChanges {
         }
     }
 
-    /// The resources that a plan without a document creates or changes, and recorded resources that use one of them,
-    /// also through others. Without the ids of objects.
+    /// The resources that a plan without a document creates or changes, and recorded resources that
+    /// use one of them, also through others. Without the ids of objects.
     fn of_records(decisions: &[Decision], snapshot: &Snapshot) -> PendingChanges {
         let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
         for (address, record) in &snapshot.records {
-            record.dependencies.iter().for_each(|used| users.entry(used).or_default().push(address));
+            record
+                .dependencies
+                .iter()
+                .for_each(|used| users.entry(used).or_default().push(address));
         }
-        let changed = decisions.iter().filter(|decision| creates_or_changes_object(decision));
+        let changed = decisions
+            .iter()
+            .filter(|decision| creates_or_changes_object(decision));
         let mut open: Vec<&Address> = changed.map(|decision| &decision.address).collect();
         let mut changing = PendingChanges::default();
         while let Some(address) = open.pop() {
@@ -85,8 +98,9 @@ fn creates_or_changes_object(decision: &Decision) -> bool {
     }
 }
 
-/// The obstacles in the answer of a preflight. `span_of` returns the place where a field is written. With
-/// `made_before`, an unreadable source is no obstacle: an earlier step may create the source.
+/// The obstacles in the answer of a preflight. `span_of` returns the place where a field is
+/// written. With `made_before`, an unreadable source is no obstacle: an earlier step may create the
+/// source.
 pub(crate) fn obstacles_in(
     decision: &Decision,
     answer: &Preflight,
@@ -101,21 +115,30 @@ pub(crate) fn obstacles_in(
     let mut found = Vec::new();
     for source in answer.sources.iter().filter(|_| !made_before) {
         if let SourceContent::Unreadable(why) = &source.content {
-            let diagnostic =
-                expr::codes::SOURCE_UNREADABLE.new(format!("`{}` of `{address}` cannot be read", source.field));
+            let diagnostic = expr::codes::SOURCE_UNREADABLE
+                .new(format!("`{}` of `{address}` cannot be read", source.field));
             let diagnostic = placed(diagnostic, span_of(&source.field), why);
-            found.push(Obstacle { address: address.clone(), id: None, diagnostic });
+            found.push(Obstacle {
+                address: address.clone(),
+                id: None,
+                diagnostic,
+            });
         }
     }
     if let Some(why) = answer.refused.as_ref().filter(|_| !decision.condition_open) {
         let diagnostic = codes::PRECONDITION_FAILED.new(format!("`{address}` cannot be created"));
         let diagnostic = placed(diagnostic, span_of("path"), why);
-        found.push(Obstacle { address: address.clone(), id: answer.id.clone(), diagnostic });
+        found.push(Obstacle {
+            address: address.clone(),
+            id: answer.id.clone(),
+            diagnostic,
+        });
     }
     found
 }
 
-/// Asks for the preflights of a draft. A resource whose sources have another content than recorded is updated.
+/// Asks for the preflights of a draft. A resource whose sources have another content than recorded
+/// is updated.
 pub(crate) async fn ask(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
@@ -124,33 +147,57 @@ pub(crate) async fn ask(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    let wanted: Vec<usize> =
-        drafts.iter().enumerate().filter(|(_, it)| is_asked(it, evaluation, world)).map(|it| it.0).collect();
+    let wanted: Vec<usize> = drafts
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| is_asked(it, evaluation, world))
+        .map(|it| it.0)
+        .collect();
     if wanted.is_empty() {
         return;
     }
-    let is_pinned = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
+    let is_pinned = |at: usize| {
+        evaluation
+            .answers
+            .preflights
+            .contains_key(&drafts[at].address)
+    };
     let asked = wanted.iter().copied().filter(|at| !is_pinned(*at));
     let documents = evaluation.documents.clone();
-    let folder_of = |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
-    let asked = asked.map(|at| (at, folder_of(at))).map(async |(at, folder)| {
-        let answer = preflight_of(&drafts[at], &changing.ids, &folder, world).await;
-        (at, folder, answer)
-    });
+    let folder_of =
+        |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
+    let asked = asked
+        .map(|at| (at, folder_of(at)))
+        .map(async |(at, folder)| {
+            let answer = preflight_of(&drafts[at], &changing.ids, &folder, world).await;
+            (at, folder, answer)
+        });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
     for (at, folder, answer) in answered {
         let decision = &drafts[at];
-        let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
-        let span_of =
-            |field: &str| resource.and_then(|(.., it)| place_at(&it.spec, &field.into())).unwrap_or(decision.span);
-        let Some(answer) = reported_answer(decision, answer, found) else { continue };
+        let resource = decision
+            .element
+            .and_then(|(number, _)| evaluation.documents.resource(number));
+        let span_of = |field: &str| {
+            resource
+                .and_then(|(.., it)| place_at(&it.spec, &field.into()))
+                .unwrap_or(decision.span)
+        };
+        let Some(answer) = reported_answer(decision, answer, found) else {
+            continue;
+        };
         let follows = changing.changes_dependency_of(decision);
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
-        evaluation.answers.preflights.insert(decision.address.clone(), pinned_preflight(answer, folder, follows));
+        evaluation.answers.preflights.insert(
+            decision.address.clone(),
+            pinned_preflight(answer, folder, follows),
+        );
     }
     for at in wanted {
         let documents = evaluation.documents.clone();
-        let resource = drafts[at].element.and_then(|(number, _)| documents.resource(number));
+        let resource = drafts[at]
+            .element
+            .and_then(|(number, _)| documents.resource(number));
         let ignored = resource.map_or(&[][..], |(.., resource)| &resource.lifecycle.ignore_changes);
         if let Some(kept) = evaluation.answers.preflights.get(&drafts[at].address) {
             apply_sources(&mut drafts[at], kept, ignored);
@@ -160,14 +207,28 @@ pub(crate) async fn ask(
 
 /// Whether a preflight of a decision is needed.
 pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
-    let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else { return false };
-    let reads = || ty.sources.keys().any(|field| decision.desired.get(field).is_some_and(|value| !value.is_null()));
+    let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else {
+        return false;
+    };
+    let reads = || {
+        ty.sources.keys().any(|field| {
+            decision
+                .desired
+                .get(field)
+                .is_some_and(|value| !value.is_null())
+        })
+    };
     let is_asked = match decision.action {
         Action::Create | Action::Replace | Action::Update => true,
         Action::None => decision.prior.is_some() && reads(),
         _ => false,
     };
-    is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.environment().manages(&ty.name))
+    is_asked
+        && (evaluation
+            .answers
+            .preflights
+            .contains_key(&decision.address)
+            || world.environment().manages(&ty.name))
 }
 
 /// Asks the provider of a resource for the preflight of a decision.
@@ -178,7 +239,10 @@ async fn preflight_of(
     world: &dyn World,
 ) -> Result<Preflight, ProviderError> {
     let operation = operation_of(decision.action);
-    let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
+    let prior = decision
+        .prior
+        .as_deref()
+        .filter(|record| !record.id.is_empty());
     // A recorded object that is to be created has vanished.
     let prior = prior.filter(|_| decision.action != Action::Create);
     let target = decision.target(folder);
@@ -187,7 +251,11 @@ async fn preflight_of(
         operation,
         id: prior.map(|record| record.id.as_ref()),
         prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
-        desired: if operation == Operation::Delete { &Value::Null } else { &decision.desired },
+        desired: if operation == Operation::Delete {
+            &Value::Null
+        } else {
+            &decision.desired
+        },
         changing,
     };
     world.preflight(target, request).await
@@ -212,9 +280,14 @@ pub(crate) fn reported_answer(
         Ok(answer) => return Some(answer),
         Err(error) => error,
     };
-    let diagnostic = failure(&error, || format!("the provider cannot plan `{}`", decision.address));
-    let diagnostic =
-        if decision.span.is_some() { diagnostic.label(decision.span, "declared here") } else { diagnostic };
+    let diagnostic = failure(&error, || {
+        format!("the provider cannot plan `{}`", decision.address)
+    });
+    let diagnostic = if decision.span.is_some() {
+        diagnostic.label(decision.span, "declared here")
+    } else {
+        diagnostic
+    };
     found.push(diagnostic);
     None
 }
@@ -226,28 +299,52 @@ pub(crate) fn pinned_preflight(answer: Preflight, folder: Name, follows: bool) -
         SourceContent::Open | SourceContent::Unreadable(_) => None,
     };
     let sources = answer.sources.into_iter();
-    let sources =
-        sources.map(|it| PinnedSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    PinnedPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
+    let sources = sources
+        .map(|it| PinnedSource {
+            field: it.field,
+            name: it.name,
+            digest: digest(it.content),
+        })
+        .collect();
+    PinnedPreflight {
+        id: answer.id,
+        sources,
+        standing: answer.existing,
+        folder,
+        follows,
+    }
 }
 
 /// Adds changed contents of sources to the changes of the resource.
 pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ignored: &[Name]) {
-    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
+    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else {
+        return;
+    };
     if !matches!(decision.action, Action::None | Action::Update) {
         return;
     }
     let mut changes = Vec::new();
     for source in &kept.sources {
-        let Some(digest) = ty.sources.get(&source.field) else { continue };
-        if ignored.iter().any(|path| *path == source.field || path == digest) {
+        let Some(digest) = ty.sources.get(&source.field) else {
+            continue;
+        };
+        if ignored
+            .iter()
+            .any(|path| *path == source.field || path == digest)
+        {
             continue;
         }
-        let before = record.outputs.get(digest).filter(|before| !before.is_null());
+        let before = record
+            .outputs
+            .get(digest)
+            .filter(|before| !before.is_null());
         let after = match &source.digest {
             Some(now) if before.is_some_and(|before| same(before, now)) => continue,
             Some(now) => now.clone(),
-            None => Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() })),
+            None => Value::Unknown(Arc::new(Unknown {
+                ty: None,
+                waits_for: Vec::new(),
+            })),
         };
         changes.push(Change {
             path: format!("spec.{digest}"),
@@ -278,7 +375,8 @@ pub(crate) fn needs_second_read(decision: &Decision) -> bool {
     decision.changes.iter().any(is_digest)
 }
 
-/// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan without a document.
+/// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan
+/// without a document.
 pub(crate) async fn ask_remaining(
     draft: &mut Draft,
     snapshot: &Snapshot,
@@ -287,8 +385,14 @@ pub(crate) async fn ask_remaining(
     found: &mut Diagnostics,
 ) -> IndexMap<Address, PinnedPreflight> {
     let is_asked = |decision: &Decision| {
-        let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
-        let exists = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        let preflights = decision
+            .ty
+            .as_ref()
+            .is_some_and(|ty| ty.capabilities.preflights);
+        let exists = decision
+            .prior
+            .as_ref()
+            .is_some_and(|record| !record.id.is_empty());
         let is_asked = match decision.action {
             Action::Delete => exists,
             Action::Create | Action::Update | Action::Replace => true,
@@ -299,7 +403,9 @@ pub(crate) async fn ask_remaining(
             && !answers.preflights.contains_key(&decision.address)
             && world.environment().manages(&decision.type_name)
     };
-    let asked: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_asked(&draft.decisions[*at])).collect();
+    let asked: Vec<usize> = (0..draft.decisions.len())
+        .filter(|at| is_asked(&draft.decisions[*at]))
+        .collect();
     if asked.is_empty() {
         return IndexMap::default();
     }
@@ -307,7 +413,11 @@ pub(crate) async fn ask_remaining(
     let changing = PendingChanges::of_records(decisions, snapshot);
     let puts = asked.into_iter().map(async |at| {
         let decision = &decisions[at];
-        let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
+        let folder = decision
+            .prior
+            .as_ref()
+            .map(|record| record.origin.folder.clone())
+            .unwrap_or_default();
         let answer = preflight_of(decision, &changing.ids, &folder, world).await;
         (at, folder, answer)
     });
@@ -315,9 +425,13 @@ pub(crate) async fn ask_remaining(
     let mut kept = IndexMap::default();
     for (at, folder, answer) in answered {
         let decision = &mut draft.decisions[at];
-        let Some(answer) = reported_answer(decision, answer, found) else { continue };
+        let Some(answer) = reported_answer(decision, answer, found) else {
+            continue;
+        };
         let follows = changing.changes_dependency_of(decision);
-        draft.obstacles.extend(obstacles_in(decision, &answer, follows, |_| decision.span));
+        draft
+            .obstacles
+            .extend(obstacles_in(decision, &answer, follows, |_| decision.span));
         let answer = pinned_preflight(answer, folder, follows);
         apply_sources(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
@@ -325,19 +439,29 @@ pub(crate) async fn ask_remaining(
     kept
 }
 
-/// Reports the obstacles to operations of the draft, except objects that the plan itself deletes or replaces.
+/// Reports the obstacles to operations of the draft, except objects that the plan itself deletes or
+/// replaces.
 pub(crate) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
     let obstacles = std::mem::take(&mut draft.obstacles);
     if obstacles.is_empty() {
         return;
     }
-    let is_removal = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
-    let removed_records = draft.decisions.iter().filter(is_removal).filter_map(|decision| decision.prior.as_ref());
+    let is_removal =
+        |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
+    let removed_records = draft
+        .decisions
+        .iter()
+        .filter(is_removal)
+        .filter_map(|decision| decision.prior.as_ref());
     let removed_ids: HashSet<Name> = removed_records.map(|record| record.id.clone()).collect();
     // Resources out of target have no decision in the draft.
-    let decided: HashSet<Address> = draft.decisions.iter().map(|decision| decision.address.clone()).collect();
-    let still = obstacles
-        .into_iter()
-        .filter(|it| decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| removed_ids.contains(id)));
+    let decided: HashSet<Address> = draft
+        .decisions
+        .iter()
+        .map(|decision| decision.address.clone())
+        .collect();
+    let still = obstacles.into_iter().filter(|it| {
+        decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| removed_ids.contains(id))
+    });
     found.extend(still.map(|obstacle| obstacle.diagnostic));
 }

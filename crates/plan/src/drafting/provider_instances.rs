@@ -1,7 +1,8 @@
-//! The configurations of providers that resources declare, and the effect of a change of their settings on the
-//! resources that are managed with them.
+//! The configurations of providers that resources declare, and the effect of a change of their
+//! settings on the resources that are managed with them.
 //!
-//! Not here: the declaration itself, which is a resource like any other (type `cyan/provider`), sessions (`run`).
+//! Not here: the declaration itself, which is a resource like any other (type `cyan/provider`),
+//! sessions (`run`).
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use crate::decision::Decision;
 use crate::model::{Action, HashSet, Reason};
 use crate::provider_diagnostics::provider_failed;
 
-/// The configuration that a resource is managed with, if a resource declares it. Reports a configuration that does not
-/// exist.
+/// The configuration that a resource is managed with, if a resource declares it. Reports a
+/// configuration that does not exist.
 pub(crate) fn instance_of(
     evaluation: &Evaluation,
     index: u32,
@@ -29,41 +30,66 @@ pub(crate) fn instance_of(
     let instance = match evaluation.provider_of(GraphNode::Resource(index)) {
         Ok(instance) => instance?,
         Err(NoProviderInstance(why)) => {
-            let exists = !matches!(evaluation.resources[index as usize], Members::Absent | Members::Failed);
+            let exists = !matches!(
+                evaluation.resources[index as usize],
+                Members::Absent | Members::Failed
+            );
             found.extend(why.filter(|_| exists).map(|why| *why));
             return None;
         }
     };
     let recorded = snapshot.records.get(&instance.address);
-    let former = recorded.and_then(|record| record.inputs.get("settings")).cloned().unwrap_or_default();
+    let former = recorded
+        .and_then(|record| record.inputs.get("settings"))
+        .cloned()
+        .unwrap_or_default();
     Some(Arc::new(ProviderInstance { former, ..instance }))
 }
 
-/// Replaces a configuration if its provider says that the new settings, such as another region, need new resources. The
-/// old configuration stays until the resources that were created with it are deleted.
+/// Replaces a configuration if its provider says that the new settings, such as another region,
+/// need new resources. The old configuration stays until the resources that were created with it
+/// are deleted.
 pub(crate) async fn replace_changed_instances(
     evaluation: &Evaluation,
     drafts: &mut [Decision],
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    let changed =
-        |decision: &Decision| decision.action == Action::Update && decision.type_name.name().as_ref() == PROVIDER_TYPE;
+    let changed = |decision: &Decision| {
+        decision.action == Action::Update && decision.type_name.name().as_ref() == PROVIDER_TYPE
+    };
     for decision in drafts.iter_mut().filter(|decision| changed(decision)) {
-        let Some(namespace) = decision.desired.get("namespace").and_then(Value::as_text) else { continue };
+        let Some(namespace) = decision.desired.get("namespace").and_then(Value::as_text) else {
+            continue;
+        };
         let settings = |inputs: &Value| inputs.get("settings").cloned().unwrap_or_default();
         let instance = ProviderInstance {
             address: decision.address.clone(),
             settings: settings(&decision.desired),
-            former: decision.prior.as_ref().map(|record| settings(&record.inputs)).unwrap_or_default(),
+            former: decision
+                .prior
+                .as_ref()
+                .map(|record| settings(&record.inputs))
+                .unwrap_or_default(),
         };
-        let folder = evaluation.documents.folder_declaring(decision.element.map(|(number, _)| number));
+        let folder = evaluation
+            .documents
+            .folder_declaring(decision.element.map(|(number, _)| number));
         let (address, folder) = (&decision.address, folder.as_ref());
-        let target = ResourceTarget { namespace, instance: Some(&instance), address, folder };
+        let target = ResourceTarget {
+            namespace,
+            instance: Some(&instance),
+            address,
+            folder,
+        };
         match world.settings_change(target).await {
             Ok(SettingsChange::Replace(paths)) => {
-                let under = |path: &str| paths.iter().any(|it| path == format!("spec.settings.{it}"));
-                decision.changes.iter_mut().for_each(|change| change.forces = under(&change.path));
+                let under =
+                    |path: &str| paths.iter().any(|it| path == format!("spec.settings.{it}"));
+                decision
+                    .changes
+                    .iter_mut()
+                    .for_each(|change| change.forces = under(&change.path));
                 decision.action = Action::Replace;
                 decision.replace_order = ReplaceOrder::CreateFirst;
                 decision.reasons.insert(0, Reason::FieldForces);
@@ -75,10 +101,15 @@ pub(crate) async fn replace_changed_instances(
 }
 
 /// Replaces the resources whose configuration is replaced.
-pub(crate) fn replace_managed_resources(drafts: &mut [Decision], replaced_instances: &HashSet<Address>) {
+pub(crate) fn replace_managed_resources(
+    drafts: &mut [Decision],
+    replaced_instances: &HashSet<Address>,
+) {
     for decision in drafts {
-        let is_remade =
-            decision.provider.as_ref().is_some_and(|instance| replaced_instances.contains(&instance.address));
+        let is_remade = decision
+            .provider
+            .as_ref()
+            .is_some_and(|instance| replaced_instances.contains(&instance.address));
         if is_remade && matches!(decision.action, Action::None | Action::Update) {
             decision.action = Action::Replace;
             decision.reasons.insert(0, Reason::ProviderChanged);

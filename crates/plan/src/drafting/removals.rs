@@ -14,20 +14,40 @@ use crate::links::{decided_resources, undo_link};
 use crate::model::{AddressSet, HashSet, Reason};
 
 /// Decides about the removal of records that the documents no longer declare.
-pub(crate) fn remove_undeclared(draft: &mut Draft, evaluation: &Evaluation, snapshot: &Snapshot, catalogs: &Catalogs) {
-    let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
+pub(crate) fn remove_undeclared(
+    draft: &mut Draft,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+) {
+    let wanted: HashSet<&Address> = draft
+        .decisions
+        .iter()
+        .map(|decision| &decision.address)
+        .collect();
     let absent: AddressSet = draft.absent.iter().cloned().collect();
     let documents = &evaluation.documents;
     let mut removals = Vec::new();
     let gone = |address: &Address| !wanted.contains(address) && !draft.links.contains(address);
-    let positions =
-        snapshot.records.keys().any(|address| is_link(address) && gone(address)).then(|| decided_resources(draft));
+    let positions = snapshot
+        .records
+        .keys()
+        .any(|address| is_link(address) && gone(address))
+        .then(|| decided_resources(draft));
     for (address, record) in snapshot.records.iter().filter(|(address, _)| gone(address)) {
         if is_link(address) {
-            removals.extend(undo_link(draft, positions.as_ref(), address, record, Reason::Removed));
+            removals.extend(undo_link(
+                draft,
+                positions.as_ref(),
+                address,
+                record,
+                Reason::Removed,
+            ));
             continue;
         }
-        let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));
+        let declared = documents
+            .declared(address)
+            .map(|number| (number, &evaluation.resources[number as usize]));
         if declared.is_some_and(|(_, members)| matches!(members, Members::Failed | Members::Open)) {
             continue;
         }
@@ -37,7 +57,14 @@ pub(crate) fn remove_undeclared(draft: &mut Draft, evaluation: &Evaluation, snap
             _ => Reason::Removed,
         };
         let resource = declared.and_then(|(number, _)| Some(documents.resource(number)?.2));
-        removals.push(removal(address, record, reason, &evaluation.answers, catalogs, resource));
+        removals.push(removal(
+            address,
+            record,
+            reason,
+            &evaluation.answers,
+            catalogs,
+            resource,
+        ));
     }
     draft.decisions.append(&mut removals);
 }

@@ -11,8 +11,15 @@ use crate::decision::Decision;
 use crate::model::{Action, Reason};
 
 /// Changes a decision by the opinion of its provider.
-pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
-    let decides = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always);
+pub(crate) fn apply_opinion(
+    decision: &mut Decision,
+    opinion: &ProviderOpinion,
+    resource: Option<&Resource>,
+) {
+    let decides = decision
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.plans == Plans::Always);
     if decides {
         return apply_verdict(decision, opinion, resource);
     }
@@ -28,15 +35,20 @@ pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &ProviderOpinion, 
     } else {
         decision.only_recorded = !decision.changes.is_empty()
             && decision.reasons == [Reason::Changed]
-            && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| is_under(change, path)));
+            && decision.changes.iter().all(|change| {
+                opinion
+                    .only_recorded
+                    .iter()
+                    .any(|path| is_under(change, path))
+            });
     }
     if !opinion.private.is_null() {
         decision.private.planned = opinion.private.clone();
     }
 }
 
-/// Applies the verdict of a provider that decides. The engine's own comparison only shows the changes and gives the
-/// reasons.
+/// Applies the verdict of a provider that decides. The engine's own comparison only shows the
+/// changes and gives the reasons.
 fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
     if let Some(inputs) = &opinion.inputs {
         decision.desired = inputs.clone();
@@ -46,7 +58,8 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
         }
     }
     if matches!(decision.action, Action::Create | Action::Replace) {
-        // No object exists, or the engine demands a new resource: the old one failed, or the user asked for it.
+        // No object exists, or the engine demands a new resource: the old one failed, or the user
+        // asked for it.
         return;
     }
     if !opinion.private.is_null() {
@@ -61,7 +74,9 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
                 decision.action = Action::None;
             }
             decision.changes.clear();
-            decision.reasons.retain(|reason| matches!(reason, Reason::Moved | Reason::Imported));
+            decision
+                .reasons
+                .retain(|reason| matches!(reason, Reason::Moved | Reason::Imported));
         }
         Verdict::Update => {
             decision.action = Action::Update;
@@ -75,12 +90,22 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
             for change in &mut decision.changes {
                 change.forces = opinion.replaces.iter().any(|path| is_under(change, path));
             }
-            let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
+            let forcing: Vec<&Change> = decision
+                .changes
+                .iter()
+                .filter(|change| change.forces)
+                .collect();
             // A replacement because of unknown values may turn out to be unnecessary.
             decision.may_replace = !forcing.is_empty()
-                && forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
+                && forcing
+                    .iter()
+                    .all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
             add_computed_changes(decision, opinion);
-            let reason = if forcing_reason(decision) { Reason::FieldForces } else { Reason::ProviderDecides };
+            let reason = if forcing_reason(decision) {
+                Reason::FieldForces
+            } else {
+                Reason::ProviderDecides
+            };
             decision.reasons.insert(0, reason);
             set_order(decision, *delete_first, resource);
         }
@@ -95,22 +120,31 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
     }
 }
 
-/// Compares the record with the inputs that the provider derived from the spec: a name that it generated before has not
-/// changed.
+/// Compares the record with the inputs that the provider derived from the spec: a name that it
+/// generated before has not changed.
 fn adjust_changes(decision: &mut Decision, inputs: &Value) {
-    let Some(ty) = decision.ty.clone() else { return };
+    let Some(ty) = decision.ty.clone() else {
+        return;
+    };
     decision.changes.retain_mut(|change| {
         let name = change.path.strip_prefix("spec.").unwrap_or_default();
-        let (Some(field), Some(after)) = (ty.schema.fields.get(name), inputs.get(name)) else { return true };
-        let unchanged = change.before.as_ref().is_some_and(|before| same_field(field, before, after));
+        let (Some(field), Some(after)) = (ty.schema.fields.get(name), inputs.get(name)) else {
+            return true;
+        };
+        let unchanged = change
+            .before
+            .as_ref()
+            .is_some_and(|before| same_field(field, before, after));
         change.after = Some(after.clone());
         !unchanged
     });
 }
 
-/// Whether a call is needed although the provider finds no difference: the last operation may be half done.
+/// Whether a call is needed although the provider finds no difference: the last operation may be
+/// half done.
 fn must_call(decision: &Decision) -> bool {
-    decision.reasons.contains(&Reason::FailedBefore) || decision.reasons.contains(&Reason::Interrupted)
+    decision.reasons.contains(&Reason::FailedBefore)
+        || decision.reasons.contains(&Reason::Interrupted)
 }
 
 fn forcing_reason(decision: &Decision) -> bool {
@@ -129,10 +163,13 @@ fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Opti
     }
 }
 
-/// Adds the computed fields that change by the provider's plan, so that the user sees why the resource is changed.
-/// Fields that become known only later are added only if there is no other change.
+/// Adds the computed fields that change by the provider's plan, so that the user sees why the
+/// resource is changed. Fields that become known only later are added only if there is no other
+/// change.
 fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
-    let (Some(ty), Some(outputs)) = (&decision.ty, &opinion.outputs) else { return };
+    let (Some(ty), Some(outputs)) = (&decision.ty, &opinion.outputs) else {
+        return;
+    };
     let shows_unknown = decision.changes.is_empty();
     let shown = |name: &str, changes: &[Change]| {
         let path = FieldPath::field(name);
@@ -141,11 +178,18 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
     let mut more = Vec::new();
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
         let (before, after) = (decision.outputs.get(name), outputs.get(name));
-        let (Some(before), Some(after)) = (before, after) else { continue };
+        let (Some(before), Some(after)) = (before, after) else {
+            continue;
+        };
         let differs = !same_field(field, before, after) && (shows_unknown || !after.has_unknown());
         if differs && !shown(name, &decision.changes) {
             let path = format!("spec.{}", FieldPath::field(name.clone()));
-            more.push(Change { path, before: Some(before.clone()), after: Some(after.clone()), forces: false });
+            more.push(Change {
+                path,
+                before: Some(before.clone()),
+                after: Some(after.clone()),
+                forces: false,
+            });
         }
     }
     decision.changes.extend(more);
@@ -154,6 +198,11 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
 /// Whether a change is at a path or below it.
 fn is_under(change: &Change, path: &FieldPath) -> bool {
     let path = path.to_string();
-    let rest = change.path.strip_prefix("spec.").or(change.path.strip_prefix("spec")).unwrap_or(&change.path);
-    rest.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    let rest = change
+        .path
+        .strip_prefix("spec.")
+        .or(change.path.strip_prefix("spec"))
+        .unwrap_or(&change.path);
+    rest.strip_prefix(path.as_str())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

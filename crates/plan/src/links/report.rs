@@ -8,41 +8,62 @@ use crate::model::{Action, LinkChange, LinkEffectChange, Step, StepLinks};
 
 /// The changes of links among the decisions of a plan.
 pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
-    let records = decisions.iter().filter_map(|decision| match decision.linked.as_deref() {
-        Some(Linked::Record(record)) if decision.action != Action::None => Some((decision, record)),
-        _ => None,
-    });
+    let records = decisions
+        .iter()
+        .filter_map(|decision| match decision.linked.as_deref() {
+            Some(Linked::Record(record)) if decision.action != Action::None => {
+                Some((decision, record))
+            }
+            _ => None,
+        });
     let change = |(decision, record): (&Decision, &super::LinkRecord)| LinkChange {
         address: decision.address.clone(),
         type_name: decision.type_name.clone(),
         action: decision.action,
         reasons: decision.reasons.clone(),
-        annotations: decision.desired.get("notes").cloned().unwrap_or(Value::Null),
+        annotations: decision
+            .desired
+            .get("notes")
+            .cloned()
+            .unwrap_or(Value::Null),
         effects: record
             .changes
             .iter()
-            .map(|(into, with, change)| LinkEffectChange { into: into.clone(), with: *with, change: change.clone() })
+            .map(|(into, with, change)| LinkEffectChange {
+                into: into.clone(),
+                with: *with,
+                change: change.clone(),
+            })
             .collect(),
         parts: record.parts.clone(),
     };
     records.map(change).collect()
 }
 
-/// The links that are created, changed and removed, by resource. A link is listed at both ends and at the other
-/// resources that it writes into.
+/// The links that are created, changed and removed, by resource. A link is listed at both ends and
+/// at the other resources that it writes into.
 pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
     let mut links: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
-        let Some(Linked::Record(_)) = decision.linked.as_deref() else { continue };
+        let Some(Linked::Record(_)) = decision.linked.as_deref() else {
+            continue;
+        };
         // A link depends on its ends, its targets and its parts. Parts are no declared resources.
-        for resource in decision.dependencies.iter().filter(|address| address.link.is_none()) {
+        for resource in decision
+            .dependencies
+            .iter()
+            .filter(|address| address.link.is_none())
+        {
             let add = match decision.action {
                 Action::Link => |links: &mut StepLinks, link| links.gained.push(link),
                 Action::Relink => |links: &mut StepLinks, link| links.changed.push(link),
                 Action::Unlink => |links: &mut StepLinks, link| links.lost.push(link),
                 _ => continue,
             };
-            add(links.entry(resource.clone()).or_default(), decision.address.clone());
+            add(
+                links.entry(resource.clone()).or_default(),
+                decision.address.clone(),
+            );
         }
     }
     links

@@ -1,5 +1,5 @@
-//! Moves of links along with their ends: the links, their parts, and the targets in the records of links (decision
-//! 5.5).
+//! Moves of links along with their ends: the links, their parts, and the targets in the records of
+//! links (decision 5.5).
 //!
 //! Not here: which resources move (`moves`).
 
@@ -12,24 +12,35 @@ use understand::links::overlay::{Overlay, failed_at, overlays_of, private_of};
 
 use crate::settled::SettledRecords;
 
-/// The links, and their parts, whose addresses change because the address of an end changes. If the ends are in
-/// different documents afterwards, they have no link, and its record keeps its address.
+/// The links, and their parts, whose addresses change because the address of an end changes. If the
+/// ends are in different documents afterwards, they have no link, and its record keeps its address.
 pub(crate) fn links_moved_with_ends(
     pairs: &IndexMap<Address, Address>,
     snapshot: &Snapshot,
 ) -> IndexMap<Address, Address> {
     let mut moved: IndexMap<Address, Address> = IndexMap::default();
-    for address in snapshot.records.keys().filter(|address| !pairs.contains_key(*address)) {
-        let (Some([a, b]), Some(link)) = (ends_of(address), &address.link) else { continue };
+    for address in snapshot
+        .records
+        .keys()
+        .filter(|address| !pairs.contains_key(*address))
+    {
+        let (Some([a, b]), Some(link)) = (ends_of(address), &address.link) else {
+            continue;
+        };
         let new = |end: &Address| pairs.get(end).cloned().unwrap_or_else(|| end.clone());
         let (new_a, new_b) = (new(&a), new(&b));
         if (&new_a, &new_b) == (&a, &b) || new_a.path != new_b.path {
             continue;
         }
-        let name = LinkName { b: new_b.name.clone(), b_key: new_b.key.clone(), part: link.part.clone() };
+        let name = LinkName {
+            b: new_b.name.clone(),
+            b_key: new_b.key.clone(),
+            part: link.part.clone(),
+        };
         moved.insert(address.clone(), new_a.with_link(name));
     }
-    // A record that already has a new address stays. The link that would get this address is not moved, and is undone.
+    // A record that already has a new address stays. The link that would get this address is not
+    // moved, and is undone.
     let taken = |to: &Address| snapshot.records.contains_key(to) && !moved.contains_key(to);
     let free: Vec<bool> = moved.values().map(|to| !taken(to)).collect();
     let mut free = free.into_iter();
@@ -37,15 +48,19 @@ pub(crate) fn links_moved_with_ends(
     moved
 }
 
-/// Changes the addresses of targets in the records of links, and the ids of links. `snapshot` already has its records
-/// under the new addresses.
+/// Changes the addresses of targets in the records of links, and the ids of links. `snapshot`
+/// already has its records under the new addresses.
 pub(crate) fn retarget(
     pairs: &IndexMap<Address, Address>,
     snapshot: &mut Snapshot,
     settled_records: &mut SettledRecords,
 ) {
     let mut changed: Vec<(Address, Arc<Record>)> = Vec::new();
-    for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+    for (address, record) in snapshot
+        .records
+        .iter()
+        .filter(|(address, _)| is_link(address))
+    {
         let mut any = record.id.as_ref() != address.to_string();
         let mut rename = |mut overlay: Overlay| {
             if let Some(to) = pairs.get(&overlay.target) {
@@ -58,7 +73,9 @@ pub(crate) fn retarget(
         let with = record.inputs.get("with").and_then(Value::as_list);
         let with: Option<Vec<Value>> = with.map(|with| {
             with.iter()
-                .map(|it| Overlay::from_value(it).map_or_else(|| it.clone(), |it| rename(it).to_value()))
+                .map(|it| {
+                    Overlay::from_value(it).map_or_else(|| it.clone(), |it| rename(it).to_value())
+                })
                 .collect()
         });
         if !any {

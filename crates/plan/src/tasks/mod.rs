@@ -1,8 +1,8 @@
 //! Turns decisions into ordered steps, and into the tasks that carry them out.
 //!
-//! A task is one call, or one change of the state alone; a replacement has two. Tasks wait for tasks: users run after
-//! what they use, and a delete runs after every user has released the object (decision S62). Ties are in document
-//! order.
+//! A task is one call, or one change of the state alone; a replacement has two. Tasks wait for
+//! tasks: users run after what they use, and a delete runs after every user has released the object
+//! (decision S62). Ties are in document order.
 
 mod batches;
 mod builder;
@@ -34,7 +34,9 @@ use crate::task::{Decided, Task, TaskKind};
 use crate::tasks::builder::{Builder, DecisionTasks};
 use crate::tasks::sort::topological;
 use crate::tasks::steps::number;
-use crate::tasks::waits::{add_conditional_deletes, order_unique_values, wait_for_dependencies, wait_for_users};
+use crate::tasks::waits::{
+    add_conditional_deletes, order_unique_values, wait_for_dependencies, wait_for_users,
+};
 
 /// The ordered plan.
 pub(crate) struct Ordered {
@@ -56,11 +58,18 @@ pub(crate) fn order(
     partial: bool,
     found: &mut Diagnostics,
 ) -> Ordered {
-    let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
+    let mut left_alone = LeftAlone {
+        absent: std::mem::take(&mut draft.absent),
+        ..LeftAlone::default()
+    };
     prefer_create_first(&mut draft);
     refuse_create_first(&mut draft, found);
     let mut secret = false;
-    let busy = draft.decisions.iter().filter(|decision| decision.action != Action::None).count();
+    let busy = draft
+        .decisions
+        .iter()
+        .filter(|decision| decision.action != Action::None)
+        .count();
     let mut builder = Builder {
         tasks: Vec::with_capacity(busy),
         by_address: IndexMap::with_capacity_and_hasher(busy, Default::default()),
@@ -71,22 +80,39 @@ pub(crate) fn order(
         snapshot,
     };
     let mut open: Vec<std::sync::Arc<Decided>> = Vec::new();
-    let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> = Default::default();
+    let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> =
+        Default::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
         secret |= decision.desired.has_secret()
             || decision.metadata.has_secret()
-            || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
+            || decision.action != Action::Delete
+                && decision
+                    .ty
+                    .as_ref()
+                    .is_some_and(|ty| has_sensitive_output(ty));
         // Most resources of a plan that changes little have no task.
-        let decided = std::cell::LazyCell::new(|| std::sync::Arc::new(decided_of(number, decision)));
-        if decision.condition_open && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()) {
+        let decided =
+            std::cell::LazyCell::new(|| std::sync::Arc::new(decided_of(number, decision)));
+        if decision.condition_open
+            && decision
+                .prior
+                .as_ref()
+                .is_some_and(|record| !record.id.is_empty())
+        {
             open.push(decided.clone());
         }
         if let Some(kind) = link_task(decision) {
             let task = builder.add(kind, Some(&*decided));
             of_links.insert(number, task);
             let tasks = match kind {
-                TaskKind::Link => DecisionTasks { apply_task: Some(task), ..DecisionTasks::default() },
-                TaskKind::Forget => DecisionTasks { delete_task: Some(task), ..DecisionTasks::default() },
+                TaskKind::Link => DecisionTasks {
+                    apply_task: Some(task),
+                    ..DecisionTasks::default()
+                },
+                TaskKind::Forget => DecisionTasks {
+                    delete_task: Some(task),
+                    ..DecisionTasks::default()
+                },
                 _ => continue,
             };
             builder.by_address.insert(decision.address.clone(), tasks);
@@ -95,21 +121,38 @@ pub(crate) fn order(
         if decision.action == Action::Replace && decision.protection.retain {
             found.push(
                 codes::RETAINED
-                    .new(format!("the old `{}` is left in the world and no longer managed", decision.address))
+                    .new(format!(
+                        "the old `{}` is left in the world and no longer managed",
+                        decision.address
+                    ))
                     .label(decision.span, ""),
             );
         }
-        secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
+        secret |= decision
+            .prior
+            .as_ref()
+            .is_some_and(|record| record.has_secret());
         let mut tasks = resource_tasks(&mut builder, decision, &decided);
-        if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
+        if decision
+            .prior
+            .as_ref()
+            .is_some_and(|record| record.deposed.is_some())
+        {
             tasks.deposed_delete = builder.deposed_deletes(&decided, tasks);
         }
         match decision.action {
-            Action::None if decision.element.is_some() || decision.linked.is_some() => left_alone.unchanged += 1,
+            Action::None if decision.element.is_some() || decision.linked.is_some() => {
+                left_alone.unchanged += 1
+            }
             Action::Detach => left_alone.retained.push(decision.address.clone()),
             _ => {}
         }
-        if tasks.apply_task.or(tasks.delete_task).or(tasks.deposed_delete).is_some() {
+        if tasks
+            .apply_task
+            .or(tasks.delete_task)
+            .or(tasks.deposed_delete)
+            .is_some()
+        {
             builder.by_address.insert(decision.address.clone(), tasks);
         }
     }
@@ -132,7 +175,15 @@ pub(crate) fn order(
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
     store_links_in_steps(&mut steps, links_of_steps);
     subjects.report(&mut steps);
-    Ordered { steps, tasks, groups, left_alone, links, gates, secret }
+    Ordered {
+        steps,
+        tasks,
+        groups,
+        left_alone,
+        links,
+        gates,
+        secret,
+    }
 }
 
 /// The task of a decision about a link: one of its writes, or the link as a whole.
@@ -152,19 +203,35 @@ fn resource_tasks(
     decided: &impl Deref<Target = Arc<Decided>>,
 ) -> DecisionTasks {
     let is_known_only_to_state = decision.element.is_none() && decision.linked.is_none();
-    let configured = || decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured);
+    let configured = || {
+        decision
+            .prior
+            .as_ref()
+            .is_some_and(|record| record.status.word == StatusWord::Configured)
+    };
     let (forward, backward) = match decision.action {
-        Action::Create => (Some(TaskKind::Create), decision.rolling.temporary.then_some(TaskKind::DeleteTemporary)),
+        Action::Create => (
+            Some(TaskKind::Create),
+            decision
+                .rolling
+                .temporary
+                .then_some(TaskKind::DeleteTemporary),
+        ),
         Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
         Action::Update => (Some(TaskKind::Update), None),
-        Action::Replace => (Some(TaskKind::Create), (!decision.protection.retain).then_some(TaskKind::DeleteOld(0))),
+        Action::Replace => (
+            Some(TaskKind::Create),
+            (!decision.protection.retain).then_some(TaskKind::DeleteOld(0)),
+        ),
         Action::Delete if only_deposed_left(decision) => (None, Some(TaskKind::Forget)),
         Action::Delete => (None, Some(TaskKind::Delete)),
         Action::Detach => (None, Some(TaskKind::Forget)),
         Action::Move | Action::Import if decision.record_differs => (Some(TaskKind::Record), None),
         Action::Move | Action::Import => (Some(TaskKind::Settled), None),
         Action::Link | Action::Relink | Action::Unlink | Action::Read => (None, None),
-        Action::None if is_known_only_to_state && !decision.record_differs => (Some(TaskKind::Settled), None),
+        Action::None if is_known_only_to_state && !decision.record_differs => {
+            (Some(TaskKind::Settled), None)
+        }
         Action::None if is_known_only_to_state => (None, Some(TaskKind::Forget)),
         Action::None if decision.record_differs => (Some(TaskKind::Record), None),
         Action::None if decision.condition_open => (Some(TaskKind::Condition), None),
@@ -173,12 +240,19 @@ fn resource_tasks(
     };
     let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
     let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
-    DecisionTasks { apply_task: forward, delete_task: backward, deposed_delete: None }
+    DecisionTasks {
+        apply_task: forward,
+        delete_task: backward,
+        deposed_delete: None,
+    }
 }
 
 /// Whether the object to delete is gone already, and only deposed objects are left.
 pub(crate) fn only_deposed_left(decision: &Decision) -> bool {
-    decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
+    decision
+        .prior
+        .as_ref()
+        .is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
 }
 
 pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
@@ -193,7 +267,10 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         may_replace: decision.may_replace,
         replace_order: decision.replace_order,
         condition_open: decision.condition_open,
-        forces_call: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
+        forces_call: decision
+            .reasons
+            .iter()
+            .any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
             || needs_second_read(decision),
         desired: decision.desired.clone(),
         metadata: decision.metadata.clone(),
@@ -211,34 +288,54 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
 }
 
 pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
-    ty.schema.fields.values().any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
+    ty.schema
+        .fields
+        .values()
+        .any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
 }
 
-/// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the deposed object would
-/// lose its dependency (decision 5.2).
+/// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the
+/// deposed object would lose its dependency (decision 5.2).
 pub(crate) fn prefer_create_first(draft: &mut Draft) {
-    let is_create_first =
-        |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
-    let mut stack: Vec<usize> =
-        (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
+    let is_create_first = |decision: &Decision| {
+        decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst
+    };
+    let mut stack: Vec<usize> = (0..draft.decisions.len())
+        .filter(|at| is_create_first(&draft.decisions[*at]))
+        .collect();
     if stack.is_empty() {
         return;
     }
-    let position: IndexMap<Address, usize> =
-        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
-    let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> = Default::default();
+    let position: IndexMap<Address, usize> = draft
+        .decisions
+        .iter()
+        .enumerate()
+        .map(|(at, decision)| (decision.address.clone(), at))
+        .collect();
+    let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> =
+        Default::default();
     while let Some(at) = stack.pop() {
         let mut uses = draft.decisions[at].dependencies.clone();
         while let Some(address) = uses.pop() {
             if let Some(group) = group_key(&address) {
                 if seen_groups.insert(group.as_ref().into()) {
-                    uses.extend(draft.groups.get(group.as_ref()).cloned().unwrap_or_default());
+                    uses.extend(
+                        draft
+                            .groups
+                            .get(group.as_ref())
+                            .cloned()
+                            .unwrap_or_default(),
+                    );
                 }
                 continue;
             }
-            let Some(used) = position.get(&address) else { continue };
+            let Some(used) = position.get(&address) else {
+                continue;
+            };
             let decision = &mut draft.decisions[*used];
-            if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::DeleteFirst {
+            if decision.action == Action::Replace
+                && decision.replace_order == ReplaceOrder::DeleteFirst
+            {
                 decision.replace_order = ReplaceOrder::CreateFirst;
                 stack.push(*used);
             }
@@ -246,22 +343,30 @@ pub(crate) fn prefer_create_first(draft: &mut Draft) {
     }
 }
 
-/// Makes a create-first replacement delete-first if both objects would share a unique value, and reports the change.
+/// Makes a create-first replacement delete-first if both objects would share a unique value, and
+/// reports the change.
 pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
     for decision in &mut draft.decisions {
-        if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst {
+        if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst
+        {
             continue;
         }
-        let (Some(ty), Some(prior)) = (&decision.ty, &decision.prior) else { continue };
+        let (Some(ty), Some(prior)) = (&decision.ty, &decision.prior) else {
+            continue;
+        };
         let shared = ty.unique_fields().find(|field| {
             let (old, new) = (prior.inputs.get(field), decision.desired.get(field));
-            old.zip(new).is_some_and(|(old, new)| understand::compare::same(old, new) && !new.is_null())
+            old.zip(new)
+                .is_some_and(|(old, new)| understand::compare::same(old, new) && !new.is_null())
         });
         if let Some(field) = shared {
             found.push(
                 codes::REPLACE_ORDER_CHANGED
                     .new(format!("`{}` is replaced delete-first", decision.address))
-                    .label(decision.span, format!("the old and the new one share the unique value of `{field}`")),
+                    .label(
+                        decision.span,
+                        format!("the old and the new one share the unique value of `{field}`"),
+                    ),
             );
             decision.replace_order = ReplaceOrder::DeleteFirst;
         }

@@ -1,5 +1,6 @@
-//! Data sources that can be read only during apply, because they depend on something that does not exist yet. Each is
-//! read by a step of its own, before everything that reads it (decisions 4.1, 5.1).
+//! Data sources that can be read only during apply, because they depend on something that does not
+//! exist yet. Each is read by a step of its own, before everything that reads it (decisions 4.1,
+//! 5.1).
 //!
 //! Not here: reading them (`apply`); which data sources they are (`evaluate`).
 
@@ -29,13 +30,19 @@ pub(crate) type AllDeferred = IndexMap<Name, Deferred>;
 /// The data sources that have readers and could not be read at stage.
 pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     let mut all = AllDeferred::default();
-    let Some(evaluation) = evaluation else { return all };
+    let Some(evaluation) = evaluation else {
+        return all;
+    };
     for (number, slot) in (0..).zip(&evaluation.data) {
-        let Slot::Partial(fields) = slot else { continue };
-        let Some((unit, name, source)) = evaluation.documents.data_source(number) else { continue };
+        let Slot::Partial(fields) = slot else {
+            continue;
+        };
+        let Some((unit, name, source)) = evaluation.documents.data_source(number) else {
+            continue;
+        };
         let unit = evaluation.documents.unit(unit);
-        let Some(key) =
-            group_key(&unit.group_address(&data_source_group_name(name))).map(|key| Name::from(key.as_ref()))
+        let Some(key) = group_key(&unit.group_address(&data_source_group_name(name)))
+            .map(|key| Name::from(key.as_ref()))
         else {
             continue;
         };
@@ -43,7 +50,11 @@ pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
             number,
             address: Address::inside(&unit.path, format!("datasources.{name}")),
             type_name: source.type_name.item.clone(),
-            exported: fields.as_map().into_iter().flat_map(|fields| fields.keys().cloned()).collect(),
+            exported: fields
+                .as_map()
+                .into_iter()
+                .flat_map(|fields| fields.keys().cloned())
+                .collect(),
             span: source.span,
         };
         all.insert(key, deferred);
@@ -51,15 +62,23 @@ pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     all
 }
 
-/// The deferred data sources by their gathers. If the plan is partial, data sources that nothing in target reads are
-/// left out.
-pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: bool) -> IndexMap<u32, Deferred> {
+/// The deferred data sources by their gathers. If the plan is partial, data sources that nothing in
+/// target reads are left out.
+pub(crate) fn by_task(
+    builder: &Builder<'_>,
+    deferred: AllDeferred,
+    partial: bool,
+) -> IndexMap<u32, Deferred> {
     if deferred.is_empty() {
         return IndexMap::default();
     }
     let read = partial.then(|| tasks_before_resources(&builder.tasks));
-    let tasks = deferred.into_iter().filter_map(|(key, one)| Some((builder.gather(&key)?, one)));
-    tasks.filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize])).collect()
+    let tasks = deferred
+        .into_iter()
+        .filter_map(|(key, one)| Some((builder.gather(&key)?, one)));
+    tasks
+        .filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize]))
+        .collect()
 }
 
 /// Whether a task of a resource waits for each task, directly or indirectly.

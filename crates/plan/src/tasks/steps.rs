@@ -9,11 +9,12 @@ use crate::model::{Action, Reason, Step};
 use crate::task::{Task, TaskKind, Until};
 use crate::tasks::reads::Deferred;
 
-/// The number of resources behind an intermediate value that a step lists among those that it waits for.
+/// The number of resources behind an intermediate value that a step lists among those that it waits
+/// for.
 const NAMED: usize = 64;
 
-/// Renumbers the tasks in their order and makes the steps. The step of a replacement has the position of its create,
-/// every other step that of its only task.
+/// Renumbers the tasks in their order and makes the steps. The step of a replacement has the
+/// position of its create, every other step that of its only task.
 pub(crate) fn number(
     tasks: Vec<Task>,
     order: &[u32],
@@ -43,16 +44,25 @@ pub(crate) fn number(
             steps.push(deferred.step(steps.len() as u32));
             continue;
         }
-        let Some(decided) = &task.decision else { continue };
-        // If the resource itself does not change, its step is about the deposed object of an earlier replacement, also
-        // if the record of the resource changes.
+        let Some(decided) = &task.decision else {
+            continue;
+        };
+        // If the resource itself does not change, its step is about the deposed object of an
+        // earlier replacement, also if the record of the resource changes.
         let stays = decided.action == Action::None;
         let left_over = stays && matches!(task.kind, TaskKind::DeleteOld(old) if old > 0);
-        let has_old = stays && decided.prior.as_ref().is_some_and(|record| record.deposed.is_some());
+        let has_old = stays
+            && decided
+                .prior
+                .as_ref()
+                .is_some_and(|record| record.deposed.is_some());
         if !left_over
             && matches!(
                 task.kind,
-                TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::DeleteTemporary | TaskKind::Gather
+                TaskKind::DeleteOld(_)
+                    | TaskKind::DeleteIfAbsent
+                    | TaskKind::DeleteTemporary
+                    | TaskKind::Gather
             )
         {
             continue;
@@ -67,14 +77,20 @@ pub(crate) fn number(
         }
     }
     for task in &mut sorted {
-        task.step = task.decision.as_ref().and_then(|decided| step_of[decided.number]);
+        task.step = task
+            .decision
+            .as_ref()
+            .and_then(|decided| step_of[decided.number]);
     }
     for (task, step) in read_by {
         sorted[task].step = Some(step);
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::DeleteTemporary) {
+        if matches!(
+            task.kind,
+            TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::DeleteTemporary
+        ) {
             continue;
         }
         let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
@@ -93,8 +109,8 @@ pub(crate) fn number(
     (steps, sorted)
 }
 
-/// Lists the steps behind an intermediate value, also through other values, up to a limit for readers. The tasks have
-/// all waits.
+/// Lists the steps behind an intermediate value, also through other values, up to a limit for
+/// readers. The tasks have all waits.
 fn list_steps_behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
     let mut stack = vec![gather];
     let mut left = NAMED;
@@ -114,15 +130,25 @@ fn list_steps_behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
 
 fn step(id: u32, mut decision: Decision) -> Step {
     decision.changes.shrink_to_fit();
-    let computed =
-        decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
-            let computed =
-                ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
+    let computed = decision
+        .ty
+        .as_ref()
+        .filter(|_| matches!(decision.action, Action::Create | Action::Replace))
+        .map(|ty| {
+            let computed = ty
+                .schema
+                .fields
+                .iter()
+                .filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
             computed.map(|(name, _)| name.clone()).collect()
         });
     let unchanged = match decision.action {
         Action::Update | Action::Replace => {
-            let changed = decision.changes.iter().filter(|change| change.after.is_some()).count() as u64;
+            let changed = decision
+                .changes
+                .iter()
+                .filter(|change| change.after.is_some())
+                .count() as u64;
             leaves(&decision.desired).saturating_sub(changed)
         }
         _ => 0,
@@ -164,7 +190,9 @@ fn leaves(value: &Value) -> u64 {
     match value {
         Value::Null => 0,
         Value::Map(entries) if !entries.is_empty() => entries.values().map(leaves).sum(),
-        Value::List(items) | Value::Set(items) if !items.is_empty() => items.iter().map(leaves).sum(),
+        Value::List(items) | Value::Set(items) if !items.is_empty() => {
+            items.iter().map(leaves).sum()
+        }
         _ => 1,
     }
 }
@@ -176,7 +204,10 @@ mod tests {
     #[test]
     fn only_leaf_values_are_counted() {
         let count = |text: &str| leaves(&serde_json::from_str::<Value>(text).unwrap());
-        assert_eq!(count(r#"{"a":{"b":1,"c":null,"d":[2,{"e":3,"f":4}]},"g":{},"h":[]}"#), 6);
+        assert_eq!(
+            count(r#"{"a":{"b":1,"c":null,"d":[2,{"e":3,"f":4}]},"g":{},"h":[]}"#),
+            6
+        );
         assert_eq!(count("null"), 0);
     }
 }

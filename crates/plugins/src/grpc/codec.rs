@@ -6,13 +6,14 @@ use prost::{DecodeError, Message};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// The initial size of the buffers of a call in bytes, and the step of their growth. Most messages are small.
+/// The initial size of the buffers of a call in bytes, and the step of their growth. Most messages
+/// are small.
 const BUFFER: usize = 8 * 1024;
 /// The number of encoded bytes after which they are sent on.
 const PASSED_ON: usize = 64 * 1024;
 
-/// Encodes `Q` and decodes `R`. An answer that cannot be decoded is an error value, not a status, which distinguishes
-/// it from an error of the plugin.
+/// Encodes `Q` and decodes `R`. An answer that cannot be decoded is an error value, not a status,
+/// which distinguishes it from an error of the plugin.
 pub(crate) struct Messages<Q, R>(PhantomData<(Q, R)>);
 
 impl<Q, R> Messages<Q, R> {
@@ -43,7 +44,9 @@ impl<Q: Message> Encoder for Encode<Q> {
     type Error = Status;
 
     fn encode(&mut self, message: Q, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        message.encode(to).map_err(|error| Status::internal(error.to_string()))
+        message
+            .encode(to)
+            .map_err(|error| Status::internal(error.to_string()))
     }
 
     fn buffer_settings(&self) -> BufferSettings {
@@ -57,7 +60,10 @@ impl<R: Message + Default> Decoder for Decode<R> {
     type Item = Result<R, DecodeError>;
     type Error = Status;
 
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Result<R, DecodeError>>, Status> {
+    fn decode(
+        &mut self,
+        from: &mut DecodeBuf<'_>,
+    ) -> Result<Option<Result<R, DecodeError>>, Status> {
         Ok(Some(R::decode(from)))
     }
 

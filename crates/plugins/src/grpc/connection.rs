@@ -30,7 +30,8 @@ const RETRY: Duration = Duration::from_millis(10);
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
 /// The limit of the headers of an answer in bytes. The details of an error are in a header.
 const HEADERS: u32 = 16 << 20;
-/// The number of bytes that a plugin may send before the client confirms them: for one call, and for all calls.
+/// The number of bytes that a plugin may send before the client confirms them: for one call, and
+/// for all calls.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
 /// The limit of one HTTP/2 frame in bytes.
 const FRAME: u32 = 256 << 10;
@@ -47,7 +48,10 @@ pub struct ConnectionOptions {
 impl Default for ConnectionOptions {
     /// Returns 256 MiB and 10 s.
     fn default() -> ConnectionOptions {
-        ConnectionOptions { message_bytes: 256 << 20, connect_timeout: Duration::from_secs(10) }
+        ConnectionOptions {
+            message_bytes: 256 << 20,
+            connect_timeout: Duration::from_secs(10),
+        }
     }
 }
 
@@ -55,7 +59,9 @@ impl Default for ConnectionOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The plugin demands TLS.
-    #[error("the plugin demands an encrypted connection, which is not supported; start it without a certificate")]
+    #[error(
+        "the plugin demands an encrypted connection, which is not supported; start it without a certificate"
+    )]
     Tls,
     /// The plugin listens outside this machine.
     #[error("the plugin listens at {0}, which is not on this machine")]
@@ -129,13 +135,18 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to an endpoint. The attempt is repeated until the plugin accepts, or the time is over.
+    /// Connects to an endpoint. The attempt is repeated until the plugin accepts, or the time is
+    /// over.
     ///
-    /// A lost call of this connection does not report how the process ended: see [`Connection::connect_to_plugin`].
+    /// A lost call of this connection does not report how the process ended: see
+    /// [`Connection::connect_to_plugin`].
     ///
     /// # Errors
     /// The reason why there is no connection.
-    pub async fn connect(endpoint: &Endpoint, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+    pub async fn connect(
+        endpoint: &Endpoint,
+        options: &ConnectionOptions,
+    ) -> Result<Connection, ConnectError> {
         if endpoint.tls {
             return Err(ConnectError::Tls);
         }
@@ -143,7 +154,8 @@ impl Connection {
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
                 let open = || tokio::net::UnixStream::connect(path);
-                let stream = open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
+                let stream =
+                    open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
                 Connection::handshake(TokioIo::new(stream), endpoint, options).await
             }
             #[cfg(not(unix))]
@@ -153,25 +165,34 @@ impl Connection {
             }
             ListenAddress::Tcp(address) => {
                 let open = || TcpStream::connect(address);
-                let stream = open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
-                // Without this option, small messages wait for a confirmation. The connection works either way.
+                let stream =
+                    open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
+                // Without this option, small messages wait for a confirmation. The connection works
+                // either way.
                 let _ = stream.set_nodelay(true);
                 Connection::handshake(TokioIo::new(stream), endpoint, options).await
             }
         }
     }
 
-    /// Connects to a plugin and watches its process. The attempt to connect, and each call, ends with the process and
-    /// reports how the process ended. The connection is a handle of the plugin.
+    /// Connects to a plugin and watches its process. The attempt to connect, and each call, ends
+    /// with the process and reports how the process ended. The connection is a handle of the
+    /// plugin.
     ///
     /// # Errors
     /// The reason why there is no connection.
-    pub async fn connect_to_plugin(plugin: &Plugin, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+    pub async fn connect_to_plugin(
+        plugin: &Plugin,
+        options: &ConnectionOptions,
+    ) -> Result<Connection, ConnectError> {
         let connection = tokio::select! {
             connection = Connection::connect(plugin.endpoint(), options) => connection?,
             exit = plugin.exited() => return Err(ConnectError::Exited(exit)),
         };
-        Ok(Connection { plugin: Some(plugin.clone()), ..connection })
+        Ok(Connection {
+            plugin: Some(plugin.clone()),
+            ..connection
+        })
     }
 
     async fn handshake<S>(
@@ -189,19 +210,26 @@ impl Connection {
             .max_header_list_size(HEADERS)
             .handshake(stream)
             .await;
-        let (sender, driver) =
-            shaken.map_err(|source| ConnectError::NotGrpc { address: endpoint.address.clone(), source })?;
+        let (sender, driver) = shaken.map_err(|source| ConnectError::NotGrpc {
+            address: endpoint.address.clone(),
+            source,
+        })?;
         let (end, ended) = watch::channel(false);
         tokio::spawn(async move {
             // Each call reports the failure of the connection itself.
             let _ = driver.await;
             end.send_replace(true);
         });
-        Ok(Connection { sender, message_bytes: options.message_bytes, ended, plugin: None })
+        Ok(Connection {
+            sender,
+            message_bytes: options.message_bytes,
+            ended,
+            plugin: None,
+        })
     }
 
-    /// Calls a method and waits for its answer. `path` is `/PACKAGE.SERVICE/METHOD`. Dropping the future cancels the
-    /// call: the plugin is told, but may have carried the call out.
+    /// Calls a method and waits for its answer. `path` is `/PACKAGE.SERVICE/METHOD`. Dropping the
+    /// future cancels the call: the plugin is told, but may have carried the call out.
     ///
     /// # Errors
     /// The status that the plugin answered, or the reason why there is none.
@@ -211,16 +239,22 @@ impl Connection {
         R: Message + Default + 'static,
     {
         let mut answer = pin!(self.ask(path, request));
-        let Some(plugin) = &self.plugin else { return answer.await };
+        let Some(plugin) = &self.plugin else {
+            return answer.await;
+        };
         let exit = tokio::select! {
             biased;
             answer = &mut answer => return answer,
             exit = plugin.exited() => exit,
         };
-        // An answer that the plugin sent before its end may still arrive. The connection ends after it.
+        // An answer that the plugin sent before its end may still arrive. The connection ends after
+        // it.
         match timeout(EXIT_LIMIT, answer).await {
             Ok(answer) => answer,
-            Err(_) => Err(CallError::Lost(Loss { why: "its process ended".into(), exit: Some(exit) })),
+            Err(_) => Err(CallError::Lost(Loss {
+                why: "its process ended".into(),
+                exit: Some(exit),
+            })),
         }
     }
 
@@ -230,17 +264,25 @@ impl Connection {
         R: Message + Default + 'static,
     {
         let (mut grpc, answered) = self.call(&request).await?;
-        match grpc.unary(Request::new(request), PathAndQuery::from_static(path), Messages::<Q, R>::new()).await {
+        match grpc
+            .unary(
+                Request::new(request),
+                PathAndQuery::from_static(path),
+                Messages::<Q, R>::new(),
+            )
+            .await
+        {
             Ok(answer) => readable(answer.into_inner()),
             Err(status) => Err(self.failure(&status, &answered).await),
         }
     }
 
-    /// Calls a method that answers with a stream of messages, and passes each message to `take`. Returns when the
-    /// plugin ends its answer. Dropping the future cancels the call.
+    /// Calls a method that answers with a stream of messages, and passes each message to `take`.
+    /// Returns when the plugin ends its answer. Dropping the future cancels the call.
     ///
     /// # Errors
-    /// The status that the plugin answered, or the reason why there is none. Earlier messages were passed on.
+    /// The status that the plugin answered, or the reason why there is none. Earlier messages were
+    /// passed on.
     pub async fn server_streaming<Q, R>(
         &self,
         path: &'static str,
@@ -253,7 +295,10 @@ impl Connection {
     {
         let (mut grpc, answered) = self.call(&request).await?;
         let (request, path) = (Request::new(request), PathAndQuery::from_static(path));
-        let mut messages = match grpc.server_streaming(request, path, Messages::<Q, R>::new()).await {
+        let mut messages = match grpc
+            .server_streaming(request, path, Messages::<Q, R>::new())
+            .await
+        {
             Ok(answer) => answer.into_inner(),
             Err(status) => return Err(self.failure(&status, &answered).await),
         };
@@ -267,17 +312,25 @@ impl Connection {
     }
 
     /// Prepares a call. Also returns the flag that is set when an error of the plugin arrives.
-    async fn call<Q: Message>(&self, request: &Q) -> Result<(Grpc<CallService>, Arc<AtomicBool>), CallError> {
+    async fn call<Q: Message>(
+        &self,
+        request: &Q,
+    ) -> Result<(Grpc<CallService>, Arc<AtomicBool>), CallError> {
         let size = request.encoded_len();
         if size > self.message_bytes {
-            let why = format!("the message has {size} bytes, more than {}", self.message_bytes);
+            let why = format!(
+                "the message has {size} bytes, more than {}",
+                self.message_bytes
+            );
             return Err(CallError::NotSent(Loss { why, exit: None }));
         }
         let (call, answered) = CallService::new(self.sender.clone());
-        let mut grpc =
-            Grpc::with_origin(call, Uri::from_static("http://localhost")).max_decoding_message_size(self.message_bytes);
+        let mut grpc = Grpc::with_origin(call, Uri::from_static("http://localhost"))
+            .max_decoding_message_size(self.message_bytes);
         if grpc.ready().await.is_err() {
-            return Err(CallError::NotSent(self.loss("the connection has ended".into()).await));
+            return Err(CallError::NotSent(
+                self.loss("the connection has ended".into()).await,
+            ));
         }
         Ok((grpc, answered))
     }
@@ -291,7 +344,8 @@ impl Connection {
         if connection_failed {
             return CallError::Lost(self.loss(why).await);
         }
-        // The connection works, but this answer cannot be used, for example because it is too large.
+        // The connection works, but this answer cannot be used, for example because it is too
+        // large.
         CallError::Lost(Loss { why, exit: None })
     }
 
@@ -301,7 +355,10 @@ impl Connection {
         let Some(plugin) = self.plugin.as_ref().filter(|plugin| !plugin.attached()) else {
             return Loss { why, exit: None };
         };
-        Loss { why, exit: timeout(EXIT_LIMIT, plugin.exited()).await.ok() }
+        Loss {
+            why,
+            exit: timeout(EXIT_LIMIT, plugin.exited()).await.ok(),
+        }
     }
 
     /// Waits until the connection has ended.
@@ -335,10 +392,20 @@ where
         match timeout_at(deadline, open()).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(error)) => last = error,
-            Err(_) => return Err(ConnectError::Refused { address: address.clone(), within, source: last }),
+            Err(_) => {
+                return Err(ConnectError::Refused {
+                    address: address.clone(),
+                    within,
+                    source: last,
+                });
+            }
         }
         if Instant::now() + RETRY >= deadline {
-            return Err(ConnectError::Refused { address: address.clone(), within, source: last });
+            return Err(ConnectError::Refused {
+                address: address.clone(),
+                within,
+                source: last,
+            });
         }
         sleep(RETRY).await;
     }

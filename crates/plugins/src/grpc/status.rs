@@ -51,7 +51,8 @@ impl From<tonic::Code> for GrpcCode {
     }
 }
 
-/// An error that a plugin answered. Its message and details come from the plugin: they may repeat secrets.
+/// An error that a plugin answered. Its message and details come from the plugin: they may repeat
+/// secrets.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GrpcStatus {
@@ -59,14 +60,21 @@ pub struct GrpcStatus {
     pub code: GrpcCode,
     /// The message for people.
     pub message: String,
-    /// An encoded message `google.rpc.Status`. Empty if there is none. [`GrpcStatus::details`] decodes it.
+    /// An encoded message `google.rpc.Status`. Empty if there is none. [`GrpcStatus::details`]
+    /// decodes it.
     pub raw_details: Vec<u8>,
 }
 
 /// Prints no details, because they have no readable form.
 impl fmt::Debug for GrpcStatus {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "{:?}: {} ({} bytes of details)", self.code, self.message, self.raw_details.len())
+        write!(
+            to,
+            "{:?}: {} ({} bytes of details)",
+            self.code,
+            self.message,
+            self.raw_details.len()
+        )
     }
 }
 
@@ -87,11 +95,13 @@ impl GrpcStatus {
         Ok(RichStatus::decode(self.raw_details.as_slice())?.details)
     }
 
-    /// The first detail of a type, for example `pulumirpc.ErrorResourceInitFailed`. `None` if there is none, or if it
-    /// cannot be decoded.
+    /// The first detail of a type, for example `pulumirpc.ErrorResourceInitFailed`. `None` if there
+    /// is none, or if it cannot be decoded.
     pub fn detail<M: Message + Default>(&self, type_name: &str) -> Option<M> {
         let details = self.details().ok()?;
-        let detail = details.iter().find(|detail| detail.type_name() == type_name)?;
+        let detail = details
+            .iter()
+            .find(|detail| detail.type_name() == type_name)?;
         M::decode(detail.value.as_slice()).ok()
     }
 }
@@ -130,15 +140,32 @@ mod tests {
     use super::*;
 
     fn status(raw_details: Vec<u8>) -> GrpcStatus {
-        GrpcStatus { code: GrpcCode::Unknown, message: "m".into(), raw_details }
+        GrpcStatus {
+            code: GrpcCode::Unknown,
+            message: "m".into(),
+            raw_details,
+        }
     }
 
     #[test]
     fn details_are_found_by_the_name_of_their_type() {
-        let inner = Any { type_url: "x".into(), value: vec![1, 2] };
-        let detail = |name: &str, value: Vec<u8>| Any { type_url: format!("type.googleapis.com/{name}"), value };
-        let details = vec![detail("a.B", Vec::new()), detail("c.D", inner.encode_to_vec())];
-        let rich = RichStatus { code: 2, message: "m".into(), details };
+        let inner = Any {
+            type_url: "x".into(),
+            value: vec![1, 2],
+        };
+        let detail = |name: &str, value: Vec<u8>| Any {
+            type_url: format!("type.googleapis.com/{name}"),
+            value,
+        };
+        let details = vec![
+            detail("a.B", Vec::new()),
+            detail("c.D", inner.encode_to_vec()),
+        ];
+        let rich = RichStatus {
+            code: 2,
+            message: "m".into(),
+            details,
+        };
         let status = status(rich.encode_to_vec());
         assert_eq!(status.detail::<Any>("c.D"), Some(inner));
         assert_eq!(status.detail::<Any>("c.E"), None);

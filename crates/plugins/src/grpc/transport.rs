@@ -1,4 +1,5 @@
-//! One call on an HTTP/2 connection. Observes whether the plugin itself sent the status of the call.
+//! One call on an HTTP/2 connection. Observes whether the plugin itself sent the status of the
+//! call.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http2::SendRequest;
 use tonic::client::GrpcService;
 
-type CallFuture = Pin<Box<dyn Future<Output = Result<Response<ObservedBody>, hyper::Error>> + Send>>;
+type CallFuture =
+    Pin<Box<dyn Future<Output = Result<Response<ObservedBody>, hyper::Error>> + Send>>;
 
 /// The service of one call.
 pub(crate) struct CallService {
@@ -23,7 +25,13 @@ impl CallService {
     /// Creates the service of a call, and the flag that is set when an error of the plugin arrives.
     pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (CallService, Arc<AtomicBool>) {
         let answered = Arc::new(AtomicBool::new(false));
-        (CallService { sender, answered: Arc::clone(&answered) }, answered)
+        (
+            CallService {
+                sender,
+                answered: Arc::clone(&answered),
+            },
+            answered,
+        )
     }
 }
 
@@ -37,7 +45,10 @@ impl GrpcService<tonic::body::Body> for CallService {
     }
 
     fn call(&mut self, request: Request<tonic::body::Body>) -> CallFuture {
-        let (response, answered) = (self.sender.send_request(request), Arc::clone(&self.answered));
+        let (response, answered) = (
+            self.sender.send_request(request),
+            Arc::clone(&self.answered),
+        );
         Box::pin(async move {
             let response = response.await?;
             note(response.headers(), &answered);
@@ -46,7 +57,8 @@ impl GrpcService<tonic::body::Body> for CallService {
     }
 }
 
-/// Sets the flag if the headers have a status that is an error. Code 0 does not count: a successful call has an answer.
+/// Sets the flag if the headers have a status that is an error. Code 0 does not count: a successful
+/// call has an answer.
 fn note(headers: &HeaderMap, answered: &AtomicBool) {
     if headers.get("grpc-status").is_some_and(|code| code != "0") {
         answered.store(true, Ordering::Release);

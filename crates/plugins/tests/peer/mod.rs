@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use plugins::{
-    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, Logs, ProcessLimits, Protocol,
-    StopOutcome,
+    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, Logs,
+    ProcessLimits, Protocol, StopOutcome,
 };
 
-/// The protocol of the peers: the handshake is `ready PORT [VERSION]`, and the variable `SOCKETS` has the folder of
-/// sockets.
+/// The protocol of the peers: the handshake is `ready PORT [VERSION]`, and the variable `SOCKETS`
+/// has the folder of sockets.
 #[derive(Default)]
 pub(crate) struct Peer {
     /// A file that the polite stop writes.
@@ -27,13 +27,18 @@ impl Protocol for Peer {
 
     fn line(&self, line: &str) -> HandshakeLine {
         let mut words = line.split(' ');
-        let (Some("ready"), Some(port)) = (words.next(), words.next()) else { return HandshakeLine::NotHandshake };
+        let (Some("ready"), Some(port)) = (words.next(), words.next()) else {
+            return HandshakeLine::NotHandshake;
+        };
         let (host, port) = port.split_once(':').unwrap_or(("127.0.0.1", port));
         let (Ok(host), Ok(port)) = (host.parse::<std::net::IpAddr>(), port.parse::<u16>()) else {
             return HandshakeLine::Refused(format!("`{port}` is no port"));
         };
         let protocol = words.next().and_then(|version| version.parse().ok());
-        HandshakeLine::Endpoint(Endpoint { protocol, ..Endpoint::new(ListenAddress::Tcp((host, port).into())) })
+        HandshakeLine::Endpoint(Endpoint {
+            protocol,
+            ..Endpoint::new(ListenAddress::Tcp((host, port).into()))
+        })
     }
 
     fn stop<'a>(&'a self, _: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
@@ -62,7 +67,11 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Launch {
         folder: folder.into(),
         environment: Vec::new(),
         inherit: Inherit::All,
-        limits: ProcessLimits { start: Duration::from_secs(30), grace: Duration::from_secs(20), memory: None },
+        limits: ProcessLimits {
+            start: Duration::from_secs(30),
+            grace: Duration::from_secs(20),
+            memory: None,
+        },
     }
 }
 
@@ -82,12 +91,21 @@ impl Recorded {
                 assert_eq!(name, "provider `peer`");
                 lines.lock().unwrap().push(line.clone());
             }),
-            scrub: Arc::new(|text| secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))),
+            scrub: Arc::new(|text| {
+                secrets
+                    .iter()
+                    .fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+            }),
         }
     }
 
     pub(crate) fn lines(&self) -> Vec<(Level, String)> {
-        self.0.lock().unwrap().iter().map(|line| (line.level, line.text.clone())).collect()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|line| (line.level, line.text.clone()))
+            .collect()
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
@@ -106,7 +124,10 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Whether a process exists. A process that has ended and is not reaped does not exist.
 pub(crate) fn alive(process: u32) -> bool {
-    let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output().unwrap();
+    let output = std::process::Command::new("ps")
+        .args(["-o", "stat=", "-p", &process.to_string()])
+        .output()
+        .unwrap();
     let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
 }

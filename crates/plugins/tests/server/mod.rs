@@ -27,7 +27,10 @@ impl Body for Frames {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Poll::Ready((!self.0.is_empty()).then(|| Ok(self.0.remove(0))))
     }
 }
@@ -50,8 +53,9 @@ fn trailers(code: &str, message: &str, details: &str) -> HeaderMap {
     headers
 }
 
-/// Base64 of the message `google.rpc.Status` with the code 2 and one detail of type `t/a.B` with this number of bytes,
-/// which must be a multiple of three. The message is long, like an error that contains the state of a resource.
+/// Base64 of the message `google.rpc.Status` with the code 2 and one detail of type `t/a.B` with
+/// this number of bytes, which must be a multiple of three. The message is long, like an error that
+/// contains the state of a resource.
 fn details(padding: usize) -> String {
     let length = |mut n: usize| {
         let mut bytes = Vec::new();
@@ -73,7 +77,10 @@ fn details(padding: usize) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in status.chunks(3) {
-        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let bits = chunk
+            .iter()
+            .fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
         for place in 0..=chunk.len() {
             text.push(char::from(DIGITS[(bits >> (18 - 6 * place) & 63) as usize]));
         }
@@ -112,7 +119,11 @@ impl Server {
             "/test.Test/Echo" => vec![framed(&sent), ok()],
             "/test.Test/Twice" => vec![framed(&sent), framed(&sent), ok()],
             "/test.Test/TwiceFail" => {
-                vec![framed(&sent), framed(&sent), Frame::trailers(trailers("5", "not%20here", ""))]
+                vec![
+                    framed(&sent),
+                    framed(&sent),
+                    Frame::trailers(trailers("5", "not%20here", "")),
+                ]
             }
             "/test.Test/Split" => {
                 // A message in two frames.
@@ -120,7 +131,11 @@ impl Server {
                 let (first, second) = (whole.slice(..3), whole.slice(3..));
                 vec![Frame::data(first), Frame::data(second), ok()]
             }
-            "/test.Test/Fail" => vec![Frame::trailers(trailers("5", "not%20here", &details(300_000)))],
+            "/test.Test/Fail" => vec![Frame::trailers(trailers(
+                "5",
+                "not%20here",
+                &details(300_000),
+            ))],
             "/test.Test/Garbage" => vec![framed(&[0xff; 9]), ok()],
             "/test.Test/Large" => vec![framed(&vec![0; 2_000_000]), ok()],
             "/test.Test/NoStatus" => vec![framed(&sent)],
@@ -134,7 +149,9 @@ impl Server {
             }
             _ => {
                 let mut response = Response::new(Frames(Vec::new()));
-                response.headers_mut().extend(trailers("12", "unknown%20method", ""));
+                response
+                    .headers_mut()
+                    .extend(trailers("12", "unknown%20method", ""));
                 return Ok(response);
             }
         };
@@ -145,7 +162,9 @@ impl Server {
 /// The message of a request.
 async fn read(mut body: Incoming) -> Vec<u8> {
     let mut all = Vec::new();
-    while let Some(Ok(frame)) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+    while let Some(Ok(frame)) =
+        std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await
+    {
         all.extend(frame.into_data().unwrap_or_default());
     }
     all.split_off(all.len().min(5))

@@ -29,7 +29,10 @@ const OPERATORS: &[&str] = &[
     "<=",
 ];
 
-pub(super) fn data_source_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn data_source_types(
+    object: &JsonObject<'_>,
+    catalog: &mut Catalog,
+) -> Result<(), CatalogError> {
     let all = object.place.key("dataSourceTypes");
     for (name, value) in object.entries("dataSourceTypes")? {
         let place = all.key(name);
@@ -37,11 +40,26 @@ pub(super) fn data_source_types(object: &JsonObject<'_>, catalog: &mut Catalog) 
         let object = JsonObject::new(
             value,
             &place,
-            &["about", "docs", "example", "filter", "exclusive", "required", "fields", "annotations", "rows", "acts"],
+            &[
+                "about",
+                "docs",
+                "example",
+                "filter",
+                "exclusive",
+                "required",
+                "fields",
+                "annotations",
+                "rows",
+                "acts",
+            ],
         )?;
         let filters = filters(&object)?;
         let known = |name: &Name, place: &JsonPlace<'_>| {
-            if filters.contains_key(name) { Ok(()) } else { Err(place.error(format!("`{name}` is no filter field"))) }
+            if filters.contains_key(name) {
+                Ok(())
+            } else {
+                Err(place.error(format!("`{name}` is no filter field")))
+            }
         };
         let required = object.texts("required")?;
         let place_of = object.place.key("required");
@@ -52,9 +70,14 @@ pub(super) fn data_source_types(object: &JsonObject<'_>, catalog: &mut Catalog) 
         let place_of = object.place.key("exclusive");
         for (at, item) in object.items("exclusive")?.iter().enumerate() {
             let place = place_of.index(at);
-            let Value::List(items) = item else { return Err(place.error("must be a list of filter fields")) };
-            let names: Result<Vec<Name>, CatalogError> =
-                items.iter().enumerate().map(|(at, item)| reader::text(item, &place.index(at))).collect();
+            let Value::List(items) = item else {
+                return Err(place.error("must be a list of filter fields"));
+            };
+            let names: Result<Vec<Name>, CatalogError> = items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| reader::text(item, &place.index(at)))
+                .collect();
             let names = names?;
             for (at, name) in names.iter().enumerate() {
                 known(name, &place.index(at))?;
@@ -78,7 +101,9 @@ pub(super) fn data_source_types(object: &JsonObject<'_>, catalog: &mut Catalog) 
             rows,
             acts: object.flag("acts")?,
         };
-        catalog.data_source_types.insert(name.clone(), Arc::new(data_source_type));
+        catalog
+            .data_source_types
+            .insert(name.clone(), Arc::new(data_source_type));
     }
     Ok(())
 }
@@ -91,11 +116,21 @@ fn filters(object: &JsonObject<'_>) -> Result<IndexMap<Name, FilterField>, Catal
         let object = JsonObject::new(value, &place, &["type", "pushDown", "docs", "about"])?;
         let push_down = object.texts("pushDown")?;
         let place_of = object.place.key("pushDown");
-        if let Some(at) = push_down.iter().position(|operator| !OPERATORS.contains(&operator.as_ref())) {
+        if let Some(at) = push_down
+            .iter()
+            .position(|operator| !OPERATORS.contains(&operator.as_ref()))
+        {
             return Err(place_of.index(at).error("there is no such operator"));
         }
         let ty = fields::filter_type(fields::type_at(&object, "type")?);
-        filters.insert(path.clone(), FilterField { ty, push_down, docs: object.docs()? });
+        filters.insert(
+            path.clone(),
+            FilterField {
+                ty,
+                push_down,
+                docs: object.docs()?,
+            },
+        );
     }
     Ok(filters)
 }
@@ -108,18 +143,29 @@ fn rows(
     let place = object.place.key("rows");
     for (at, row) in object.items("rows")?.iter().enumerate() {
         let place = place.index(at);
-        let Value::Map(row) = row else { return Err(place.error("must be an object")) };
+        let Value::Map(row) = row else {
+            return Err(place.error("must be an object"));
+        };
         for key in row.keys() {
-            let filterable = || filters.keys().any(|path| path.split(['.', '[']).next() == Some(key.as_ref()));
+            let filterable = || {
+                filters
+                    .keys()
+                    .any(|path| path.split(['.', '[']).next() == Some(key.as_ref()))
+            };
             if !schema.fields.contains_key(key) && !filters.contains_key(key) && !filterable() {
-                return Err(place.key(key).error("is neither a field nor a filter field"));
+                return Err(place
+                    .key(key)
+                    .error("is neither a field nor a filter field"));
             }
         }
     }
     Ok(object.items("rows")?.to_vec())
 }
 
-pub(super) fn variable_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn variable_types(
+    object: &JsonObject<'_>,
+    catalog: &mut Catalog,
+) -> Result<(), CatalogError> {
     let all = object.place.key("variableTypes");
     for (name, value) in object.entries("variableTypes")? {
         let place = all.key(name);
@@ -149,9 +195,15 @@ pub(super) fn variable_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> 
             return Err(place.error("must list at least one option"));
         }
         let docs = outer.docs()?;
-        catalog
-            .variable_types
-            .insert(name.clone(), Arc::new(CustomType { name: catalog.type_id(name), docs, ty, options }));
+        catalog.variable_types.insert(
+            name.clone(),
+            Arc::new(CustomType {
+                name: catalog.type_id(name),
+                docs,
+                ty,
+                options,
+            }),
+        );
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, StandsFor, SupportStatus, Type, Value};
+use blueprint::{
+    Constraint, Field, IndexMap, Kind, Name, Schema, StandsFor, SupportStatus, Type, Value,
+};
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -58,14 +60,26 @@ pub(super) fn schema(object: &JsonObject<'_>, key: &str) -> Result<Arc<Schema>, 
         fields.insert(name.clone(), field(value, &place.key(name))?);
     }
     for (name, field) in &fields {
-        let Some(stands_for) = &field.stands_for else { continue };
-        if stands_for.field == *name || fields.get(&stands_for.field).is_none_or(|other| !other.is_settable()) {
+        let Some(stands_for) = &field.stands_for else {
+            continue;
+        };
+        if stands_for.field == *name
+            || fields
+                .get(&stands_for.field)
+                .is_none_or(|other| !other.is_settable())
+        {
             let place = place.key(name);
             let place = place.key("standsFor");
-            return Err(place.error(format!("the object has no settable field `{}`", stands_for.field)));
+            return Err(place.error(format!(
+                "the object has no settable field `{}`",
+                stands_for.field
+            )));
         }
     }
-    Ok(Arc::new(Schema { fields, open: object.flag("open")? }))
+    Ok(Arc::new(Schema {
+        fields,
+        open: object.flag("open")?,
+    }))
 }
 
 /// Reads one field.
@@ -91,7 +105,9 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
         optional: object.flag("optional")?,
         nullable: object.flag("nullable")?,
         // A written null is a default, because null may be a value.
-        default: object.has("default").then(|| object.get("default").cloned().unwrap_or_default()),
+        default: object
+            .has("default")
+            .then(|| object.get("default").cloned().unwrap_or_default()),
         default_with: default_with(&object)?,
         sensitive: object.flag("sensitive")?,
         unique: object.flag("unique")?,
@@ -108,7 +124,9 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
         allowed: object.items("allowed")?.to_vec(),
         constraint,
         // A written null is the simulated value.
-        simulated_value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
+        simulated_value: object
+            .has("value")
+            .then(|| object.get("value").cloned().unwrap_or_default()),
         docs: object.docs()?,
     };
     contradictions(&object, &field)?;
@@ -117,13 +135,18 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
 
 /// Reads `defaultWith`: another field, and the default if that field is set.
 fn default_with(object: &JsonObject<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
-    let Some(value) = object.get("defaultWith") else { return Ok(None) };
+    let Some(value) = object.get("defaultWith") else {
+        return Ok(None);
+    };
     if !object.has("default") {
         return Err(object.error("defaultWith", "is only allowed together with `default`"));
     }
     let place = object.place.key("defaultWith");
     let object = JsonObject::new(value, &place, &["field", "value"])?;
-    Ok(Some(Arc::new((object.need_text("field")?, object.need("value")?.clone()))))
+    Ok(Some(Arc::new((
+        object.need_text("field")?,
+        object.need("value")?.clone(),
+    ))))
 }
 
 /// Reads `modulo`: a step other than 0 and an offset.
@@ -131,24 +154,37 @@ fn modulo(object: &JsonObject<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
     match object.items("modulo")? {
         [] if !object.has("modulo") => Ok(None),
         [Value::Int(step), Value::Int(offset)] if *step != 0 => Ok(Some((*step, *offset))),
-        _ => Err(object.error("modulo", "must be a list of a step other than 0 and an offset")),
+        _ => Err(object.error(
+            "modulo",
+            "must be a list of a step other than 0 and an offset",
+        )),
     }
 }
 
 /// Reads `standsFor`.
 fn stands_for(object: &JsonObject<'_>) -> Result<Option<Arc<StandsFor>>, CatalogError> {
-    let Some(value) = object.get("standsFor") else { return Ok(None) };
+    let Some(value) = object.get("standsFor") else {
+        return Ok(None);
+    };
     let place = object.place.key("standsFor");
     let object = JsonObject::new(value, &place, &["field", "value"])?;
-    Ok(Some(Arc::new(StandsFor { field: object.need_text("field")?, shape: object.get("value").cloned() })))
+    Ok(Some(Arc::new(StandsFor {
+        field: object.need_text("field")?,
+        shape: object.get("value").cloned(),
+    })))
 }
 
 /// Reads `standing`.
 pub(super) fn support_status(object: &JsonObject<'_>) -> Result<SupportStatus, CatalogError> {
-    let Some(word) = object.text("standing")? else { return Ok(SupportStatus::Supported) };
+    let Some(word) = object.text("standing")? else {
+        return Ok(SupportStatus::Supported);
+    };
     SupportStatus::of_word(&word).ok_or_else(|| {
         let words: Vec<&str> = SupportStatus::ALL.iter().map(|(_, word)| *word).collect();
-        object.error("standing", format!("`{word}` is no standing: one of {}", words.join(", ")))
+        object.error(
+            "standing",
+            format!("`{word}` is no standing: one of {}", words.join(", ")),
+        )
     })
 }
 
@@ -175,8 +211,12 @@ fn kind(object: &JsonObject<'_>) -> Result<Kind, CatalogError> {
         "union" => {
             object.need("of")?;
             let place = object.place.key("of");
-            let branches: Result<Vec<Field>, CatalogError> =
-                object.items("of")?.iter().enumerate().map(|(at, item)| field(item, &place.index(at))).collect();
+            let branches: Result<Vec<Field>, CatalogError> = object
+                .items("of")?
+                .iter()
+                .enumerate()
+                .map(|(at, item)| field(item, &place.index(at)))
+                .collect();
             let branches = branches?;
             if branches.is_empty() {
                 return Err(place.error("a union needs at least one branch"));
@@ -190,8 +230,13 @@ fn kind(object: &JsonObject<'_>) -> Result<Kind, CatalogError> {
             ));
         }
     };
-    for (key, of) in [("items", "array"), ("values", "map"), ("fields", "object"), ("open", "object"), ("of", "union")]
-    {
+    for (key, of) in [
+        ("items", "array"),
+        ("values", "map"),
+        ("fields", "object"),
+        ("open", "object"),
+        ("of", "union"),
+    ] {
         if object.has(key) && word.as_ref() != of {
             return Err(object.error(key, format!("only a field of kind {of} has `{key}`")));
         }
@@ -200,34 +245,62 @@ fn kind(object: &JsonObject<'_>) -> Result<Kind, CatalogError> {
 }
 
 fn contradictions(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
-    let of_kind = |keys: &[&str], fits: bool, wanted: &str| match keys.iter().find(|key| object.has(key)) {
-        Some(key) if !fits => Err(object.error(key, format!("is only allowed for a field of kind {wanted}"))),
-        _ => Ok(()),
-    };
+    let of_kind =
+        |keys: &[&str], fits: bool, wanted: &str| match keys.iter().find(|key| object.has(key)) {
+            Some(key) if !fits => {
+                Err(object.error(key, format!("is only allowed for a field of kind {wanted}")))
+            }
+            _ => Ok(()),
+        };
     let array = matches!(field.kind, Kind::Array(_));
     of_kind(&["set", "keyedBy"], array, "array")?;
-    of_kind(&["minItems", "maxItems"], array || matches!(field.kind, Kind::Map(_)), "array or map")?;
-    of_kind(&["min", "max"], matches!(field.kind, Kind::Integer | Kind::Float), "integer or float")?;
+    of_kind(
+        &["minItems", "maxItems"],
+        array || matches!(field.kind, Kind::Map(_)),
+        "array or map",
+    )?;
+    of_kind(
+        &["min", "max"],
+        matches!(field.kind, Kind::Integer | Kind::Float),
+        "integer or float",
+    )?;
     of_kind(&["modulo"], matches!(field.kind, Kind::Integer), "integer")?;
-    of_kind(&["minLength", "maxLength", "pattern"], matches!(field.kind, Kind::String), "string")?;
+    of_kind(
+        &["minLength", "maxLength", "pattern"],
+        matches!(field.kind, Kind::String),
+        "string",
+    )?;
     if field.constraint.whole && field.constraint.pattern.is_none() {
         return Err(object.error("whole", "only says something about a `pattern`"));
     }
     if field.immutable && field.must_recreate {
-        return Err(object.error("immutable", "a change is either refused or replaces the resource"));
+        return Err(object.error(
+            "immutable",
+            "a change is either refused or replaces the resource",
+        ));
     }
     if field.computed && field.required {
         return Err(object.error("required", "a computed field cannot be required"));
     }
     if field.optional && !field.computed {
-        return Err(object.error("optional", "only says something about a computed field: others are optional anyway"));
+        return Err(object.error(
+            "optional",
+            "only says something about a computed field: others are optional anyway",
+        ));
     }
     for key in ["changesOnUpdate", "trackDrift", "value"] {
         if object.has(key) && !field.computed {
             return Err(object.error(key, "only stands on a computed field"));
         }
     }
-    for key in ["mustRecreate", "immutable", "standsFor", "unique", "links", "default"] {
+    for key in [
+        "mustRecreate",
+        "immutable",
+        "standsFor",
+        "unique",
+        "links",
+        "default",
+    ] {
         if object.has(key) && !field.is_settable() {
             return Err(object.error(key, "only stands on a field that a document can set"));
         }
@@ -237,24 +310,45 @@ fn contradictions(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogE
     }
     let limits = &field.constraint;
     for (key, crossed) in [
-        ("min", limits.min.zip(limits.max).is_some_and(|(min, max)| min > max)),
-        ("minLength", limits.min_length.zip(limits.max_length).is_some_and(|(min, max)| min > max)),
-        ("minItems", limits.min_items.zip(limits.max_items).is_some_and(|(min, max)| min > max)),
+        (
+            "min",
+            limits
+                .min
+                .zip(limits.max)
+                .is_some_and(|(min, max)| min > max),
+        ),
+        (
+            "minLength",
+            limits
+                .min_length
+                .zip(limits.max_length)
+                .is_some_and(|(min, max)| min > max),
+        ),
+        (
+            "minItems",
+            limits
+                .min_items
+                .zip(limits.max_items)
+                .is_some_and(|(min, max)| min > max),
+        ),
     ] {
         if crossed {
             return Err(object.error(key, "is greater than the maximum"));
         }
     }
     if let Some(pattern) = &limits.pattern {
-        // Catalogues are read at each start, and most patterns are not used. So a pattern is parsed, and compiled only
-        // if the compilation could fail.
+        // Catalogues are read at each start, and most patterns are not used. So a pattern is
+        // parsed, and compiled only if the compilation could fail.
         let wrong = match regex_syntax::parse(pattern) {
             Err(error) => Some(error.to_string()),
             Ok(read) if size(&read) <= CERTAINLY_COMPILES => None,
             Ok(_) => Regex::new(pattern).err().map(|error| error.to_string()),
         };
         if let Some(error) = wrong {
-            return Err(object.error("pattern", format!("is no regular expression: {}", last_line(&error))));
+            return Err(object.error(
+                "pattern",
+                format!("is no regular expression: {}", last_line(&error)),
+            ));
         }
     }
     if let (Some(key), Kind::Array(item)) = (&field.keyed_by, &field.kind) {
@@ -290,14 +384,14 @@ fn size(pattern: &Hir) -> u64 {
             size(&repeated.sub).saturating_mul(times.into())
         }
         HirKind::Capture(group) => size(&group.sub).saturating_add(1),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(1, |all, part| all.saturating_add(size(part)))
-        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
+            .iter()
+            .fold(1, |all, part| all.saturating_add(size(part))),
     }
 }
 
-/// Checks that the template of a simulated value matches the field's kind, as far as this is known before it is filled
-/// in.
+/// Checks that the template of a simulated value matches the field's kind, as far as this is known
+/// before it is filled in.
 fn filled_in(object: &JsonObject<'_>, field: &Field, template: &Value) -> Result<(), CatalogError> {
     let wrong = |message: &str| Err(object.error("value", message));
     match template {
@@ -305,7 +399,9 @@ fn filled_in(object: &JsonObject<'_>, field: &Field, template: &Value) -> Result
             let alone = text.starts_with('{') && text.find('}') == Some(text.len() - 1);
             let is_text = matches!(field.kind, Kind::String | Kind::Any | Kind::Union(_));
             match text.as_ref() {
-                "{updates}" if matches!(field.kind, Kind::Integer | Kind::Any | Kind::Union(_)) => Ok(()),
+                "{updates}" if matches!(field.kind, Kind::Integer | Kind::Any | Kind::Union(_)) => {
+                    Ok(())
+                }
                 "{updates}" => wrong("gives an integer"),
                 text if alone && text.starts_with("{spec.") => Ok(()),
                 _ if is_text => Ok(()),
@@ -345,7 +441,11 @@ fn values(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
     if let Some(default) = &field.default
         && let Some(misfit) = fit.field(default, field, Direction::Sent)
     {
-        let at = if misfit.path.is_empty() { String::new() } else { format!("`{}` ", misfit.path) };
+        let at = if misfit.path.is_empty() {
+            String::new()
+        } else {
+            format!("`{}` ", misfit.path)
+        };
         return Err(object.error("default", format!("{at}{}", misfit.message)));
     }
     Ok(())
@@ -353,7 +453,10 @@ fn values(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
 
 /// The last line of an error of several lines, which names the problem.
 fn last_line(text: &str) -> &str {
-    text.lines().last().unwrap_or(text).trim_start_matches("error: ")
+    text.lines()
+        .last()
+        .unwrap_or(text)
+        .trim_start_matches("error: ")
 }
 
 /// Parses a type such as `array of integer` or `string or integer`.
@@ -384,8 +487,12 @@ pub(super) fn type_of(text: &str) -> Option<Type> {
 /// The type written under a key of an object.
 pub(super) fn type_at(object: &JsonObject<'_>, key: &str) -> Result<Type, CatalogError> {
     let words = object.need_text(key)?;
-    type_of(&words)
-        .ok_or_else(|| object.error(key, format!("`{words}` is no type, such as `string` or `array of integer`")))
+    type_of(&words).ok_or_else(|| {
+        object.error(
+            key,
+            format!("`{words}` is no type, such as `string` or `array of integer`"),
+        )
+    })
 }
 
 /// A scalar type written under a key of an object.
@@ -423,11 +530,16 @@ pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> 
     }
 }
 
-/// Whether a path leads to a field. It consists of names separated by dots; `[]` after a name means every item.
+/// Whether a path leads to a field. It consists of names separated by dots; `[]` after a name means
+/// every item.
 pub(super) fn has_field(schema: &Schema, path: &str) -> bool {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (first, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);
-    let Some(field) = schema.fields.get(name) else { return false };
+    let Some(field) = schema.fields.get(name) else {
+        return false;
+    };
     let inside = match (&field.kind, name.len() < first.len()) {
         (Kind::Array(item), true) => item,
         (_, true) => return false,
@@ -475,8 +587,14 @@ mod tests {
             r"\P{Lu}{15}",
         ] {
             let size = size(&regex_syntax::parse(pattern).unwrap());
-            assert!((CERTAINLY_COMPILES / 2..=CERTAINLY_COMPILES).contains(&size), "{pattern}: {size}");
-            assert!(Regex::new(&format!(r"\A(?:{pattern})\z")).is_ok(), "{pattern}");
+            assert!(
+                (CERTAINLY_COMPILES / 2..=CERTAINLY_COMPILES).contains(&size),
+                "{pattern}: {size}"
+            );
+            assert!(
+                Regex::new(&format!(r"\A(?:{pattern})\z")).is_ok(),
+                "{pattern}"
+            );
         }
     }
 }

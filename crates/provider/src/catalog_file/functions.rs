@@ -8,12 +8,26 @@ use super::reader::{CatalogError, JsonObject, JsonPlace};
 use crate::Catalog;
 
 /// The keys of a function.
-const FUNCTION: &[&str] = &["parameters", "rest", "returns", "takesIndex", "docs", "about", "rule", "examples"];
+const FUNCTION: &[&str] = &[
+    "parameters",
+    "rest",
+    "returns",
+    "takesIndex",
+    "docs",
+    "about",
+    "rule",
+    "examples",
+];
 
 /// Reads all functions into the catalogue.
-pub(super) fn functions(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn functions(
+    object: &JsonObject<'_>,
+    catalog: &mut Catalog,
+) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
-    let Some(namespace) = catalog.namespaces.first().cloned() else { return Ok(()) };
+    let Some(namespace) = catalog.namespaces.first().cloned() else {
+        return Ok(());
+    };
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
         let object = JsonObject::new(value, &place, FUNCTION)?;
@@ -27,14 +41,20 @@ pub(super) fn functions(object: &JsonObject<'_>, catalog: &mut Catalog) -> Resul
             }
             parameters.push(parameter);
         }
-        let rest = object.get("rest").map(|item| parameter(item, &object.place.key("rest"))).transpose()?;
+        let rest = object
+            .get("rest")
+            .map(|item| parameter(item, &object.place.key("rest")))
+            .transpose()?;
         let docs = match object.docs()? {
             docs if docs.is_empty() => object.text("rule")?.unwrap_or(docs),
             docs => docs,
         };
         catalog.functions.push(FunctionDef {
             name: name.clone(),
-            min_arguments: parameters.iter().filter(|parameter| !parameter.optional).count(),
+            min_arguments: parameters
+                .iter()
+                .filter(|parameter| !parameter.optional)
+                .count(),
             parameters,
             rest,
             returns: Returns::Type(fields::type_at(&object, "returns")?),
@@ -42,7 +62,10 @@ pub(super) fn functions(object: &JsonObject<'_>, catalog: &mut Catalog) -> Resul
             takes_index: object.flag("takesIndex")?,
             named: false,
             none_propagates: true,
-            purity: Purity::Provider { namespace: namespace.clone(), name: name.clone() },
+            purity: Purity::Provider {
+                namespace: namespace.clone(),
+                name: name.clone(),
+            },
             not_in_specification: false,
             docs,
             examples: examples(&object)?,
@@ -57,11 +80,22 @@ fn examples(object: &JsonObject<'_>) -> Result<Vec<Example>, CatalogError> {
     let place = object.place.key("examples");
     let mut examples = Vec::new();
     for (at, item) in object.items("examples")?.iter().enumerate() {
-        match item.as_list().map(|pair| pair.iter().map(Value::as_text).collect::<Vec<_>>()).as_deref() {
+        match item
+            .as_list()
+            .map(|pair| pair.iter().map(Value::as_text).collect::<Vec<_>>())
+            .as_deref()
+        {
             Some([Some(call), Some(gives)]) => {
-                examples.push(Example { call: (*call).into(), expected: (*gives).into() });
+                examples.push(Example {
+                    call: (*call).into(),
+                    expected: (*gives).into(),
+                });
             }
-            _ => return Err(place.index(at).error("must be a list of two texts: a call and what it gives")),
+            _ => {
+                return Err(place
+                    .index(at)
+                    .error("must be a list of two texts: a call and what it gives"));
+            }
         }
     }
     Ok(examples)

@@ -10,15 +10,22 @@ use crate::{Limits, Rate, Retries, RetryPolicy};
 /// Maximum number of retries that a policy may set.
 const MOST_ATTEMPTS: u32 = 1_000;
 
-/// Reads the limits that a user sets for a provider: a map with the keys of `cyan.toml`, `max-parallel`,
-/// `calls-per-second`, `burst` and `retries`. The first mistake is the error.
+/// Reads the limits that a user sets for a provider: a map with the keys of `cyan.toml`,
+/// `max-parallel`, `calls-per-second`, `burst` and `retries`. The first mistake is the error.
 pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
     let place = JsonPlace::top();
-    let object = JsonObject::new(value, &place, &["max-parallel", "calls-per-second", "burst", "retries"])?;
+    let object = JsonObject::new(
+        value,
+        &place,
+        &["max-parallel", "calls-per-second", "burst", "retries"],
+    )?;
     Ok(Limits {
         max_parallel: object.small_count("max-parallel")?,
         rate: rate(&object, "calls-per-second")?,
-        retries: object.get("retries").map(|_| retries(&object)).transpose()?,
+        retries: object
+            .get("retries")
+            .map(|_| retries(&object))
+            .transpose()?,
     })
 }
 
@@ -42,28 +49,49 @@ pub(super) fn rate(object: &JsonObject<'_>, key: &str) -> Result<Option<Rate>, C
 
 /// Reads the retry policy: values for all classes of errors, and overrides per class.
 pub(super) fn retries(object: &JsonObject<'_>) -> Result<RetryPolicy, CatalogError> {
-    let Some(value) = object.get("retries") else { return Ok(RetryPolicy::default()) };
+    let Some(value) = object.get("retries") else {
+        return Ok(RetryPolicy::default());
+    };
     let place = object.place.key("retries");
-    let all = JsonObject::new(value, &place, &["attempts", "first", "longest", "transient", "throttled"])?;
+    let all = JsonObject::new(
+        value,
+        &place,
+        &["attempts", "first", "longest", "transient", "throttled"],
+    )?;
     let usual = policy(&all, Retries::default())?;
     let class = |key: &str| -> Result<Retries, CatalogError> {
-        let Some(value) = all.get(key) else { return Ok(usual) };
+        let Some(value) = all.get(key) else {
+            return Ok(usual);
+        };
         let place = place.key(key);
-        policy(&JsonObject::new(value, &place, &["attempts", "first", "longest"])?, usual)
+        policy(
+            &JsonObject::new(value, &place, &["attempts", "first", "longest"])?,
+            usual,
+        )
     };
-    Ok(RetryPolicy { transient: class("transient")?, throttled: class("throttled")? })
+    Ok(RetryPolicy {
+        transient: class("transient")?,
+        throttled: class("throttled")?,
+    })
 }
 
 fn policy(object: &JsonObject<'_>, otherwise: Retries) -> Result<Retries, CatalogError> {
     let pause = |key: &str, otherwise: Duration| -> Result<Duration, CatalogError> {
-        let Some(text) = object.text(key)? else { return Ok(otherwise) };
+        let Some(text) = object.text(key)? else {
+            return Ok(otherwise);
+        };
         match parse_duration(&text) {
             Ok(pause) if pause >= Duration::from_millis(1) => Ok(pause),
             Ok(_) => Err(object.error(key, "must be at least `1ms`")),
-            Err(_) => Err(object.error(key, format!("`{text}` is no length of time such as `2s` or `1m30s`"))),
+            Err(_) => Err(object.error(
+                key,
+                format!("`{text}` is no length of time such as `2s` or `1m30s`"),
+            )),
         }
     };
-    let attempts = object.small_count("attempts")?.unwrap_or(otherwise.max_retries);
+    let attempts = object
+        .small_count("attempts")?
+        .unwrap_or(otherwise.max_retries);
     if attempts > MOST_ATTEMPTS {
         return Err(object.error("attempts", format!("must be at most {MOST_ATTEMPTS}")));
     }
@@ -73,5 +101,9 @@ fn policy(object: &JsonObject<'_>, otherwise: Retries) -> Result<Retries, Catalo
     if longest < first {
         return Err(object.error("longest", "must be at least as long as `first`"));
     }
-    Ok(Retries { max_retries: attempts, first_pause: first, max_pause: longest })
+    Ok(Retries {
+        max_retries: attempts,
+        first_pause: first,
+        max_pause: longest,
+    })
 }

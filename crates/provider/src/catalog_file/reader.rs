@@ -1,6 +1,7 @@
 //! JSON with places: each value has a path for messages, and each map states its keys.
 //!
-//! Stricter than plain JSON: duplicate and unknown keys are errors, so that a typing error in a catalogue is reported.
+//! Stricter than plain JSON: duplicate and unknown keys are errors, so that a typing error in a
+//! catalogue is reported.
 
 use std::fmt;
 
@@ -16,7 +17,8 @@ pub struct CatalogError {
     pub place: String,
     /// The message: a lower-case phrase.
     pub message: String,
-    /// Line and column, from 1, if the text is not JSON or has a duplicate key: then values have no path yet.
+    /// Line and column, from 1, if the text is not JSON or has a duplicate key: then values have no
+    /// path yet.
     pub position: Option<(usize, usize)>,
 }
 
@@ -25,11 +27,13 @@ pub struct CatalogError {
 /// # Errors
 /// With line and column for a syntax error or a duplicate key.
 pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
-    serde_json::from_str::<Json>(text).map(|json| json.0).map_err(|error| CatalogError {
-        place: "$".into(),
-        message: format!("not a catalogue in JSON: {error}"),
-        position: Some((error.line(), error.column())),
-    })
+    serde_json::from_str::<Json>(text)
+        .map(|json| json.0)
+        .map_err(|error| CatalogError {
+            place: "$".into(),
+            message: format!("not a catalogue in JSON: {error}"),
+            position: Some((error.line(), error.column())),
+        })
 }
 
 /// A JSON value as data. The marks of the wire form, such as `$secret`, have no meaning here.
@@ -63,7 +67,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Json, E> {
-        i64::try_from(value).map(|value| Json(Value::Int(value))).map_err(|_| E::custom("an integer beyond 64 bits"))
+        i64::try_from(value)
+            .map(|value| Json(Value::Int(value)))
+            .map_err(|_| E::custom("an integer beyond 64 bits"))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
@@ -86,7 +92,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
         let mut map = Map::default();
         while let Some((key, Json(value))) = entries.next_entry::<Name, Json>()? {
             if map.insert(Name::clone(&key), value).is_some() {
-                return Err(A::Error::custom(format!("the key `{key}` is written twice")));
+                return Err(A::Error::custom(format!(
+                    "the key `{key}` is written twice"
+                )));
             }
         }
         Ok(Json(Value::Map(std::sync::Arc::new(map))))
@@ -111,22 +119,35 @@ pub(super) struct JsonPlace<'a> {
 impl<'a> JsonPlace<'a> {
     /// The whole catalogue.
     pub(super) fn top() -> JsonPlace<'static> {
-        JsonPlace { parent: None, step: JsonStep::Top }
+        JsonPlace {
+            parent: None,
+            step: JsonStep::Top,
+        }
     }
 
     /// The value of a key.
     pub(super) fn key(&'a self, key: &'a str) -> JsonPlace<'a> {
-        JsonPlace { parent: Some(self), step: JsonStep::Key(key) }
+        JsonPlace {
+            parent: Some(self),
+            step: JsonStep::Key(key),
+        }
     }
 
     /// An item of a list.
     pub(super) fn index(&'a self, index: usize) -> JsonPlace<'a> {
-        JsonPlace { parent: Some(self), step: JsonStep::Index(index) }
+        JsonPlace {
+            parent: Some(self),
+            step: JsonStep::Index(index),
+        }
     }
 
     /// An error at this place.
     pub(super) fn error(&self, message: impl Into<String>) -> CatalogError {
-        CatalogError { place: self.to_string(), message: message.into(), position: None }
+        CatalogError {
+            place: self.to_string(),
+            message: message.into(),
+            position: None,
+        }
     }
 }
 
@@ -138,7 +159,11 @@ impl fmt::Display for JsonPlace<'_> {
         match self.step {
             JsonStep::Top => f.write_str("$"),
             JsonStep::Index(index) => write!(f, "[{index}]"),
-            JsonStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
+            JsonStep::Key(key)
+                if key
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) =>
+            {
                 write!(f, ".{key}")
             }
             JsonStep::Key(key) => write!(f, "[{key:?}]"),
@@ -188,7 +213,8 @@ impl<'a> JsonObject<'a> {
 
     /// A required value.
     pub(super) fn need(&self, key: &str) -> Result<&'a Value, CatalogError> {
-        self.get(key).ok_or_else(|| self.place.error(format!("`{key}` is missing")))
+        self.get(key)
+            .ok_or_else(|| self.place.error(format!("`{key}` is missing")))
     }
 
     /// An error about a key.
@@ -198,7 +224,9 @@ impl<'a> JsonObject<'a> {
 
     /// A text, if written.
     pub(super) fn text(&self, key: &str) -> Result<Option<Name>, CatalogError> {
-        self.get(key).map(|value| text(value, &self.place.key(key))).transpose()
+        self.get(key)
+            .map(|value| text(value, &self.place.key(key)))
+            .transpose()
     }
 
     /// A required text.
@@ -242,7 +270,9 @@ impl<'a> JsonObject<'a> {
 
     /// An integer from 0 that fits 32 bits, if written.
     pub(super) fn small_count(&self, key: &str) -> Result<Option<u32>, CatalogError> {
-        self.count(key)?.map(|count| u32::try_from(count).map_err(|_| self.error(key, "is too large"))).transpose()
+        self.count(key)?
+            .map(|count| u32::try_from(count).map_err(|_| self.error(key, "is too large")))
+            .transpose()
     }
 
     /// A number, if written.
@@ -267,12 +297,22 @@ impl<'a> JsonObject<'a> {
     /// The texts of a list; empty by default.
     pub(super) fn texts(&self, key: &str) -> Result<Vec<Name>, CatalogError> {
         let place = self.place.key(key);
-        self.items(key)?.iter().enumerate().map(|(at, item)| text(item, &place.index(at))).collect()
+        self.items(key)?
+            .iter()
+            .enumerate()
+            .map(|(at, item)| text(item, &place.index(at)))
+            .collect()
     }
 
     /// The entries of a map with any keys; empty by default.
-    pub(super) fn entries(&self, key: &str) -> Result<impl Iterator<Item = (&'a Name, &'a Value)>, CatalogError> {
-        let map = self.get(key).map(|value| entries(value, &self.place.key(key))).transpose()?;
+    pub(super) fn entries(
+        &self,
+        key: &str,
+    ) -> Result<impl Iterator<Item = (&'a Name, &'a Value)>, CatalogError> {
+        let map = self
+            .get(key)
+            .map(|value| entries(value, &self.place.key(key)))
+            .transpose()?;
         Ok(map.into_iter().flatten())
     }
 }

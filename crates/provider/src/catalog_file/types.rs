@@ -7,34 +7,57 @@ use blueprint::{IndexMap, Name, ReplaceOrder, Schema, TypeId, Value};
 use super::fields;
 use super::reader::{self, CatalogError, JsonObject, JsonPlace};
 use crate::{
-    AbstractType, Annotation, Attributes, Capabilities, Catalog, ImplicitDependency, Plans, Rejection, ReplacesWhere,
-    ResourceType, TransformDef,
+    AbstractType, Annotation, Attributes, Capabilities, Catalog, ImplicitDependency, Plans,
+    Rejection, ReplacesWhere, ResourceType, TransformDef,
 };
 
 /// Checks that a type's name lies in a namespace of the catalogue and has a further part.
-pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
+pub(super) fn in_namespace(
+    name: &Name,
+    catalog: &Catalog,
+    place: &JsonPlace<'_>,
+) -> Result<(), CatalogError> {
     let id = TypeId::from(name);
     let namespace = id.package_name();
-    if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
-        return Err(place.error(format!("`{name}` is outside the namespace of the catalogue")));
+    if !catalog
+        .namespaces
+        .iter()
+        .any(|own| own.as_ref() == namespace)
+    {
+        return Err(place.error(format!(
+            "`{name}` is outside the namespace of the catalogue"
+        )));
     }
     if catalog.hosted.is_some() {
-        let token = name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+        let token = name
+            .strip_prefix(namespace)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .unwrap_or_default();
         return match token {
-            "" => Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}/TOKEN`"))),
+            "" => Err(place.error(format!(
+                "`{name}` is no name of a type, such as `{namespace}/TOKEN`"
+            ))),
             _ => Ok(()),
         };
     }
     let rest = name.strip_prefix(namespace).unwrap_or_default();
-    let rest = rest.strip_prefix('/').or_else(|| rest.strip_prefix("::")).unwrap_or_default();
+    let rest = rest
+        .strip_prefix('/')
+        .or_else(|| rest.strip_prefix("::"))
+        .unwrap_or_default();
     if rest.split('/').any(str::is_empty) {
         let between = if namespace.contains("::") { "::" } else { "/" };
-        return Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}{between}file`")));
+        return Err(place.error(format!(
+            "`{name}` is no name of a type, such as `{namespace}{between}file`"
+        )));
     }
     Ok(())
 }
 
-pub(super) fn resource_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn resource_types(
+    object: &JsonObject<'_>,
+    catalog: &mut Catalog,
+) -> Result<(), CatalogError> {
     let all = object.place.key("resourceTypes");
     for (name, value) in object.entries("resourceTypes")? {
         let place = all.key(name);
@@ -80,12 +103,18 @@ pub(super) fn resource_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> 
         if let Some(field) = &reads_with {
             fields::need_field(&schema, field, &place.key("readsWith"))?;
         }
-        let update_policy = object.has("updatePolicy").then(|| fields::schema(&object, "updatePolicy")).transpose()?;
+        let update_policy = object
+            .has("updatePolicy")
+            .then(|| fields::schema(&object, "updatePolicy"))
+            .transpose()?;
         let replace_order = match object.text("replaceOrder")?.as_deref() {
             None | Some("delete-first") => ReplaceOrder::DeleteFirst,
             Some("create-first") => ReplaceOrder::CreateFirst,
             Some(other) => {
-                return Err(object.error("replaceOrder", format!("`{other}` is neither delete-first nor create-first")));
+                return Err(object.error(
+                    "replaceOrder",
+                    format!("`{other}` is neither delete-first nor create-first"),
+                ));
             }
         };
         let resource_type = ResourceType {
@@ -109,14 +138,18 @@ pub(super) fn resource_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> 
             sources,
             reads_with,
         };
-        catalog.resource_types.insert(name.clone(), Arc::new(resource_type));
+        catalog
+            .resource_types
+            .insert(name.clone(), Arc::new(resource_type));
     }
     for resource_type in catalog.resource_types.values() {
         for (at, needed) in resource_type.needs_stable.iter().enumerate() {
             if is_missing(needed, catalog) {
                 let place = all.key(&resource_type.name);
                 let place = place.key("needsStable");
-                return Err(place.index(at).error(format!("there is no resource type `{needed}`")));
+                return Err(place
+                    .index(at)
+                    .error(format!("there is no resource type `{needed}`")));
             }
         }
     }
@@ -124,7 +157,10 @@ pub(super) fn resource_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> 
 }
 
 /// Reads `replacesWhere`: a list of `{field, policy, value}`.
-fn replaces_where(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ReplacesWhere>, CatalogError> {
+fn replaces_where(
+    object: &JsonObject<'_>,
+    schema: &Schema,
+) -> Result<Vec<ReplacesWhere>, CatalogError> {
     let all = object.place.key("replacesWhere");
     let mut rules = Vec::new();
     for (at, item) in object.items("replacesWhere")?.iter().enumerate() {
@@ -133,12 +169,17 @@ fn replaces_where(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<Replac
         let (field, policy) = (object.need_text("field")?, object.need_text("policy")?);
         fields::need_field(schema, &field, &place.key("field"))?;
         fields::need_field(schema, &policy, &place.key("policy"))?;
-        rules.push(ReplacesWhere { field, policy, value: object.need("value")?.clone() });
+        rules.push(ReplacesWhere {
+            field,
+            policy,
+            value: object.need("value")?.clone(),
+        });
     }
     Ok(rules)
 }
 
-/// Reads `sources`: maps each field that names a source to the computed field that holds its digest.
+/// Reads `sources`: maps each field that names a source to the computed field that holds its
+/// digest.
 fn sources(object: &JsonObject<'_>, schema: &Schema) -> Result<IndexMap<Name, Name>, CatalogError> {
     let all = object.place.key("sources");
     let mut sources = IndexMap::default();
@@ -146,7 +187,11 @@ fn sources(object: &JsonObject<'_>, schema: &Schema) -> Result<IndexMap<Name, Na
         let place = all.key(field);
         fields::need_field(schema, field, &place)?;
         let digest = reader::text(digest, &place)?;
-        if !schema.fields.get(&digest).is_some_and(|field| field.computed) {
+        if !schema
+            .fields
+            .get(&digest)
+            .is_some_and(|field| field.computed)
+        {
             return Err(place.error(format!("there is no computed field `{digest}`")));
         }
         sources.insert(field.clone(), digest);
@@ -155,7 +200,10 @@ fn sources(object: &JsonObject<'_>, schema: &Schema) -> Result<IndexMap<Name, Na
 }
 
 /// Reads `waits`: a list of `{for, own, its, through}`, `through` being `{type, fields}`.
-fn waits(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ImplicitDependency>, CatalogError> {
+fn waits(
+    object: &JsonObject<'_>,
+    schema: &Schema,
+) -> Result<Vec<ImplicitDependency>, CatalogError> {
     let all = object.place.key("waits");
     let mut waits = Vec::new();
     for (at, item) in object.items("waits")?.iter().enumerate() {
@@ -164,7 +212,9 @@ fn waits(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ImplicitDepende
         let own = object.texts("own")?;
         let own_place = place.key("own");
         if let Some(at) = own.iter().position(|path| !fields::has_field(schema, path)) {
-            return Err(own_place.index(at).error(format!("`{}` leads to no field", own[at])));
+            return Err(own_place
+                .index(at)
+                .error(format!("`{}` leads to no field", own[at])));
         }
         let through = match object.get("through") {
             None => None,
@@ -190,12 +240,15 @@ fn waits(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ImplicitDepende
     Ok(waits)
 }
 
-/// Reads `attributes`: a map of names to fields, or the word `any`. Every field if it is not written.
+/// Reads `attributes`: a map of names to fields, or the word `any`. Every field if it is not
+/// written.
 fn attributes(object: &JsonObject<'_>, schema: &Schema) -> Result<Attributes, CatalogError> {
     match object.get("attributes") {
         None => return Ok(Attributes::Fields),
         Some(Value::Text(word)) if word.as_ref() == "any" => return Ok(Attributes::Anything),
-        Some(Value::Text(_)) => return Err(object.error("attributes", "must be an object, or the word `any`")),
+        Some(Value::Text(_)) => {
+            return Err(object.error("attributes", "must be an object, or the word `any`"));
+        }
         Some(_) => {}
     }
     let all = object.place.key("attributes");
@@ -215,7 +268,11 @@ fn attributes(object: &JsonObject<'_>, schema: &Schema) -> Result<Attributes, Ca
 pub(super) fn is_missing(name: &str, catalog: &Catalog) -> bool {
     let id = TypeId::parse(name);
     let namespace = id.package_name();
-    catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && !catalog.has_resource_type(name)
+    catalog
+        .namespaces
+        .iter()
+        .any(|own| own.as_ref() == namespace)
+        && !catalog.has_resource_type(name)
 }
 
 fn rejections(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<Rejection>, CatalogError> {
@@ -236,7 +293,9 @@ fn rejections(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<Rejection>
 }
 
 fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
-    let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
+    let Some(value) = object.get("capabilities") else {
+        return Ok(Capabilities::default());
+    };
     let place = object.place.key("capabilities");
     let keys = [
         "checks",
@@ -279,7 +338,10 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
     if capabilities.imports && !capabilities.reads && object.has("imports") {
         return Err(object.error("imports", "what cannot be read cannot be imported"));
     }
-    Ok(Capabilities { imports: capabilities.imports && capabilities.reads, ..capabilities })
+    Ok(Capabilities {
+        imports: capabilities.imports && capabilities.reads,
+        ..capabilities
+    })
 }
 
 /// Reads the annotations of a type. They belong to no side of a link.
@@ -288,8 +350,13 @@ pub(super) fn annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, Ca
     let mut annotations: Vec<Annotation> = Vec::new();
     for (at, item) in object.items("annotations")?.iter().enumerate() {
         let place = place.index(at);
-        let object =
-            JsonObject::new(item, &place, &["key", "type", "required", "default", "allowed", "docs", "about"])?;
+        let object = JsonObject::new(
+            item,
+            &place,
+            &[
+                "key", "type", "required", "default", "allowed", "docs", "about",
+            ],
+        )?;
         let annotation = annotation(&object)?;
         if annotations.iter().any(|other| other.key == annotation.key) {
             return Err(object.error("key", format!("`{}` is listed twice", annotation.key)));
@@ -304,7 +371,10 @@ pub(super) fn annotation(object: &JsonObject<'_>) -> Result<Annotation, CatalogE
     let ty = fields::scalar_at(object, "type")?;
     let allowed = object.items("allowed")?.to_vec();
     let place = object.place.key("allowed");
-    if let Some(at) = allowed.iter().position(|value| !fields::of_type(value, &ty)) {
+    if let Some(at) = allowed
+        .iter()
+        .position(|value| !fields::of_type(value, &ty))
+    {
         return Err(place.index(at).error(format!("must be of type {ty}")));
     }
     let default = object.get("default").cloned();
@@ -320,10 +390,21 @@ pub(super) fn annotation(object: &JsonObject<'_>) -> Result<Annotation, CatalogE
     if required && default.is_some() {
         return Err(object.error("default", "a required annotation has no default"));
     }
-    Ok(Annotation { alias: "".into(), side: "".into(), key: object.need_text("key")?, ty, required, default, allowed })
+    Ok(Annotation {
+        alias: "".into(),
+        side: "".into(),
+        key: object.need_text("key")?,
+        ty,
+        required,
+        default,
+        allowed,
+    })
 }
 
-pub(super) fn transforms(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn transforms(
+    object: &JsonObject<'_>,
+    catalog: &mut Catalog,
+) -> Result<(), CatalogError> {
     let all = object.place.key("transforms");
     for (name, value) in object.entries("transforms")? {
         let place = all.key(name);
@@ -338,18 +419,34 @@ pub(super) fn transforms(object: &JsonObject<'_>, catalog: &mut Catalog) -> Resu
             }
             let object = JsonObject::new(value, &place, &["fields", "about", "docs"])?;
             let schema = fields::schema(&object, "fields")?;
-            abstract_types.insert(name.clone(), AbstractType { docs: object.docs()?, schema });
+            abstract_types.insert(
+                name.clone(),
+                AbstractType {
+                    docs: object.docs()?,
+                    schema,
+                },
+            );
         }
         let docs = match object.docs()? {
             docs if docs.is_empty() => object.text("rule")?.unwrap_or(docs),
             docs => docs,
         };
-        catalog.transforms.insert(name.clone(), Arc::new(TransformDef { name: name.clone(), docs, abstract_types }));
+        catalog.transforms.insert(
+            name.clone(),
+            Arc::new(TransformDef {
+                name: name.clone(),
+                docs,
+                abstract_types,
+            }),
+        );
     }
     Ok(())
 }
 
 /// The fields of a resource type of this catalogue; `None` if it belongs to another one.
 pub(super) fn schema_of<'a>(name: &str, catalog: &'a Catalog) -> Option<&'a Schema> {
-    catalog.resource_types.get(name).map(|found| found.schema.as_ref())
+    catalog
+        .resource_types
+        .get(name)
+        .map(|found| found.schema.as_ref())
 }

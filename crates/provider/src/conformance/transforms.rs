@@ -1,9 +1,10 @@
 //! The conformance suite for transforms. The tests of their provider run it.
 //!
-//! For each transform of the catalogue it generates documents with its abstract types: one with the required fields,
-//! one with all fields. It checks the result against the contract: no abstract resource of the transform is left, other
-//! resources are unchanged and in order, generated resources have the spans of their origin, the same input gives the
-//! same output, and the output can be written and read back.
+//! For each transform of the catalogue it generates documents with its abstract types: one with the
+//! required fields, one with all fields. It checks the result against the contract: no abstract
+//! resource of the transform is left, other resources are unchanged and in order, generated
+//! resources have the spans of their origin, the same input gives the same output, and the output
+//! can be written and read back.
 //!
 //! Not here: the generated resources (tests of each transform).
 
@@ -13,7 +14,8 @@ use diag::{FileId, Span, Spanned};
 
 use crate::{Provider, Transform, TransformDef};
 
-/// Runs the suite over every transform of a provider. Returns one message per failure; empty on success.
+/// Runs the suite over every transform of a provider. Returns one message per failure; empty on
+/// success.
 pub async fn transforms(provider: &dyn Provider) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, definition) in &provider.catalog().transforms {
@@ -35,8 +37,12 @@ async fn check_transform(
     let none = document(&[("first", None), ("second", None)]);
     match transform.transform(none.clone()).await {
         Ok(given) if json(&given) == json(&none) => {}
-        Ok(_) => fail("a document without abstract resources is not given back as it is".to_owned()),
-        Err(error) => fail(format!("a document without abstract resources is refused: {error}")),
+        Ok(_) => {
+            fail("a document without abstract resources is not given back as it is".to_owned())
+        }
+        Err(error) => fail(format!(
+            "a document without abstract resources is refused: {error}"
+        )),
     }
     for (type_name, abstract_type) in &definition.abstract_types {
         for all in [false, true] {
@@ -48,13 +54,18 @@ async fn check_transform(
             let made = match (first, second) {
                 (Ok(first), Ok(second)) => {
                     if json(&first) != json(&second) {
-                        fail(format!("{type_name}: the same document gives something else the second time"));
+                        fail(format!(
+                            "{type_name}: the same document gives something else the second time"
+                        ));
                     }
                     first
                 }
                 // Not all fields may be set together. The error must then name the resource.
                 (Err(error), _) | (_, Err(error)) => {
-                    let known = error.resource.as_deref().is_none_or(|name| name == "middle");
+                    let known = error
+                        .resource
+                        .as_deref()
+                        .is_none_or(|name| name == "middle");
                     if !all || !known {
                         fail(format!("{type_name}: {error} (of {:?})", error.resource));
                     }
@@ -73,18 +84,33 @@ fn held(
     made: &WireDocument,
     fail: &mut impl FnMut(String),
 ) {
-    if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(it.type_name.item.name())) {
+    if made.resources.iter().any(|(_, it)| {
+        definition
+            .abstract_types
+            .contains_key(it.type_name.item.name())
+    }) {
         fail(format!("{type_name}: an abstract resource is left"));
     }
-    let others: Vec<&str> =
-        made.resources.iter().filter(|(_, it)| it.span != span(1)).map(|(name, _)| name.as_ref()).collect();
+    let others: Vec<&str> = made
+        .resources
+        .iter()
+        .filter(|(_, it)| it.span != span(1))
+        .map(|(name, _)| name.as_ref())
+        .collect();
     if others != ["first", "second"] {
-        fail(format!("{type_name}: elements that are not abstract have changed: {others:?}"));
+        fail(format!(
+            "{type_name}: elements that are not abstract have changed: {others:?}"
+        ));
     }
-    let places = [given.resources[1].1.span, given.resources[1].1.type_name.span];
+    let places = [
+        given.resources[1].1.span,
+        given.resources[1].1.type_name.span,
+    ];
     for (name, resource) in made.resources.iter().filter(|(_, it)| it.span == span(1)) {
         if !places.contains(&resource.type_name.span) {
-            fail(format!("{type_name}: the type of `{name}` has the place of something else"));
+            fail(format!(
+                "{type_name}: the type of `{name}` has the place of something else"
+            ));
         }
         if resource.made_from.is_some() {
             fail(format!("{type_name}: `{name}` states its own origin"));
@@ -92,8 +118,12 @@ fn held(
     }
     match WireDocument::from_json(&json(made)) {
         Ok(read) if json(&read) == json(made) => {}
-        Ok(_) => fail(format!("{type_name}: its result changes when it is read again")),
-        Err(error) => fail(format!("{type_name}: its result cannot be read again: {error}")),
+        Ok(_) => fail(format!(
+            "{type_name}: its result changes when it is read again"
+        )),
+        Err(error) => fail(format!(
+            "{type_name}: its result cannot be read again: {error}"
+        )),
     }
 }
 
@@ -111,14 +141,23 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> WireDocument {
     let mut blueprint = Blueprint::default();
     for (at, (name, abstract_one)) in resources.iter().enumerate() {
         let place = span(at as u32);
-        let inside = |offset: u32| Span::new(place.file, place.start + offset, place.start + offset + 5);
-        let plain = (Name::from("elsewhere/thing"), Value::map([("kept", Value::Bool(true))]));
+        let inside =
+            |offset: u32| Span::new(place.file, place.start + offset, place.start + offset + 5);
+        let plain = (
+            Name::from("elsewhere/thing"),
+            Value::map([("kept", Value::Bool(true))]),
+        );
         let (type_name, spec) = match abstract_one {
             Some((type_name, spec)) => ((*type_name).clone(), spec.clone()),
             None => plain,
         };
         let spec = written(&spec, inside(30));
-        let resource = Resource::new(place, Spanned::new(type_name.into(), inside(10)), inside(20), spec);
+        let resource = Resource::new(
+            place,
+            Spanned::new(type_name.into(), inside(10)),
+            inside(20),
+            spec,
+        );
         blueprint.resources.insert((*name).into(), resource);
     }
     WireDocument::of(blueprint)
@@ -128,22 +167,34 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> WireDocument {
 fn written(value: &Value, at: Span) -> Expr {
     match value {
         Value::Map(entries) => {
-            let entries = entries.iter().map(|(key, value)| (Spanned::new(key.clone(), at), written(value, at)));
+            let entries = entries
+                .iter()
+                .map(|(key, value)| (Spanned::new(key.clone(), at), written(value, at)));
             Expr::new(ExprKind::Map(entries.collect()), at)
         }
-        Value::List(items) => Expr::new(ExprKind::List(items.iter().map(|item| written(item, at)).collect()), at),
+        Value::List(items) => Expr::new(
+            ExprKind::List(items.iter().map(|item| written(item, at)).collect()),
+            at,
+        ),
         other => Expr::literal(other.clone(), at),
     }
 }
 
 /// A spec with the required fields, or with all fields.
 fn spec(schema: &Schema, all: bool) -> Value {
-    let fields = schema.fields.iter().filter(|(_, field)| field.is_settable() && (all || field.required));
+    let fields = schema
+        .fields
+        .iter()
+        .filter(|(_, field)| field.is_settable() && (all || field.required));
     Value::map(fields.map(|(name, field)| (name.clone(), sample(field))))
 }
 
 fn sample(field: &Field) -> Value {
-    if let Some(value) = field.allowed.first().or(field.default.as_ref().filter(|value| !value.is_null())) {
+    if let Some(value) = field
+        .allowed
+        .first()
+        .or(field.default.as_ref().filter(|value| !value.is_null()))
+    {
         return value.clone();
     }
     match &field.kind {

@@ -15,13 +15,21 @@ pub(crate) type Type = (String, Json);
 /// Types whose objects are identified by another field than an id.
 const ID_FIELDS: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
-/// Old names of properties: the type, the path of the old property (through lists), and the current property beside it.
-/// Heat moves the value to the current property before all checks.
+/// Old names of properties: the type, the path of the old property (through lists), and the current
+/// property beside it. Heat moves the value to the current property before all checks.
 const OLD_NAMES: &[(&str, &str, &str)] = &[
     ("OS::Cinder::Volume", "imageRef", "image"),
     ("OS::Designate::Zone", "primaries", "masters"),
-    ("OS::Neutron::FloatingIP", "floating_network_id", "floating_network"),
-    ("OS::Neutron::NetworkGateway", "connections.network_id", "network"),
+    (
+        "OS::Neutron::FloatingIP",
+        "floating_network_id",
+        "floating_network",
+    ),
+    (
+        "OS::Neutron::NetworkGateway",
+        "connections.network_id",
+        "network",
+    ),
     ("OS::Neutron::Port", "fixed_ips.subnet_id", "subnet"),
     ("OS::Neutron::Port", "network_id", "network"),
     ("OS::Neutron::RouterGateway", "network_id", "network"),
@@ -31,21 +39,56 @@ const OLD_NAMES: &[(&str, &str, &str)] = &[
     ("OS::Neutron::Subnet", "network_id", "network"),
     ("OS::Neutron::VPNService", "router_id", "router"),
     ("OS::Neutron::VPNService", "subnet_id", "subnet"),
-    ("OS::Nova::Server", "block_device_mapping_v2.image_id", "image"),
+    (
+        "OS::Nova::Server",
+        "block_device_mapping_v2.image_id",
+        "image",
+    ),
     ("OS::Nova::Server", "networks.uuid", "network"),
 ];
 
 /// The fields by which a port names its subnets.
 const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
-/// Dependencies in addition to references: a type, the type that it waits for, its own fields, the fields of the other
-/// type, and whether the own fields name a port with the subnets to compare (decision Heat 10.6).
-type WaitRule = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
+/// Dependencies in addition to references: a type, the type that it waits for, its own fields, the
+/// fields of the other type, and whether the own fields name a port with the subnets to compare
+/// (decision Heat 10.6).
+type WaitRule = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    bool,
+);
 const WAITS: &[WaitRule] = &[
-    ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),
-    ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterGateway", &["router_id"], &["router_id"], false),
-    ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterInterface", &["router_id"], &["router", "router_id"], false),
-    ("OS::Neutron::ExtraRouteSet", "OS::Neutron::RouterInterface", &["router"], &["router", "router_id"], false),
+    (
+        "AWS::EC2::VPCGatewayAttachment",
+        "AWS::EC2::RouteTable",
+        &["VpcId"],
+        &["VpcId"],
+        false,
+    ),
+    (
+        "OS::Neutron::ExtraRoute",
+        "OS::Neutron::RouterGateway",
+        &["router_id"],
+        &["router_id"],
+        false,
+    ),
+    (
+        "OS::Neutron::ExtraRoute",
+        "OS::Neutron::RouterInterface",
+        &["router_id"],
+        &["router", "router_id"],
+        false,
+    ),
+    (
+        "OS::Neutron::ExtraRouteSet",
+        "OS::Neutron::RouterInterface",
+        &["router"],
+        &["router", "router_id"],
+        false,
+    ),
     (
         "OS::Neutron::FloatingIP",
         "OS::Neutron::Router",
@@ -60,7 +103,13 @@ const WAITS: &[WaitRule] = &[
         &["network", "network_id"],
         false,
     ),
-    ("OS::Neutron::FloatingIP", "OS::Neutron::RouterInterface", &["port_id"], &["subnet", "subnet_id"], true),
+    (
+        "OS::Neutron::FloatingIP",
+        "OS::Neutron::RouterInterface",
+        &["port_id"],
+        &["subnet", "subnet_id"],
+        true,
+    ),
     (
         "OS::Neutron::FloatingIPAssociation",
         "OS::Neutron::RouterInterface",
@@ -75,7 +124,13 @@ const WAITS: &[WaitRule] = &[
         &["subnet", "subnet_id"],
         true,
     ),
-    ("OS::Neutron::Port", "OS::Neutron::Subnet", &["network", "network_id"], &["network", "network_id"], false),
+    (
+        "OS::Neutron::Port",
+        "OS::Neutron::Subnet",
+        &["network", "network_id"],
+        &["network", "network_id"],
+        false,
+    ),
     (
         "OS::Neutron::Router",
         "OS::Neutron::Subnet",
@@ -83,7 +138,13 @@ const WAITS: &[WaitRule] = &[
         &["network", "network_id"],
         false,
     ),
-    ("OS::Neutron::RouterGateway", "OS::Neutron::RouterInterface", &["router_id"], &["router", "router_id"], false),
+    (
+        "OS::Neutron::RouterGateway",
+        "OS::Neutron::RouterInterface",
+        &["router_id"],
+        &["router", "router_id"],
+        false,
+    ),
     (
         "OS::Neutron::RouterGateway",
         "OS::Neutron::Subnet",
@@ -108,10 +169,14 @@ const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova
 /// # Errors
 /// If the text is not in the form that decision Heat 10.6 describes.
 pub(crate) fn types(facts: &str) -> Result<Vec<Type>, String> {
-    let facts: Map<String, Json> = serde_json::from_str(facts).map_err(|error| error.to_string())?;
+    let facts: Map<String, Json> =
+        serde_json::from_str(facts).map_err(|error| error.to_string())?;
     let mut types = Vec::with_capacity(facts.len());
     for (name, fact) in &facts {
-        types.push((name.clone(), one(name, fact).map_err(|error| format!("{name}: {error}"))?));
+        types.push((
+            name.clone(),
+            one(name, fact).map_err(|error| format!("{name}: {error}"))?,
+        ));
     }
     types.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(types)
@@ -130,24 +195,37 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
         fields.insert(property.clone(), Json::Object(field));
     }
     for (_, path, meant) in OLD_NAMES.iter().filter(|(of, ..)| *of == name) {
-        let (list, old) = path.split_once('.').map_or((None, *path), |(list, old)| (Some(list), old));
+        let (list, old) = path
+            .split_once('.')
+            .map_or((None, *path), |(list, old)| (Some(list), old));
         let beside = match list {
             None => Some(&mut fields),
-            Some(list) => fields.get_mut(list).and_then(|list| list["items"]["fields"].as_object_mut()),
+            Some(list) => fields
+                .get_mut(list)
+                .and_then(|list| list["items"]["fields"].as_object_mut()),
         };
         let beside = beside.filter(|beside| beside.contains_key(*meant));
         let field = beside.and_then(|beside| beside.get_mut(old)?.as_object_mut());
-        field.ok_or(format!("there is no `{path}`"))?.insert("standsFor".into(), json!({"field": meant}));
+        field
+            .ok_or(format!("there is no `{path}`"))?
+            .insert("standsFor".into(), json!({"field": meant}));
     }
     let short = match name {
         "OS::Neutron::Router" => Some(("l3_agent_id", "l3_agent_ids", json!(["{value}"]))),
-        "OS::Heat::RandomString" => Some(("sequence", "character_classes", json!([{"class": "{value}", "min": 1}]))),
+        "OS::Heat::RandomString" => Some((
+            "sequence",
+            "character_classes",
+            json!([{"class": "{value}", "min": 1}]),
+        )),
         _ => None,
     };
     if let Some((old, meant, value)) = short {
         fields[old]["standsFor"] = json!({"field": meant, "value": value});
     }
-    if let Some(Json::Object(payload)) = fields.get_mut("payload").filter(|_| name == "OS::Barbican::Secret") {
+    if let Some(Json::Object(payload)) = fields
+        .get_mut("payload")
+        .filter(|_| name == "OS::Barbican::Secret")
+    {
         payload.insert("sensitive".into(), json!(true));
     }
     let mut attributes = Map::new();
@@ -157,12 +235,20 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
         attributes.insert(attribute.clone(), json!(holder));
     }
     attributes.insert("show".into(), json!("show"));
-    fields.entry("show").or_insert_with(|| json!({"kind": "any", "computed": true, "nullable": true, "value": null}));
-    let called_by = ID_FIELDS.iter().find(|(of, _)| *of == name).map_or("id", |(_, field)| *field);
+    fields.entry("show").or_insert_with(
+        || json!({"kind": "any", "computed": true, "nullable": true, "value": null}),
+    );
+    let called_by = ID_FIELDS
+        .iter()
+        .find(|(of, _)| *of == name)
+        .map_or("id", |(_, field)| *field);
     match fields.get_mut(called_by) {
         Some(Json::Object(field)) => mark_readable(field),
         _ => {
-            fields.insert(called_by.into(), json!({"kind": "string", "computed": true}));
+            fields.insert(
+                called_by.into(),
+                json!({"kind": "string", "computed": true}),
+            );
         }
     }
     let mut ty = Map::new();
@@ -221,19 +307,27 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
 
 fn docs(last: &str, service: Option<&str>) -> String {
     match service {
-        Some(service) => format!("A `{last}` of the service `{service}`, as OpenStack Heat describes it."),
+        Some(service) => {
+            format!("A `{last}` of the service `{service}`, as OpenStack Heat describes it.")
+        }
         None => format!("A `{last}`, as OpenStack Heat describes it."),
     }
 }
 
-/// The field that holds an attribute: the property of the same name if the kinds match, else a new field.
-fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Result<String, String> {
+/// The field that holds an attribute: the property of the same name if the kinds match, else a new
+/// field.
+fn attribute_field(
+    name: &str,
+    kind: &str,
+    fields: &mut Map<String, Json>,
+) -> Result<String, String> {
     let kind = match kind {
         "string" | "boolean" | "integer" | "any" | "map" => kind,
         "list" => "array",
         other => return Err(format!("`{other}` is no kind of an attribute")),
     };
-    let mut computed = json!({"kind": kind, "computed": true, "nullable": true, "changesOnUpdate": true});
+    let mut computed =
+        json!({"kind": kind, "computed": true, "nullable": true, "changesOnUpdate": true});
     for (of, inside) in [("array", "items"), ("map", "values")] {
         if kind == of {
             computed[inside] = json!({"kind": "any", "nullable": true});
@@ -272,8 +366,14 @@ fn mark_readable(field: &mut Map<String, Json>) {
     }
 }
 
-fn object<'f>(fact: &'f Json, key: &str) -> Result<impl Iterator<Item = (&'f String, &'f Json)>, String> {
-    fact.get(key).and_then(Json::as_object).map(Map::iter).ok_or_else(|| format!("`{key}` is no object"))
+fn object<'f>(
+    fact: &'f Json,
+    key: &str,
+) -> Result<impl Iterator<Item = (&'f String, &'f Json)>, String> {
+    fact.get(key)
+        .and_then(Json::as_object)
+        .map(Map::iter)
+        .ok_or_else(|| format!("`{key}` is no object"))
 }
 
 fn flag(schema: &Json, key: &str) -> bool {
@@ -293,7 +393,15 @@ fn standing(word: &Json) -> Result<Option<&'static str>, String> {
 /// Marks a text field as secret if its name says so.
 fn mark_secret(name: &str, field: &mut Map<String, Json>) {
     let plain = name.to_ascii_lowercase().replace('_', "");
-    let ends = ["password", "passphrase", "adminpass", "privatekey", "psk", "secretkey", "secretaccesskey"];
+    let ends = [
+        "password",
+        "passphrase",
+        "adminpass",
+        "privatekey",
+        "psk",
+        "secretkey",
+        "secretaccesskey",
+    ];
     if field.get("kind") == Some(&json!("string")) && ends.iter().any(|end| plain.ends_with(end)) {
         field.insert("sensitive".into(), json!(true));
     }
@@ -303,10 +411,16 @@ fn mark_secret(name: &str, field: &mut Map<String, Json>) {
 fn field(schema: &Json) -> Result<Map<String, Json>, String> {
     let mut field = Map::new();
     let anything = || json!({"kind": "any", "nullable": true});
-    let inner = schema.get("schema").and_then(Json::as_object).filter(|inner| !inner.is_empty());
+    let inner = schema
+        .get("schema")
+        .and_then(Json::as_object)
+        .filter(|inner| !inner.is_empty());
     let kind = match schema["type"].as_str().ok_or("a schema has a type")? {
         "list" => {
-            let item = inner.and_then(|inner| inner.get("*")).map(self::field).transpose()?;
+            let item = inner
+                .and_then(|inner| inner.get("*"))
+                .map(self::field)
+                .transpose()?;
             field.insert("items".into(), item.map_or_else(anything, Json::Object));
             "array"
         }
@@ -314,7 +428,8 @@ fn field(schema: &Json) -> Result<Map<String, Json>, String> {
             Some(inner) => {
                 let mut fields = Map::new();
                 for (name, schema) in inner {
-                    let mut inside = self::field(schema).map_err(|error| format!("{name}: {error}"))?;
+                    let mut inside =
+                        self::field(schema).map_err(|error| format!("{name}: {error}"))?;
                     mark_secret(name, &mut inside);
                     fields.insert(name.clone(), Json::Object(inside));
                 }
@@ -337,7 +452,12 @@ fn field(schema: &Json) -> Result<Map<String, Json>, String> {
         let default = fitted(default, &Json::Object(field.clone()));
         field.insert("default".into(), default);
     }
-    for constraint in schema.get("constraints").and_then(Json::as_array).into_iter().flatten() {
+    for constraint in schema
+        .get("constraints")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
         let parts = constraint.as_object().ok_or("a constraint is an object")?;
         for (word, limits) in parts {
             limited(&mut field, kind, word, limits)?;
@@ -353,7 +473,12 @@ fn field(schema: &Json) -> Result<Map<String, Json>, String> {
     Ok(field)
 }
 
-fn limited(field: &mut Map<String, Json>, kind: &str, word: &str, limits: &Json) -> Result<(), String> {
+fn limited(
+    field: &mut Map<String, Json>,
+    kind: &str,
+    word: &str,
+    limits: &Json,
+) -> Result<(), String> {
     match (word, kind) {
         ("range", "integer" | "float") => put(field, limits, ["min", "max"]),
         ("length", "string") => put(field, limits, ["minLength", "maxLength"]),
@@ -365,7 +490,11 @@ fn limited(field: &mut Map<String, Json>, kind: &str, word: &str, limits: &Json)
             field["items"]["allowed"] = limits.clone();
         }
         ("allowed_values", _) => {
-            let values = limits.as_array().into_iter().flatten().map(|value| of_kind(value, kind));
+            let values = limits
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|value| of_kind(value, kind));
             field.insert("allowed".into(), values.collect());
         }
         ("allowed_pattern", "string") => {
@@ -374,7 +503,10 @@ fn limited(field: &mut Map<String, Json>, kind: &str, word: &str, limits: &Json)
         }
         ("custom_constraint", _) => {
             let names = field.entry("custom").or_insert_with(|| json!([]));
-            names.as_array_mut().ok_or("names are a list")?.push(limits.clone());
+            names
+                .as_array_mut()
+                .ok_or("names are a list")?
+                .push(limits.clone());
         }
         _ => return Err(format!("`{word}` limits nothing of kind `{kind}`")),
     }
@@ -390,13 +522,16 @@ fn put(field: &mut Map<String, Json>, limits: &Json, names: [&str; 2]) {
     }
 }
 
-/// Converts a default or an allowed value to a kind. Heat converts such values only when it uses them.
+/// Converts a default or an allowed value to a kind. Heat converts such values only when it uses
+/// them.
 fn of_kind(value: &Json, kind: &str) -> Json {
     match (kind, value) {
         ("float", Json::Number(number)) => json!(number.as_f64()),
         ("boolean", Json::String(text)) => json!(text.eq_ignore_ascii_case("true")),
         ("array", Json::Object(entries)) if entries.is_empty() => json!([]),
-        ("integer", Json::String(text)) => text.parse::<i64>().map_or_else(|_| value.clone(), |number| json!(number)),
+        ("integer", Json::String(text)) => text
+            .parse::<i64>()
+            .map_or_else(|_| value.clone(), |number| json!(number)),
         ("string", Json::Number(_) | Json::Bool(_)) => json!(value.to_string()),
         _ => value.clone(),
     }
@@ -406,19 +541,30 @@ fn of_kind(value: &Json, kind: &str) -> Json {
 fn fitted(value: &Json, field: &Json) -> Json {
     let kind = field["kind"].as_str().unwrap_or_default();
     match (kind, of_kind(value, kind)) {
-        ("array", Json::Array(items)) => items.iter().map(|item| fitted(item, &field["items"])).collect(),
+        ("array", Json::Array(items)) => items
+            .iter()
+            .map(|item| fitted(item, &field["items"]))
+            .collect(),
         ("object", Json::Object(entries)) => {
-            let one = |(name, value): (&String, &Json)| (name.clone(), fitted(value, &field["fields"][name]));
+            let one = |(name, value): (&String, &Json)| {
+                (name.clone(), fitted(value, &field["fields"][name]))
+            };
             Json::Object(entries.iter().map(one).collect())
         }
         (_, value) => value,
     }
 }
 
-/// The output files with their types: the types of `OS::Heat`, which have a provider, and all others.
+/// The output files with their types: the types of `OS::Heat`, which have a provider, and all
+/// others.
 pub(crate) fn files(types: Vec<Type>) -> [(&'static str, Vec<Type>); 2] {
-    let (heat, others) = types.into_iter().partition(|(name, _)| name.starts_with("OS::Heat::"));
-    [("heat/described.bin", heat), ("openstack/catalog.bin", others)]
+    let (heat, others) = types
+        .into_iter()
+        .partition(|(name, _)| name.starts_with("OS::Heat::"));
+    [
+        ("heat/described.bin", heat),
+        ("openstack/catalog.bin", others),
+    ]
 }
 
 /// The types in compact form.
@@ -426,7 +572,9 @@ pub(crate) fn pack(types: &[Type]) -> Vec<u8> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut index = String::new();
     for (name, ty) in types {
-        let namespace = name.rsplit_once("::").map_or(name.as_str(), |(namespace, _)| namespace);
+        let namespace = name
+            .rsplit_once("::")
+            .map_or(name.as_str(), |(namespace, _)| namespace);
         let known = blocks.iter().position(|(known, _)| known == namespace);
         let number = known.unwrap_or_else(|| {
             blocks.push((namespace.to_owned(), String::new()));
@@ -439,14 +587,20 @@ pub(crate) fn pack(types: &[Type]) -> Vec<u8> {
     }
     let mut out = b"cyanost1".to_vec();
     let number = |out: &mut Vec<u8>, number: usize| {
-        out.extend(u32::try_from(number).expect("a catalogue is smaller than 4 GiB").to_le_bytes());
+        out.extend(
+            u32::try_from(number)
+                .expect("a catalogue is smaller than 4 GiB")
+                .to_le_bytes(),
+        );
     };
     number(&mut out, index.len());
     number(&mut out, blocks.len());
     out.extend(index.as_bytes());
     for (_, text) in blocks {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(text.as_bytes()).expect("memory takes whatever is written");
+        encoder
+            .write_all(text.as_bytes())
+            .expect("memory takes whatever is written");
         let packed = encoder.finish().expect("memory takes whatever is written");
         number(&mut out, packed.len());
         number(&mut out, text.len());

@@ -1,8 +1,12 @@
 //! Writes the OpenStack catalogue in its compact form; `cargo xtask catalog openstack` runs this.
 //!
-//! `openstack_catalog FACTS OUT` reads the interfaces of types in the file FACTS and writes `openstack/catalog.bin` and
-//! `heat/described.bin` into the folder OUT.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
+//! `openstack_catalog FACTS OUT` reads the interfaces of types in the file FACTS and writes
+//! `openstack/catalog.bin` and `heat/described.bin` into the folder OUT.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to a terminal is what this program is for"
+)]
 
 mod generate;
 
@@ -25,7 +29,8 @@ fn main() -> ExitCode {
 }
 
 fn run(facts: &Path, out: &Path) -> Result<(), String> {
-    let text = std::fs::read_to_string(facts).map_err(|error| format!("{}: {error}", facts.display()))?;
+    let text =
+        std::fs::read_to_string(facts).map_err(|error| format!("{}: {error}", facts.display()))?;
     let types = generate::types(&text)?;
     for (name, types) in generate::files(types) {
         let bytes = generate::pack(&types);

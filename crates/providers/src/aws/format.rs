@@ -1,11 +1,11 @@
 //! The compact form of a catalogue: many types in little space, each readable on its own.
 //!
-//! `CATALOG.md` in this folder describes every byte. Opening reads only the index. A block is unpacked when one of its
-//! types is first used. An invalid file gives [`MalformedCatalog`], never a panic, because all reads check their
-//! bounds.
+//! `CATALOG.md` in this folder describes every byte. Opening reads only the index. A block is
+//! unpacked when one of its types is first used. An invalid file gives [`MalformedCatalog`], never
+//! a panic, because all reads check their bounds.
 //!
-//! Not here: the conversion to types ([`types`](super::types)), and writing the form (the example `aws_catalog`, which
-//! `cargo xtask catalog aws` runs).
+//! Not here: the conversion to types ([`types`](super::types)), and writing the form (the example
+//! `aws_catalog`, which `cargo xtask catalog aws` runs).
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -48,7 +48,8 @@ pub mod kind {
     pub const UNION: u64 = 8;
 }
 
-/// Marks of a shape: bits of its first number, from the fifth on. Values follow for the marks from `ALLOWED` on.
+/// Marks of a shape: bits of its first number, from the fifth on. Values follow for the marks from
+/// `ALLOWED` on.
 pub mod mark {
     /// Null is allowed.
     pub const NULLABLE: u64 = 1 << 4;
@@ -152,7 +153,13 @@ impl Packed {
         if end > bytes.len() || std::str::from_utf8(&bytes[HEAD..names_at + names]).is_err() {
             return Err(MalformedCatalog);
         }
-        Ok(Packed { types, blocks, about: HEAD..names_at, names: names_at..names_at + names, bytes })
+        Ok(Packed {
+            types,
+            blocks,
+            about: HEAD..names_at,
+            names: names_at..names_at + names,
+            bytes,
+        })
     }
 
     /// The origin of the facts: the package, its version, and the date of the facts.
@@ -182,7 +189,9 @@ impl Packed {
 
     /// The name of the type at a position of the index; empty if there is none.
     pub fn name(&self, at: usize) -> &str {
-        let Some(row) = self.type_row(at) else { return "" };
+        let Some(row) = self.type_row(at) else {
+            return "";
+        };
         let start = self.names.start + u32_at(row, 0).unwrap_or_default();
         self.text(start..start + u16_at(row, 4))
     }
@@ -192,7 +201,11 @@ impl Packed {
         let row = self.type_row(at)?;
         let position = u16_at(row, 8);
         let listed = usize::from(LISTED);
-        Some(TypeEntry { block: u16_at(row, 6), position: position & !listed, is_listed: position & listed != 0 })
+        Some(TypeEntry {
+            block: u16_at(row, 6),
+            position: position & !listed,
+            is_listed: position & listed != 0,
+        })
     }
 
     /// The position in the index of the type with this name, in lower case and without hyphens.
@@ -200,7 +213,12 @@ impl Packed {
         let (mut low, mut high) = (0, self.types);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.name(middle).bytes().filter(|byte| *byte != b'-').cmp(plain.bytes()) {
+            match self
+                .name(middle)
+                .bytes()
+                .filter(|byte| *byte != b'-')
+                .cmp(plain.bytes())
+            {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return Some(middle),
@@ -221,10 +239,15 @@ impl Packed {
             return Err(MalformedCatalog);
         }
         let start = self.names.end + self.types * TYPE_ROW + self.blocks * BLOCK_ROW + offset;
-        let packed = self.bytes.get(start..start + packed).ok_or(MalformedCatalog)?;
+        let packed = self
+            .bytes
+            .get(start..start + packed)
+            .ok_or(MalformedCatalog)?;
         let mut bytes = Vec::with_capacity(unpacked);
         // Reads one byte more than expected, so that a block with a wrong length is detected.
-        let read = flate2::read::DeflateDecoder::new(packed).take(unpacked as u64 + 1).read_to_end(&mut bytes);
+        let read = flate2::read::DeflateDecoder::new(packed)
+            .take(unpacked as u64 + 1)
+            .read_to_end(&mut bytes);
         if read.is_err() || bytes.len() != unpacked {
             return Err(MalformedCatalog);
         }
@@ -237,7 +260,10 @@ impl Packed {
     }
 
     fn text(&self, range: Range<usize>) -> &str {
-        self.bytes.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.bytes
+            .get(range)
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .unwrap_or_default()
     }
 }
 
@@ -247,7 +273,10 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..at + 2).and_then(|bytes| bytes.try_into().ok()).map_or(0, |bytes| u16::from_le_bytes(bytes) as usize)
+    bytes
+        .get(at..at + 2)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map_or(0, |bytes| u16::from_le_bytes(bytes) as usize)
 }
 
 /// An unpacked block: texts, shapes, types.
@@ -330,8 +359,8 @@ pub struct PackedType<'b> {
     pub abilities: u64,
     /// The field that identifies the resource as a whole.
     pub id_field: Option<&'b str>,
-    /// The paths that together identify a resource, in CloudFormation's names, with `/` as separator: `RestApiId`,
-    /// `Device/DeviceName`.
+    /// The paths that together identify a resource, in CloudFormation's names, with `/` as
+    /// separator: `RestApiId`, `Device/DeviceName`.
     pub identifier: Vec<&'b str>,
 }
 
@@ -341,9 +370,17 @@ impl UnpackedBlock {
     /// # Errors
     /// [`MalformedCatalog`] if a part is out of bounds.
     pub fn open(bytes: Vec<u8>) -> Result<UnpackedBlock, MalformedCatalog> {
-        let mut block = UnpackedBlock { texts: Vec::new(), shapes: Vec::new(), types: Vec::new(), bytes };
+        let mut block = UnpackedBlock {
+            texts: Vec::new(),
+            shapes: Vec::new(),
+            types: Vec::new(),
+            bytes,
+        };
         let (texts, shapes, types) = {
-            let mut reader = ByteReader { bytes: &block.bytes, at: 0 };
+            let mut reader = ByteReader {
+                bytes: &block.bytes,
+                at: 0,
+            };
             let count = reader.count()?;
             let mut lengths = Vec::with_capacity(count);
             for _ in 0..count {
@@ -379,12 +416,22 @@ impl UnpackedBlock {
         let shape = self.shape_number(reader.count()?)?;
         let abilities = reader.number()?;
         let id_field = reader.number()?;
-        let id_field = if id_field == 0 { None } else { Some(self.text(id_field as usize - 1)?) };
+        let id_field = if id_field == 0 {
+            None
+        } else {
+            Some(self.text(id_field as usize - 1)?)
+        };
         let mut identifier = Vec::new();
         for _ in 0..reader.count()? {
             identifier.push(self.text(reader.count()?)?);
         }
-        Ok(PackedType { original, shape, abilities, id_field, identifier })
+        Ok(PackedType {
+            original,
+            shape,
+            abilities,
+            id_field,
+            identifier,
+        })
     }
 
     /// The shape with a number.
@@ -398,12 +445,30 @@ impl UnpackedBlock {
                 allowed.push(self.text(reader.count()?)?);
             }
         }
-        let mut text = |mark: u64| if has(mark) { self.text(reader.count()?).map(Some) } else { Ok(None) };
+        let mut text = |mark: u64| {
+            if has(mark) {
+                self.text(reader.count()?).map(Some)
+            } else {
+                Ok(None)
+            }
+        };
         let range = (text(mark::MIN)?, text(mark::MAX)?);
-        let mut number = |mark: u64| if has(mark) { reader.number().map(Some) } else { Ok(None) };
+        let mut number = |mark: u64| {
+            if has(mark) {
+                reader.number().map(Some)
+            } else {
+                Ok(None)
+            }
+        };
         let length = (number(mark::MIN_LENGTH)?, number(mark::MAX_LENGTH)?);
         let items = (number(mark::MIN_ITEMS)?, number(mark::MAX_ITEMS)?);
-        let mut text = |mark: u64| if has(mark) { self.text(reader.count()?).map(Some) } else { Ok(None) };
+        let mut text = |mark: u64| {
+            if has(mark) {
+                self.text(reader.count()?).map(Some)
+            } else {
+                Ok(None)
+            }
+        };
         let pattern = text(mark::PATTERN)?;
         let keyed_by = text(mark::KEYED_BY)?;
         let kind = match head & 0xf {
@@ -432,30 +497,61 @@ impl UnpackedBlock {
             _ => return Err(MalformedCatalog),
         };
         let marks = head & (mark::NULLABLE | mark::SET);
-        Ok(FieldShape { kind, marks, allowed, range, length, items, pattern, keyed_by })
+        Ok(FieldShape {
+            kind,
+            marks,
+            allowed,
+            range,
+            length,
+            items,
+            pattern,
+            keyed_by,
+        })
     }
 
-    fn member<'b>(&'b self, reader: &mut ByteReader<'b>) -> Result<StructureMember<'b>, MalformedCatalog> {
+    fn member<'b>(
+        &'b self,
+        reader: &mut ByteReader<'b>,
+    ) -> Result<StructureMember<'b>, MalformedCatalog> {
         let name = reader.count()?;
         let original = self.text(name >> 1)?;
-        let name = if name & 1 == 1 { Cow::Borrowed(self.text(reader.count()?)?) } else { usual_name(original) };
+        let name = if name & 1 == 1 {
+            Cow::Borrowed(self.text(reader.count()?)?)
+        } else {
+            usual_name(original)
+        };
         let shape = reader.count()?;
         let flags = if shape & 1 == 1 { reader.number()? } else { 0 };
-        Ok(StructureMember { name, original, flags, shape: self.shape_number(shape >> 1)? })
+        Ok(StructureMember {
+            name,
+            original,
+            flags,
+            shape: self.shape_number(shape >> 1)?,
+        })
     }
 
     fn reader(&self, starts: &[u32], number: usize) -> Result<ByteReader<'_>, MalformedCatalog> {
         let at = *starts.get(number).ok_or(MalformedCatalog)? as usize;
-        Ok(ByteReader { bytes: &self.bytes, at })
+        Ok(ByteReader {
+            bytes: &self.bytes,
+            at,
+        })
     }
 
     fn shape_number(&self, number: usize) -> Result<usize, MalformedCatalog> {
-        if number < self.shapes.len() { Ok(number) } else { Err(MalformedCatalog) }
+        if number < self.shapes.len() {
+            Ok(number)
+        } else {
+            Err(MalformedCatalog)
+        }
     }
 
     fn text(&self, number: usize) -> Result<&str, MalformedCatalog> {
         let range = self.texts.get(number).ok_or(MalformedCatalog)?;
-        let bytes = self.bytes.get(range.start as usize..range.end as usize).ok_or(MalformedCatalog)?;
+        let bytes = self
+            .bytes
+            .get(range.start as usize..range.end as usize)
+            .ok_or(MalformedCatalog)?;
         std::str::from_utf8(bytes).map_err(|_| MalformedCatalog)
     }
 }
@@ -478,7 +574,8 @@ struct ByteReader<'b> {
 }
 
 impl<'b> ByteReader<'b> {
-    /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more bytes follow.
+    /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more bytes
+    /// follow.
     fn number(&mut self) -> Result<u64, MalformedCatalog> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -492,16 +589,23 @@ impl<'b> ByteReader<'b> {
         Err(MalformedCatalog)
     }
 
-    /// Reads a count or a position. Refuses numbers above the number of bytes, so that a wrong count does not allocate
-    /// memory.
+    /// Reads a count or a position. Refuses numbers above the number of bytes, so that a wrong
+    /// count does not allocate memory.
     fn count(&mut self) -> Result<usize, MalformedCatalog> {
         let number = self.number()? as usize;
         // Numbers of shapes and texts carry an additional bit.
-        if number <= 2 * self.bytes.len() + 1 { Ok(number) } else { Err(MalformedCatalog) }
+        if number <= 2 * self.bytes.len() + 1 {
+            Ok(number)
+        } else {
+            Err(MalformedCatalog)
+        }
     }
 
     fn skip(&mut self, length: usize) -> Result<&'b [u8], MalformedCatalog> {
-        let bytes = self.bytes.get(self.at..self.at + length).ok_or(MalformedCatalog)?;
+        let bytes = self
+            .bytes
+            .get(self.at..self.at + length)
+            .ok_or(MalformedCatalog)?;
         self.at += length;
         Ok(bytes)
     }

@@ -1,7 +1,9 @@
-//! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type by type.
+//! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type
+//! by type.
 //!
-//! `cargo xtask catalog aws` generates `catalog.bin` from CloudFormation's resource schemas. `CATALOG.md` describes the
-//! form of the file and the rules of names. Opening the file is cheap; only types that a document names are unpacked.
+//! `cargo xtask catalog aws` generates `catalog.bin` from CloudFormation's resource schemas.
+//! `CATALOG.md` describes the form of the file and the rules of names. Opening the file is cheap;
+//! only types that a document names are unpacked.
 //!
 //! Not here: a provider. Nothing in this folder uses the network.
 
@@ -28,7 +30,10 @@ static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = provider::read_catalog(include_str!("catalog.json"));
     let own = own.expect("the catalogue of `aws` is part of the program");
-    Arc::new(Catalog { source: Some(TYPES.clone()), ..own })
+    Arc::new(Catalog {
+        source: Some(TYPES.clone()),
+        ..own
+    })
 });
 
 /// The catalogue.

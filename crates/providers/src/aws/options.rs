@@ -1,7 +1,7 @@
 //! Variable types with options of AWS: regions, and instance sizes.
 //!
-//! `options.txt` is generated with the catalogue: the name of a type, its options on the next lines, an empty line.
-//! Labels equal values.
+//! `options.txt` is generated with the catalogue: the name of a type, its options on the next
+//! lines, an empty line. Labels equal values.
 
 use std::sync::Arc;
 
@@ -12,7 +12,9 @@ const OPTIONS: &str = include_str!("options.txt");
 
 /// The types: name and unparsed options.
 fn types() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OPTIONS.split("\n\n").filter_map(|part| part.trim().split_once('\n'))
+    OPTIONS
+        .split("\n\n")
+        .filter_map(|part| part.trim().split_once('\n'))
 }
 
 /// The names of all types.
@@ -26,7 +28,11 @@ pub(super) fn variable_type(name: &str) -> Option<Arc<CustomType>> {
     let (name, options) = types().find(|(name, _)| provider::plain_name(name) == plain)?;
     let option = |label: &str| {
         let label: Name = label.into();
-        OptionOf { value: Value::Text(label.clone()), label, docs: "".into() }
+        OptionOf {
+            value: Value::Text(label.clone()),
+            label,
+            docs: "".into(),
+        }
     };
     Some(Arc::new(CustomType {
         name: name.into(),

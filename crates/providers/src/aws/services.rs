@@ -1,7 +1,8 @@
-//! Aliases of AWS services and types: product names, names of the command line tool, names in the specification.
+//! Aliases of AWS services and types: product names, names of the command line tool, names in the
+//! specification.
 //!
-//! Names are in plain form: lower case, without hyphens. The catalogue tries the result of the table in order. A name
-//! of the catalogue itself takes precedence over an alias.
+//! Names are in plain form: lower case, without hyphens. The catalogue tries the result of the
+//! table in order. A name of the catalogue itself takes precedence over an alias.
 //!
 //! Not here: names that differ from the catalogue's only in case and hyphens.
 
@@ -45,7 +46,10 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("elb", &["elasticloadbalancing", "elasticloadbalancingv2"]),
     ("elbv2", &["elasticloadbalancingv2"]),
     ("es", &["elasticsearch"]),
-    ("eventbridge", &["events", "eventschemas", "scheduler", "pipes"]),
+    (
+        "eventbridge",
+        &["events", "eventschemas", "scheduler", "pipes"],
+    ),
     ("eventbridgepipes", &["pipes"]),
     ("eventbridgescheduler", &["scheduler"]),
     ("eventbridgeschemas", &["eventschemas"]),
@@ -95,17 +99,26 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("waf2", &["wafv2"]),
 ];
 
-/// Aliases of types that do not follow from an alias of their service. The examples of the specification use the first
-/// entries.
+/// Aliases of types that do not follow from an alias of their service. The examples of the
+/// specification use the first entries.
 const TYPES: &[(&str, &str)] = &[
     ("aws/vpc", "aws/ec2/vpc"),
     ("aws/apigateway/httpapi", "aws/apigatewayv2/api"),
     ("aws/apigateway/websocketapi", "aws/apigatewayv2/api"),
     ("aws/cloudwatch/loggroup", "aws/logs/loggroup"),
-    ("aws/ec2/autoscalinggroup", "aws/autoscaling/autoscalinggroup"),
+    (
+        "aws/ec2/autoscalinggroup",
+        "aws/autoscaling/autoscalinggroup",
+    ),
     ("aws/ec2/elasticip", "aws/ec2/eip"),
-    ("aws/ec2/loadbalancer", "aws/elasticloadbalancingv2/loadbalancer"),
-    ("aws/ec2/targetgroup", "aws/elasticloadbalancingv2/targetgroup"),
+    (
+        "aws/ec2/loadbalancer",
+        "aws/elasticloadbalancingv2/loadbalancer",
+    ),
+    (
+        "aws/ec2/targetgroup",
+        "aws/elasticloadbalancingv2/targetgroup",
+    ),
     ("aws/eventbridge/schedule", "aws/scheduler/schedule"),
     ("aws/lambda/layer", "aws/lambda/layerversion"),
     ("aws/rds/cluster", "aws/rds/dbcluster"),
@@ -117,19 +130,33 @@ const TYPES: &[(&str, &str)] = &[
 
 /// Candidates for a plain name that the catalogue does not have, the most likely first.
 pub fn others(plain: &str) -> impl Iterator<Item = String> {
-    let whole = TYPES.iter().find(|(other, _)| *other == plain).map(|(_, name)| (*name).to_owned());
+    let whole = TYPES
+        .iter()
+        .find(|(other, _)| *other == plain)
+        .map(|(_, name)| (*name).to_owned());
     let mut parts = plain.splitn(3, '/');
-    let (namespace, service, rest) =
-        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (namespace, service, rest) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
     let services = SERVICES
         .iter()
         .find(|(other, _)| *other == service && !rest.is_empty())
         .map_or(&[] as &[&str], |(_, services)| services);
     // The alias of a type may contain the alias of its service.
-    let named: Vec<String> = services.iter().map(|service| format!("{namespace}/{service}/{rest}")).collect();
+    let named: Vec<String> = services
+        .iter()
+        .map(|service| format!("{namespace}/{service}/{rest}"))
+        .collect();
     let types: Vec<String> = named
         .iter()
-        .filter_map(|name| TYPES.iter().find(|(other, _)| other == name).map(|(_, name)| (*name).to_owned()))
+        .filter_map(|name| {
+            TYPES
+                .iter()
+                .find(|(other, _)| other == name)
+                .map(|(_, name)| (*name).to_owned())
+        })
         .collect();
     whole.into_iter().chain(named).chain(types)
 }
@@ -150,16 +177,33 @@ mod tests {
 
     #[test]
     fn the_tables_are_in_order_and_plain() {
-        assert!(SERVICES.windows(2).all(|pair| pair[0].0 < pair[1].0), "each once, by name");
+        assert!(
+            SERVICES.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "each once, by name"
+        );
         let plain = |name: &str| name == provider::plain_name(name);
-        assert!(SERVICES.iter().all(|(other, names)| plain(other) && names.iter().all(|name| plain(name))));
-        assert!(TYPES.iter().all(|(other, name)| plain(other) && plain(name)));
+        assert!(
+            SERVICES
+                .iter()
+                .all(|(other, names)| plain(other) && names.iter().all(|name| plain(name)))
+        );
+        assert!(
+            TYPES
+                .iter()
+                .all(|(other, name)| plain(other) && plain(name))
+        );
     }
 
     #[test]
     fn a_name_of_a_service_may_mean_several() {
         let names: Vec<String> = others("aws/elb/targetgroup").collect();
-        assert_eq!(names, ["aws/elasticloadbalancing/targetgroup", "aws/elasticloadbalancingv2/targetgroup"]);
+        assert_eq!(
+            names,
+            [
+                "aws/elasticloadbalancing/targetgroup",
+                "aws/elasticloadbalancingv2/targetgroup"
+            ]
+        );
         assert_eq!(others("aws/vpc").collect::<Vec<_>>(), ["aws/ec2/vpc"]);
         assert_eq!(others("aws/nothing/here").count(), 0);
     }

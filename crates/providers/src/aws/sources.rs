@@ -1,7 +1,7 @@
 //! AWS types as data sources: every type that can be listed can be searched.
 //!
-//! A candidate has the fields of the resource. Its filters are the fields with scalars or lists of scalars, and its
-//! tags as a map. No filter is pushed down, because there is no provider yet.
+//! A candidate has the fields of the resource. Its filters are the fields with scalars or lists of
+//! scalars, and its tags as a map. No filter is pushed down, because there is no provider yet.
 
 use std::sync::Arc;
 
@@ -18,7 +18,14 @@ pub(super) fn data_source_type(ty: &ResourceType) -> DataSourceType {
             continue;
         }
         if let Some(ty) = filter(field).filter(|_| !field.sensitive) {
-            filters.insert(name.clone(), FilterField { ty, push_down: Vec::new(), docs: "".into() });
+            filters.insert(
+                name.clone(),
+                FilterField {
+                    ty,
+                    push_down: Vec::new(),
+                    docs: "".into(),
+                },
+            );
         }
         let found = Field {
             sensitive: field.sensitive,
@@ -36,7 +43,10 @@ pub(super) fn data_source_type(ty: &ResourceType) -> DataSourceType {
         filters,
         exclusive: Vec::new(),
         required: Vec::new(),
-        schema: Arc::new(Schema { fields, open: false }),
+        schema: Arc::new(Schema {
+            fields,
+            open: false,
+        }),
         annotations: Vec::new(),
         rows: Vec::new(),
         acts: false,

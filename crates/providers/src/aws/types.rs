@@ -1,18 +1,21 @@
 //! Resource types of the compact catalogue, each built on first use and cached.
 //!
-//! A recursive field, such as a statement inside a statement, accepts anything at its inner occurrence. The provider
-//! checks deeper levels.
+//! A recursive field, such as a statement inside a statement, accepts anything at its inner
+//! occurrence. The provider checks deeper levels.
 //!
 //! Not here: the bytes ([`format`](super::format)), aliases ([`services`](super::services)).
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value};
+use blueprint::{
+    Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value,
+};
 use provider::{Attributes, Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
 use super::format::{
-    FieldShape, MalformedCatalog, Packed, PackedType, ShapeKind, TypeEntry, UnpackedBlock, ability, flag, mark,
+    FieldShape, MalformedCatalog, Packed, PackedType, ShapeKind, TypeEntry, UnpackedBlock, ability,
+    flag, mark,
 };
 use super::{options, services, sources};
 
@@ -39,25 +42,36 @@ impl PackedTypes {
         &self.packed
     }
 
-    /// The position in the index of the type with a name: its own name in any spelling of case and hyphens, or an
-    /// alias.
+    /// The position in the index of the type with a name: its own name in any spelling of case and
+    /// hyphens, or an alias.
     pub fn find(&self, name: &str) -> Option<usize> {
         let plain = provider::plain_name(name);
-        self.packed.find(&plain).or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))
+        self.packed
+            .find(&plain)
+            .or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))
     }
 
     /// The block of the type at a position of the index, and its position in the block.
     pub(super) fn block_of(&self, at: usize) -> Option<(&UnpackedBlock, usize)> {
-        let TypeEntry { block, position, .. } = self.packed.entry(at)?;
-        let block = self.blocks.get(block)?.get_or_init(|| self.packed.block(block).ok()).as_ref()?;
+        let TypeEntry {
+            block, position, ..
+        } = self.packed.entry(at)?;
+        let block = self
+            .blocks
+            .get(block)?
+            .get_or_init(|| self.packed.block(block).ok())
+            .as_ref()?;
         Some((block, position))
     }
 
-    /// The type at a position of the index. `None` if the position has no type, or if the file is damaged.
+    /// The type at a position of the index. `None` if the position has no type, or if the file is
+    /// damaged.
     pub fn type_at(&self, at: usize) -> Option<Arc<ResourceType>> {
         let made = self.made.get(at)?.get_or_init(|| {
             let (block, position) = self.block_of(at)?;
-            resource_type(self.packed.name(at), block, position).ok().map(Arc::new)
+            resource_type(self.packed.name(at), block, position)
+                .ok()
+                .map(Arc::new)
         });
         made.clone()
     }
@@ -75,12 +89,17 @@ impl TypeSource for PackedTypes {
     fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
         let at = self.find(name)?;
         self.packed.entry(at).filter(|entry| entry.is_listed)?;
-        self.type_at(at).map(|ty| Arc::new(sources::data_source_type(&ty)))
+        self.type_at(at)
+            .map(|ty| Arc::new(sources::data_source_type(&ty)))
     }
 
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         let is_listed = |at: &usize| self.packed.entry(*at).is_some_and(|entry| entry.is_listed);
-        Box::new((0..self.packed.len()).filter(is_listed).map(|at| self.packed.name(at)))
+        Box::new(
+            (0..self.packed.len())
+                .filter(is_listed)
+                .map(|at| self.packed.name(at)),
+        )
     }
 
     fn variable_type(&self, name: &str) -> Option<Arc<CustomType>> {
@@ -92,11 +111,29 @@ impl TypeSource for PackedTypes {
     }
 }
 
-fn resource_type(name: &str, block: &UnpackedBlock, position: usize) -> Result<ResourceType, MalformedCatalog> {
-    let PackedType { original, shape, abilities, id_field, .. } = block.ty(position)?;
-    let mut making = TypeBuilder { block, shapes: vec![ConversionState::New; block.shapes()], names: HashMap::new() };
-    let Kind::Object(schema) = making.shape(shape)?.kind else { return Err(MalformedCatalog) };
-    let id_field = id_field.map(|field| making.name(field)).filter(|field| schema.fields.contains_key(field));
+fn resource_type(
+    name: &str,
+    block: &UnpackedBlock,
+    position: usize,
+) -> Result<ResourceType, MalformedCatalog> {
+    let PackedType {
+        original,
+        shape,
+        abilities,
+        id_field,
+        ..
+    } = block.ty(position)?;
+    let mut making = TypeBuilder {
+        block,
+        shapes: vec![ConversionState::New; block.shapes()],
+        names: HashMap::new(),
+    };
+    let Kind::Object(schema) = making.shape(shape)?.kind else {
+        return Err(MalformedCatalog);
+    };
+    let id_field = id_field
+        .map(|field| making.name(field))
+        .filter(|field| schema.fields.contains_key(field));
     let reads = abilities & ability::READ != 0;
     Ok(ResourceType {
         name: name.into(),
@@ -111,7 +148,11 @@ fn resource_type(name: &str, block: &UnpackedBlock, position: usize) -> Result<R
         needs_stable: Vec::new(),
         rejects: Vec::new(),
         annotations: Vec::new(),
-        capabilities: Capabilities { reads, imports: reads, ..Capabilities::default() },
+        capabilities: Capabilities {
+            reads,
+            imports: reads,
+            ..Capabilities::default()
+        },
         schema_version: 0,
         attributes: Attributes::Fields,
         update_policy: None,
@@ -141,7 +182,10 @@ struct TypeBuilder<'b> {
 
 impl<'b> TypeBuilder<'b> {
     fn name(&mut self, text: &'b str) -> Name {
-        self.names.entry(text).or_insert_with(|| text.into()).clone()
+        self.names
+            .entry(text)
+            .or_insert_with(|| text.into())
+            .clone()
     }
 
     /// A field with this shape, without marks of its own.
@@ -151,7 +195,16 @@ impl<'b> TypeBuilder<'b> {
             ConversionState::Begun => return Ok(Field::of(Kind::Any)),
             ConversionState::New => self.shapes[number] = ConversionState::Begun,
         }
-        let FieldShape { kind, marks, allowed, range, length, items, pattern, keyed_by } = self.block.shape(number)?;
+        let FieldShape {
+            kind,
+            marks,
+            allowed,
+            range,
+            length,
+            items,
+            pattern,
+            keyed_by,
+        } = self.block.shape(number)?;
         let kind = match kind {
             ShapeKind::Any => Kind::Any,
             ShapeKind::String => Kind::String,
@@ -161,17 +214,23 @@ impl<'b> TypeBuilder<'b> {
             ShapeKind::Array(item) => Kind::Array(Arc::new(self.shape(item)?)),
             ShapeKind::Map(value) => Kind::Map(Arc::new(self.shape(value)?)),
             ShapeKind::Object(members) => {
-                let mut fields = IndexMap::with_capacity_and_hasher(members.len(), Default::default());
+                let mut fields =
+                    IndexMap::with_capacity_and_hasher(members.len(), Default::default());
                 for member in members {
                     let mut field = self.shape(member.shape)?;
                     flagged(&mut field, member.flags);
                     fields.insert(member.name.as_ref().into(), field);
                 }
-                Kind::Object(Arc::new(Schema { fields, open: false }))
+                Kind::Object(Arc::new(Schema {
+                    fields,
+                    open: false,
+                }))
             }
             ShapeKind::Union(branches) => {
-                let branches: Result<Vec<Field>, MalformedCatalog> =
-                    branches.into_iter().map(|branch| self.shape(branch)).collect();
+                let branches: Result<Vec<Field>, MalformedCatalog> = branches
+                    .into_iter()
+                    .map(|branch| self.shape(branch))
+                    .collect();
                 Kind::Union(Arc::new(branches?))
             }
         };
@@ -180,7 +239,10 @@ impl<'b> TypeBuilder<'b> {
             nullable: marks & mark::NULLABLE != 0,
             set: marks & mark::SET != 0,
             keyed_by: keyed_by.map(|key| self.name(key)),
-            allowed: allowed.into_iter().map(|text| self.allowed(&kind, text)).collect::<Result<_, _>>()?,
+            allowed: allowed
+                .into_iter()
+                .map(|text| self.allowed(&kind, text))
+                .collect::<Result<_, _>>()?,
             constraint: Constraint {
                 min: float(range.0),
                 max: float(range.1),

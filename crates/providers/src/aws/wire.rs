@@ -1,7 +1,7 @@
 //! Translates between the field names of documents and those of CloudFormation.
 //!
-//! The translation uses the compact form, so nesting has no limit. Names outside the catalogue, such as the content of
-//! policies, stay unchanged.
+//! The translation uses the compact form, so nesting has no limit. Names outside the catalogue,
+//! such as the content of policies, stay unchanged.
 
 use blueprint::{Name, Value};
 
@@ -24,10 +24,14 @@ impl PackedTypes {
         Some(block.ty(position).ok()?.original)
     }
 
-    /// The paths that together identify a resource of this type, in CloudFormation's names, with `/` as separator.
+    /// The paths that together identify a resource of this type, in CloudFormation's names, with
+    /// `/` as separator.
     pub fn identifier(&self, name: &str) -> Vec<&str> {
         let found = self.find(name).and_then(|at| self.block_of(at));
-        found.and_then(|(block, position)| block.ty(position).ok()).map(|ty| ty.identifier).unwrap_or_default()
+        found
+            .and_then(|(block, position)| block.ty(position).ok())
+            .map(|ty| ty.identifier)
+            .unwrap_or_default()
     }
 
     /// Translates the fields of a resource to CloudFormation's names.
@@ -42,8 +46,12 @@ impl PackedTypes {
 
     fn renamed(&self, name: &str, fields: &Value, wanted: Spelling) -> Value {
         let found = self.find(name).and_then(|at| self.block_of(at));
-        let shape = found.and_then(|(block, position)| Some((block, block.ty(position).ok()?.shape)));
-        shape.map_or_else(|| fields.clone(), |(block, shape)| renamed(block, shape, fields, wanted))
+        let shape =
+            found.and_then(|(block, position)| Some((block, block.ty(position).ok()?.shape)));
+        shape.map_or_else(
+            || fields.clone(),
+            |(block, shape)| renamed(block, shape, fields, wanted),
+        )
     }
 }
 
@@ -53,33 +61,54 @@ fn renamed(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling)
         Value::Map(_) | Value::List(_) | Value::Set(_) => {}
         plain => return plain.clone(),
     }
-    let Ok(known) = block.shape(shape) else { return value.clone() };
+    let Ok(known) = block.shape(shape) else {
+        return value.clone();
+    };
     match (known.kind, value) {
-        (ShapeKind::Array(item), Value::List(items)) => {
-            Value::list(items.iter().map(|value| renamed(block, item, value, wanted)).collect::<Vec<_>>())
+        (ShapeKind::Array(item), Value::List(items)) => Value::list(
+            items
+                .iter()
+                .map(|value| renamed(block, item, value, wanted))
+                .collect::<Vec<_>>(),
+        ),
+        (ShapeKind::Array(item), Value::Set(items)) => Value::Set(
+            items
+                .iter()
+                .map(|value| renamed(block, item, value, wanted))
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+        (ShapeKind::Map(inside), Value::Map(entries)) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), renamed(block, inside, value, wanted))),
+        ),
+        (ShapeKind::Object(members), Value::Map(entries)) => {
+            Value::map(entries.iter().map(|(key, value)| {
+                let member = members.iter().find(|member| match wanted {
+                    Spelling::Original => member.name == key.as_ref(),
+                    Spelling::Ours => member.original == key.as_ref(),
+                });
+                let Some(member) = member else {
+                    return (key.clone(), value.clone());
+                };
+                let name: Name = match wanted {
+                    Spelling::Original => member.original.into(),
+                    Spelling::Ours => member.name.as_ref().into(),
+                };
+                (name, renamed(block, member.shape, value, wanted))
+            }))
         }
-        (ShapeKind::Array(item), Value::Set(items)) => {
-            Value::Set(items.iter().map(|value| renamed(block, item, value, wanted)).collect::<Vec<_>>().into())
-        }
-        (ShapeKind::Map(inside), Value::Map(entries)) => {
-            Value::map(entries.iter().map(|(key, value)| (key.clone(), renamed(block, inside, value, wanted))))
-        }
-        (ShapeKind::Object(members), Value::Map(entries)) => Value::map(entries.iter().map(|(key, value)| {
-            let member = members.iter().find(|member| match wanted {
-                Spelling::Original => member.name == key.as_ref(),
-                Spelling::Ours => member.original == key.as_ref(),
-            });
-            let Some(member) = member else { return (key.clone(), value.clone()) };
-            let name: Name = match wanted {
-                Spelling::Original => member.original.into(),
-                Spelling::Ours => member.name.as_ref().into(),
-            };
-            (name, renamed(block, member.shape, value, wanted))
-        })),
         // The branch with the most matching names; the first one on a tie.
         (ShapeKind::Union(branches), value) => {
-            let best = branches.iter().rev().max_by_key(|branch| fit(block, **branch, value, wanted));
-            best.map_or_else(|| value.clone(), |branch| renamed(block, *branch, value, wanted))
+            let best = branches
+                .iter()
+                .rev()
+                .max_by_key(|branch| fit(block, **branch, value, wanted));
+            best.map_or_else(
+                || value.clone(),
+                |branch| renamed(block, *branch, value, wanted),
+            )
         }
         _ => value.clone(),
     }
@@ -97,7 +126,8 @@ fn fit(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling) -> 
             };
             1 + entries.keys().filter(|key| knows(key)).count()
         }
-        (Ok(ShapeKind::Map(_)), Value::Map(_)) | (Ok(ShapeKind::Array(_)), Value::List(_) | Value::Set(_)) => 1,
+        (Ok(ShapeKind::Map(_)), Value::Map(_))
+        | (Ok(ShapeKind::Array(_)), Value::List(_) | Value::Set(_)) => 1,
         _ => 0,
     }
 }

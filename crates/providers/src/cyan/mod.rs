@@ -1,19 +1,21 @@
-//! The provider `cyan`: further configurations of providers, as resources. They exist only in the state.
+//! The provider `cyan`: further configurations of providers, as resources. They exist only in the
+//! state.
 //!
-//! Not here: the meaning of the settings (the provider of the namespace), the choice of a session for a resource
-//! (`run`).
+//! Not here: the meaning of the settings (the provider of the namespace), the choice of a session
+//! for a resource (`run`).
 
 use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, Observed, Operation,
-    Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind,
+    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
 };
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `cyan` is part of the program"),
+        provider::read_catalog(include_str!("catalog.json"))
+            .expect("the catalogue of `cyan` is part of the program"),
     )
 });
 
@@ -30,7 +32,10 @@ impl Provider for CyanProvider {
         &CATALOG
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -43,16 +48,29 @@ impl Session for CyanProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else {
+                return Ok(ReadOutcome::Absent);
+            };
             let fields = request.outputs.clone();
-            Ok(ReadOutcome::Present(Observed { id: id.into(), fields, ..Observed::default() }))
+            Ok(ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields,
+                ..Observed::default()
+            }))
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if call.cancel.is_cancelled() {
-                return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was recorded"));
+                return Err(ProviderError::new(
+                    ErrorKind::Cancelled,
+                    "cancelled before anything was recorded",
+                ));
             }
             if request.operation == Operation::Delete {
                 return Ok(Applied::deleted());

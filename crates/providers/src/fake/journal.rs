@@ -35,19 +35,23 @@ impl EventLog {
         }
     }
 
-    /// Calls by operation and address, such as `create r`, with their number, including failed tries.
+    /// Calls by operation and address, such as `create r`, with their number, including failed
+    /// tries.
     pub fn calls(&self) -> BTreeMap<String, u32> {
         let mut calls = BTreeMap::new();
         for event in &self.events {
             if let LoggedEvent::Began(operation, address) = event {
-                *calls.entry(format!("{} {address}", operation.word())).or_insert(0) += 1;
+                *calls
+                    .entry(format!("{} {address}", operation.word()))
+                    .or_insert(0) += 1;
             }
         }
         calls
     }
 
-    /// Whether the first event, such as `create a` or `ready a`, ended before the second began. `None` if one of them
-    /// did not occur. Only successful calls count, and of several calls the last one.
+    /// Whether the first event, such as `create a` or `ready a`, ended before the second began.
+    /// `None` if one of them did not occur. Only successful calls count, and of several calls the
+    /// last one.
     pub fn before(&self, first: &str, second: &str) -> Option<bool> {
         Some(self.ended(first)? < self.began(second)?)
     }

@@ -1,10 +1,10 @@
-//! A simulated cloud: a provider that follows a catalogue and manages resources in memory. The simulation is stricter
-//! than a real cloud and has scripted faults. Its own catalogue is the namespace `test`; with the catalogue of another
-//! provider it stands in for that provider.
+//! A simulated cloud: a provider that follows a catalogue and manages resources in memory. The
+//! simulation is stricter than a real cloud and has scripted faults. Its own catalogue is the
+//! namespace `test`; with the catalogue of another provider it stands in for that provider.
 //!
-//! All answers follow from the calls: ids and computed values are derived from a hash of instance, address and the
-//! number of resources created there. The simulation uses no clock besides the runtime's timer, for calls with a
-//! configured duration.
+//! All answers follow from the calls: ids and computed values are derived from a hash of instance,
+//! address and the number of resources created there. The simulation uses no clock besides the
+//! runtime's timer, for calls with a configured duration.
 //!
 //! Not here: any effect of the resources.
 
@@ -30,9 +30,10 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, Direction,
-    ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed, Operation, PlanRequest, Planned, Provider,
-    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session, Transform, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, Direction, ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed,
+    Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    Ready, ResourceType, Session, Transform, configured,
 };
 
 pub use self::journal::{EventLog, LoggedEvent};
@@ -53,8 +54,13 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 });
 
 static WHOLE: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let mut catalog = provider::read_catalog(TEXT).expect("the catalogue of `test` is part of the program");
-    catalog.resource_types.values_mut().map(Arc::make_mut).for_each(finish);
+    let mut catalog =
+        provider::read_catalog(TEXT).expect("the catalogue of `test` is part of the program");
+    catalog
+        .resource_types
+        .values_mut()
+        .map(Arc::make_mut)
+        .for_each(finish);
     Arc::new(catalog)
 });
 
@@ -85,26 +91,40 @@ pub struct FakeOptions {
     pub world: Option<SharedCloud>,
     /// The scripted faults.
     pub faults: Vec<ScriptedFault>,
-    /// The real provider, which answers function calls and runs transforms, because both are pure. `None` if there is
-    /// none.
+    /// The real provider, which answers function calls and runs transforms, because both are pure.
+    /// `None` if there is none.
     pub functions: Option<Arc<dyn Provider>>,
     /// Disables the [`EventLog`].
     pub disable_event_log: bool,
-    /// Called when a scripted crash ends the process. The crashed call never returns, so its future must be dropped.
+    /// Called when a scripted crash ends the process. The crashed call never returns, so its future
+    /// must be dropped.
     pub on_crash: Option<OnCrash>,
 }
 
 /// A simulated provider.
 pub fn provider(options: FakeOptions) -> FakeProvider {
     let catalog = options.catalog.unwrap_or_else(catalog);
-    let ready = catalog.resource_types.values().flat_map(|found| found.needs_stable.iter().cloned());
-    let late = ready.chain(catalog.source.iter().flat_map(|source| source.needed_stable())).collect();
+    let ready = catalog
+        .resource_types
+        .values()
+        .flat_map(|found| found.needs_stable.iter().cloned());
+    let late = ready
+        .chain(
+            catalog
+                .source
+                .iter()
+                .flat_map(|source| source.needed_stable()),
+        )
+        .collect();
     FakeProvider {
         late,
         catalog,
         world: options.world.unwrap_or_default(),
         script: Mutex::new(Script::new(options.faults)),
-        journal: Mutex::new(EventLog { is_off: options.disable_event_log, ..EventLog::default() }),
+        journal: Mutex::new(EventLog {
+            is_off: options.disable_event_log,
+            ..EventLog::default()
+        }),
         fit: Fit::new(),
         functions: options.functions,
         functions_session: tokio::sync::OnceCell::new(),
@@ -129,7 +149,8 @@ pub struct FakeProvider {
     crashed: AtomicBool,
 }
 
-/// Locks a mutex, and ignores a panic of another holder: the data is consistent between any two statements.
+/// Locks a mutex, and ignores a panic of another holder: the data is consistent between any two
+/// statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -180,15 +201,27 @@ impl FakeProvider {
         let fault = lock(&self.script).take_fault(operation, &address);
         match fault {
             Some(FaultKind::Transient) => {
-                return Err(ProviderError::new(ErrorKind::Transient, "the simulated cloud is busy"));
+                return Err(ProviderError::new(
+                    ErrorKind::Transient,
+                    "the simulated cloud is busy",
+                ));
             }
             Some(FaultKind::Throttled) => {
-                return Err(ProviderError::new(ErrorKind::Throttled, "the simulated cloud has had too many calls"));
+                return Err(ProviderError::new(
+                    ErrorKind::Throttled,
+                    "the simulated cloud has had too many calls",
+                ));
             }
             Some(FaultKind::Permanent) => {
-                return Err(ProviderError::new(ErrorKind::Permanent, "the simulated cloud refuses"));
+                return Err(ProviderError::new(
+                    ErrorKind::Permanent,
+                    "the simulated cloud refuses",
+                ));
             }
-            Some(FaultKind::Crash { when: When::Before, untraceable }) => {
+            Some(FaultKind::Crash {
+                when: When::Before,
+                untraceable,
+            }) => {
                 if untraceable {
                     lock(&self.world).forget_outcome(&place);
                 }
@@ -196,7 +229,9 @@ impl FakeProvider {
             }
             _ => {}
         }
-        let mut applied = self.work(call, &request, &resource_type, &address, &place).await?;
+        let mut applied = self
+            .work(call, &request, &resource_type, &address, &place)
+            .await?;
         match fault {
             Some(FaultKind::Crash { untraceable, .. }) => {
                 if untraceable {
@@ -205,12 +240,26 @@ impl FakeProvider {
                 return Err(self.crash().await);
             }
             Some(FaultKind::Partial) => {
-                let error = ProviderError::new(ErrorKind::Permanent, "the simulated cloud stopped half-way");
-                return Err(ProviderError { partial: Some(Box::new(applied)).filter(|it| !it.id.is_empty()), ..error });
+                let error = ProviderError::new(
+                    ErrorKind::Permanent,
+                    "the simulated cloud stopped half-way",
+                );
+                return Err(ProviderError {
+                    partial: Some(Box::new(applied)).filter(|it| !it.id.is_empty()),
+                    ..error
+                });
             }
-            Some(FaultKind::Lost) => return Err(ProviderError::new(ErrorKind::Transient, "the answer was lost")),
+            Some(FaultKind::Lost) => {
+                return Err(ProviderError::new(
+                    ErrorKind::Transient,
+                    "the answer was lost",
+                ));
+            }
             Some(FaultKind::Unsure) => {
-                return Err(ProviderError::new(ErrorKind::OutcomeUnknown, "the connection broke during the call"));
+                return Err(ProviderError::new(
+                    ErrorKind::OutcomeUnknown,
+                    "the connection broke during the call",
+                ));
             }
             Some(FaultKind::Answer { set, drop }) => {
                 let mut fields = applied.fields.as_map().cloned().unwrap_or_default();
@@ -239,7 +288,9 @@ impl FakeProvider {
     ) -> Result<Applied, ProviderError> {
         if request.operation == Operation::Delete {
             if let Some(id) = request.id {
-                lock(&self.world).delete(resource_type, id).map_err(refused)?;
+                lock(&self.world)
+                    .delete(resource_type, id)
+                    .map_err(refused)?;
             }
             return Ok(Applied::ready("", Value::Null));
         }
@@ -252,33 +303,58 @@ impl FakeProvider {
             None => Some(0),
         };
         let stable = unsettled == Some(0) && !self.late.contains(resource_type.name.name());
-        let wish = DesiredObject { token: &call.token, sent: &desired, secrets, unsettled };
+        let wish = DesiredObject {
+            token: &call.token,
+            sent: &desired,
+            secrets,
+            unsettled,
+        };
         let mut world = lock(&self.world);
         let object = if request.operation == Operation::Create {
             world.create(resource_type, place, wish).map_err(refused)?
         } else {
             let Some(id) = request.id else {
-                return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
+                return Err(ProviderError::new(
+                    ErrorKind::NotFound,
+                    "an update needs the id of what it changes",
+                ));
             };
             world.restore_secrets(
                 resource_type,
                 id,
-                RecordedValues { sent: request.prior_inputs, fields: request.prior },
+                RecordedValues {
+                    sent: request.prior_inputs,
+                    fields: request.prior,
+                },
             );
-            let object = world.object(id).filter(|object| object.type_name == resource_type.name);
+            let object = world
+                .object(id)
+                .filter(|object| object.type_name == resource_type.name);
             let object = object.ok_or_else(|| refused(OperationRefusal::NotFound))?;
-            if let Some(path) = values::immutable_change(&resource_type.schema, &object.fields, &desired) {
-                let message = format!("`{path}` cannot be changed in place: the resource must be replaced");
+            if let Some(path) =
+                values::immutable_change(&resource_type.schema, &object.fields, &desired)
+            {
+                let message =
+                    format!("`{path}` cannot be changed in place: the resource must be replaced");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
-            world.update(resource_type, id, place, wish).map_err(refused)?
+            world
+                .update(resource_type, id, place, wish)
+                .map_err(refused)?
         };
         let ready = if stable { Ready::Yes } else { Ready::Pending };
-        Ok(Applied { ready, ..Applied::ready(object.id, object.fields) })
+        Ok(Applied {
+            ready,
+            ..Applied::ready(object.id, object.fields)
+        })
     }
 
     /// The session of the real provider, whose functions are called.
-    async fn functions_of(&self, behind: &Arc<dyn Provider>, call: &Call) -> Result<&Arc<dyn Session>, ProviderError> {
+    async fn functions_of(
+        &self,
+        behind: &Arc<dyn Provider>,
+        call: &Call,
+    ) -> Result<&Arc<dyn Session>, ProviderError> {
         let with = || Configuration {
             name: self.catalog.namespaces.first().cloned().unwrap_or_default(),
             settings: call.settings.clone(),
@@ -287,49 +363,75 @@ impl FakeProvider {
             root: call.root.clone(),
             log: call.progress.clone(),
         };
-        let configure = || async { behind.clone().configure(with()).await.map(|configured| configured.session) };
+        let configure = || async {
+            behind
+                .clone()
+                .configure(with())
+                .await
+                .map(|configured| configured.session)
+        };
         self.functions_session.get_or_try_init(configure).await
     }
 
-    /// Refuses a spec that does not match the catalogue exactly, or that contains a value that the catalogue rejects.
+    /// Refuses a spec that does not match the catalogue exactly, or that contains a value that the
+    /// catalogue rejects.
     fn accepted(&self, resource_type: &ResourceType, desired: &Value) -> Result<(), ProviderError> {
-        if let Some(misfit) = self.fit.fields(desired, &resource_type.schema, Direction::Sent) {
-            let message =
-                if misfit.path.is_empty() { misfit.message } else { format!("`{}` {}", misfit.path, misfit.message) };
+        if let Some(misfit) = self
+            .fit
+            .fields(desired, &resource_type.schema, Direction::Sent)
+        {
+            let message = if misfit.path.is_empty() {
+                misfit.message
+            } else {
+                format!("`{}` {}", misfit.path, misfit.message)
+            };
             return Err(ProviderError::new(ErrorKind::Document, message).at(misfit.path));
         }
         match rejected(resource_type, desired).next() {
-            Some((field, message)) => Err(ProviderError::new(ErrorKind::Document, message).at(field)),
+            Some((field, message)) => {
+                Err(ProviderError::new(ErrorKind::Document, message).at(field))
+            }
             None => Ok(()),
         }
     }
 }
 
 /// The values of a spec that the catalogue rejects: field and message.
-fn rejected<'a>(resource_type: &'a ResourceType, spec: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn rejected<'a>(
+    resource_type: &'a ResourceType,
+    spec: &'a Value,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
     resource_type
         .rejects
         .iter()
-        .filter(|rejection| spec.get(&rejection.field).is_some_and(|value| *value.unmarked() == rejection.equals))
+        .filter(|rejection| {
+            spec.get(&rejection.field)
+                .is_some_and(|value| *value.unmarked() == rejection.equals)
+        })
         .map(|rejection| (rejection.field.as_ref(), rejection.message.as_ref()))
 }
 
 fn not_cancelled(call: &Call) -> Result<(), ProviderError> {
     if call.cancel.is_cancelled() {
-        return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+        return Err(ProviderError::new(
+            ErrorKind::Cancelled,
+            "the call was cancelled",
+        ));
     }
     Ok(())
 }
 
 fn refused(refusal: OperationRefusal) -> ProviderError {
     match refusal {
-        OperationRefusal::Taken { field } => {
-            ProviderError::new(ErrorKind::Conflict, format!("another object has this `{field}` already"))
-                .at(field.to_string())
-        }
-        OperationRefusal::NotFound => {
-            ProviderError::new(ErrorKind::NotFound, "the object does not exist in the simulated cloud")
-        }
+        OperationRefusal::Taken { field } => ProviderError::new(
+            ErrorKind::Conflict,
+            format!("another object has this `{field}` already"),
+        )
+        .at(field.to_string()),
+        OperationRefusal::NotFound => ProviderError::new(
+            ErrorKind::NotFound,
+            "the object does not exist in the simulated cloud",
+        ),
         OperationRefusal::Unwritable(error) => ProviderError::new(
             ErrorKind::Permanent,
             format!("the simulated cloud cannot be written to its file: {error}"),
@@ -337,9 +439,16 @@ fn refused(refusal: OperationRefusal) -> ProviderError {
     }
 }
 
-/// Waits for the duration in the field `delayMs`. After a cancellation or the deadline the call does nothing.
+/// Waits for the duration in the field `delayMs`. After a cancellation or the deadline the call
+/// does nothing.
 async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
-    let Some(delay) = desired.get("delayMs").and_then(Value::as_int).filter(|delay| *delay > 0) else { return Ok(()) };
+    let Some(delay) = desired
+        .get("delayMs")
+        .and_then(Value::as_int)
+        .filter(|delay| *delay > 0)
+    else {
+        return Ok(());
+    };
     let delay = Duration::from_millis(delay.unsigned_abs());
     let late = call.deadline.is_some_and(|deadline| deadline < delay);
     let pause = call.deadline.map_or(delay, |deadline| deadline.min(delay));
@@ -385,7 +494,10 @@ impl Provider for FakeProvider {
         }
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -407,7 +519,11 @@ impl Session for FakeProvider {
         })
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
@@ -428,7 +544,10 @@ impl Session for FakeProvider {
             if world.is_outcome_unknown(place) {
                 return Ok(ReadOutcome::Unknown);
             }
-            let known = RecordedValues { sent: request.inputs, fields: request.outputs };
+            let known = RecordedValues {
+                sent: request.inputs,
+                fields: request.outputs,
+            };
             let object = match (request.id, request.token) {
                 (Some(id), _) => world.read(&resource_type, id, known, place),
                 (None, Some(token)) => {
@@ -439,20 +558,26 @@ impl Session for FakeProvider {
                 }
                 (None, None) => None,
             };
-            Ok(match object.filter(|object| object.type_name == resource_type.name) {
-                Some(object) => ReadOutcome::Present(Observed {
-                    id: object.id.clone(),
-                    fields: object.fields.clone(),
-                    private: Value::Null,
-                    expired: None,
-                    ..Observed::default()
-                }),
-                None => ReadOutcome::Absent,
-            })
+            Ok(
+                match object.filter(|object| object.type_name == resource_type.name) {
+                    Some(object) => ReadOutcome::Present(Observed {
+                        id: object.id.clone(),
+                        fields: object.fields.clone(),
+                        private: Value::Null,
+                        expired: None,
+                        ..Observed::default()
+                    }),
+                    None => ReadOutcome::Absent,
+                },
+            )
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(self.act(call, request))
     }
 
@@ -466,9 +591,13 @@ impl Session for FakeProvider {
             let mut world = lock(&self.world);
             let id = match (request.id, request.token) {
                 (Some(id), _) => Some(Name::from(id)),
-                (None, token) => token.and_then(|token| world.by_token(token)).map(|object| object.id.clone()),
+                (None, token) => token
+                    .and_then(|token| world.by_token(token))
+                    .map(|object| object.id.clone()),
             };
-            let id = id.filter(|id| world.object(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotFound))?;
+            let id = id
+                .filter(|id| world.object(id).is_some())
+                .ok_or_else(|| refused(OperationRefusal::NotFound))?;
             if !world.poll_ready(&id) {
                 return Ok(Readiness::NotYet);
             }
@@ -477,28 +606,55 @@ impl Session for FakeProvider {
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             match self.catalog.data_source_type(request.type_name) {
-                Some(data_source_type) => Ok(data::fetch(&data_source_type, request.filters, &self.fit)),
+                Some(data_source_type) => {
+                    Ok(data::fetch(&data_source_type, request.filters, &self.fit))
+                }
                 None => {
-                    let message = format!("there is no data source `{}` in the simulated cloud", request.type_name);
+                    let message = format!(
+                        "there is no data source `{}` in the simulated cloud",
+                        request.type_name
+                    );
                     Err(ProviderError::new(ErrorKind::Document, message))
                 }
             }
         })
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let offers = |behind: &&Arc<dyn Provider>| {
-                behind.catalog().functions.iter().any(|known| known.name.as_ref() == request.function)
+                behind
+                    .catalog()
+                    .functions
+                    .iter()
+                    .any(|known| known.name.as_ref() == request.function)
             };
             match self.functions.as_ref().filter(offers) {
-                Some(behind) => self.functions_of(behind, call).await?.invoke(call, request).await,
-                None => data::call(&self.catalog, request.function, request.arguments, &self.fit),
+                Some(behind) => {
+                    self.functions_of(behind, call)
+                        .await?
+                        .invoke(call, request)
+                        .await
+                }
+                None => data::call(
+                    &self.catalog,
+                    request.function,
+                    request.arguments,
+                    &self.fit,
+                ),
             }
         })
     }

@@ -16,9 +16,13 @@ pub struct FakeObject {
     /// The resource type.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// The instance and address that the object belongs to, as `INSTANCE/ADDRESS`. Empty if it was created from
-    /// outside.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
+    /// The instance and address that the object belongs to, as `INSTANCE/ADDRESS`. Empty if it was
+    /// created from outside.
+    #[serde(
+        default,
+        deserialize_with = "blueprint::wire::name",
+        skip_serializing_if = "is_empty"
+    )]
     pub place: Name,
     /// All fields, as a map.
     pub fields: Value,
@@ -28,10 +32,18 @@ pub struct FakeObject {
     /// The number of creates and updates: 1 after the create.
     pub(super) updates: i64,
     /// The token of the create.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "blueprint::wire::name",
+        skip_serializing_if = "is_empty"
+    )]
     pub(super) token: Name,
     /// The token of the last update.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "blueprint::wire::name",
+        skip_serializing_if = "is_empty"
+    )]
     pub(super) update_token: Name,
     /// The paths of secrets in the fields. The secrets are not written to the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -62,9 +74,14 @@ impl FakeObject {
         &self.token
     }
 
-    /// Restores the secrets that the file does not contain. Values derived from secrets are computed again, or taken
-    /// from the values that the caller knows.
-    pub(super) fn restore_secrets(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
+    /// Restores the secrets that the file does not contain. Values derived from secrets are
+    /// computed again, or taken from the values that the caller knows.
+    pub(super) fn restore_secrets(
+        &mut self,
+        resource_type: &ResourceType,
+        known: RecordedValues<'_>,
+        fit: &Fit,
+    ) {
         if !secret_mask::has_placeholder(&self.fields, &self.secrets) {
             return;
         }
@@ -73,9 +90,19 @@ impl FakeObject {
             let sent = known.sent.revealed();
             let secrets = SentSecrets::of(known.sent);
             let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
-            let facts = ValueFacts { id: &self.id, updates: self.updates, ..facts };
+            let facts = ValueFacts {
+                id: &self.id,
+                updates: self.updates,
+                ..facts
+            };
             let id_field = resource_type.id_field.as_ref();
-            let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
+            let made = values::complete(
+                &resource_type.schema,
+                id_field,
+                &sent,
+                Some(&self.fields),
+                &facts,
+            );
             let made = secret_mask::unmask(&self.fields, &self.secrets, &made);
             self.fields = secret_mask::unmask(&made, &self.secrets, known.fields);
         }
@@ -83,7 +110,10 @@ impl FakeObject {
 
     /// A copy without secrets, for the file.
     pub(super) fn masked(&self) -> Box<FakeObject> {
-        Box::new(FakeObject { fields: secret_mask::mask(&self.fields, &self.secrets), ..self.clone() })
+        Box::new(FakeObject {
+            fields: secret_mask::mask(&self.fields, &self.secrets),
+            ..self.clone()
+        })
     }
 }
 
@@ -110,5 +140,13 @@ pub(super) fn facts_of<'a>(
 ) -> ValueFacts<'a> {
     let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
     let name = name.filter(|name| !secrets.occur_in(name));
-    ValueFacts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
+    ValueFacts {
+        hash,
+        id: "",
+        updates: 1,
+        type_name: &resource_type.name,
+        sent,
+        name,
+        fit,
+    }
 }

@@ -9,8 +9,8 @@ use super::seed::Seed;
 /// Maximum number of visited parts of the pattern.
 const MOST: usize = 10_000;
 
-/// A text that matches the pattern. `more` is the number of additional repetitions of optional and open-ended parts.
-/// `None` if the pattern is invalid, or if the text is too long.
+/// A text that matches the pattern. `more` is the number of additional repetitions of optional and
+/// open-ended parts. `None` if the pattern is invalid, or if the text is too long.
 pub(super) fn text(pattern: &str, more: u32, seed: &mut Seed) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut text = String::new();
@@ -39,7 +39,11 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut Str
         }
         HirKind::Alternation(branches) => {
             // The first branch is tried first; others are drawn if the text does not fit.
-            let at = if more < 2 { 0 } else { seed.below(branches.len() as u64) as usize };
+            let at = if more < 2 {
+                0
+            } else {
+                seed.below(branches.len() as u64) as usize
+            };
             write(branches.get(at)?, more, seed, left, text)?;
         }
     }
@@ -49,8 +53,16 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut Str
 /// A character of a class. Lower-case letters and digits are preferred.
 fn pick(class: &Class, seed: &mut Seed) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
-        Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
-        Class::Bytes(class) => class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect(),
+        Class::Unicode(class) => class
+            .ranges()
+            .iter()
+            .map(|range| (range.start(), range.end()))
+            .collect(),
+        Class::Bytes(class) => class
+            .ranges()
+            .iter()
+            .map(|range| (range.start().into(), range.end().into()))
+            .collect(),
     };
     for (first, last) in [('a', 'z'), ('0', '9'), ('A', 'Z'), ('!', '~')] {
         let within: Vec<char> = ranges
@@ -62,7 +74,9 @@ fn pick(class: &Class, seed: &mut Seed) -> Option<char> {
             })
             .collect();
         if !within.is_empty() {
-            return within.get(seed.below(within.len() as u64) as usize).copied();
+            return within
+                .get(seed.below(within.len() as u64) as usize)
+                .copied();
         }
     }
     ranges.first().map(|(from, _)| *from)
@@ -87,7 +101,10 @@ mod tests {
             for more in 0..4 {
                 let text = text(pattern, more, &mut Seed::new(pattern)).unwrap();
                 assert!(regex.is_match(&text), "{pattern} does not find {text:?}");
-                assert_eq!(Some(&text), super::text(pattern, more, &mut Seed::new(pattern)).as_ref());
+                assert_eq!(
+                    Some(&text),
+                    super::text(pattern, more, &mut Seed::new(pattern)).as_ref()
+                );
             }
         }
     }

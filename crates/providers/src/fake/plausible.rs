@@ -1,13 +1,13 @@
-//! Plausible values for fields without a template, from kind, name, limits and pattern of the field, so that a
-//! simulation looks real. All values are derived from the hash of a resource.
+//! Plausible values for fields without a template, from kind, name, limits and pattern of the
+//! field, so that a simulation looks real. All values are derived from the hash of a resource.
 //!
 //! ````text
 //! aws/lambda/function  functionArn   arn:aws:lambda:eu-west-1:123456789012:function:orders
 //! shop/rack            rackId        rack-3f2a9c1d
 //! ````
 //!
-//! Not here: values with a template in the catalogue (`values.rs`). There is no code for single providers: the form of
-//! an ARN, a URL or a time is derived from names.
+//! Not here: values with a template in the catalogue (`values.rs`). There is no code for single
+//! providers: the form of an ARN, a URL or a time is derived from names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,19 +42,35 @@ pub(super) struct ValueOwner<'a> {
     pub(super) fit: &'a Fit,
 }
 
-/// The name of a resource in the document: its field `name`, or `functionName` of a function, or the first field that
-/// ends in `name`.
-pub(super) fn own_name<'a>(type_name: &TypeId, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
-    let last = type_name.last_part().replace(['-', '_'], "").to_ascii_lowercase();
-    let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
-    let names =
-        schema.fields.iter().filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
+/// The name of a resource in the document: its field `name`, or `functionName` of a function, or
+/// the first field that ends in `name`.
+pub(super) fn own_name<'a>(
+    type_name: &TypeId,
+    schema: &Schema,
+    sent: &'a Value,
+) -> Option<&'a str> {
+    let last = type_name
+        .last_part()
+        .replace(['-', '_'], "")
+        .to_ascii_lowercase();
+    let text = |name: &str| {
+        sent.get(name)
+            .and_then(Value::as_text)
+            .filter(|text| !text.is_empty())
+    };
+    let names = schema
+        .fields
+        .iter()
+        .filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
     let rank = |name: &str| match name.to_ascii_lowercase() {
         lower if lower == "name" => 0,
         lower if lower == format!("{last}name") => 1,
         _ => 2,
     };
-    names.filter_map(|(name, _)| Some((rank(name), text(name)?))).min_by_key(|(rank, _)| *rank).map(|(_, text)| text)
+    names
+        .filter_map(|(name, _)| Some((rank(name), text(name)?)))
+        .min_by_key(|(rank, _)| *rank)
+        .map(|(_, text)| text)
 }
 
 impl ValueOwner<'_> {
@@ -74,12 +90,19 @@ impl ValueOwner<'_> {
     }
 
     fn at_depth(&self, path: &str, name: &str, field: &Field, depth: u32) -> Value {
-        if let Some(value) = field.default.as_ref().filter(|value| !value.is_null()).or(field.allowed.first()) {
+        if let Some(value) = field
+            .default
+            .as_ref()
+            .filter(|value| !value.is_null())
+            .or(field.allowed.first())
+        {
             return value.clone();
         }
         let mut seed = Seed::new(&format!("{}/{path}", self.hash));
         match &field.kind {
-            Kind::Any if words(name).last().is_some_and(|word| word == "json") => Value::Map(Arc::default()),
+            Kind::Any if words(name).last().is_some_and(|word| word == "json") => {
+                Value::Map(Arc::default())
+            }
             Kind::Any => Value::text(self.plain(path, name)),
             Kind::String => self.text(path, name, field, &mut seed),
             Kind::Integer => Value::Int(integer(name, field, &mut seed)),
@@ -95,10 +118,14 @@ impl ValueOwner<'_> {
                 // Limits the memory that a catalogue can require.
                 let least = limits.min_items.unwrap_or(0).min(1000);
                 let usual = if depth < DEPTH { 2 } else { 0 };
-                let count = limits.max_items.map_or(usual, |most| usual.min(most)).max(least);
+                let count = limits
+                    .max_items
+                    .map_or(usual, |most| usual.min(most))
+                    .max(least);
                 let mut items: Vec<Value> = Vec::new();
                 for at in 0..count {
-                    let item = self.at_depth(&format!("{path}-{at}"), singular(name), item, depth + 1);
+                    let item =
+                        self.at_depth(&format!("{path}-{at}"), singular(name), item, depth + 1);
                     if !field.set && field.keyed_by.is_none() || !items.contains(&item) {
                         items.push(item);
                     }
@@ -111,21 +138,29 @@ impl ValueOwner<'_> {
                 self.at_depth(&format!("{path}.key"), singular(name), inside, depth + 1),
             )]),
             Kind::Object(schema) => Value::Map(Arc::new(self.object(path, schema, depth))),
-            Kind::Union(branches) => {
-                branches.first().map_or(Value::Null, |branch| self.at_depth(path, name, branch, depth))
-            }
+            Kind::Union(branches) => branches.first().map_or(Value::Null, |branch| {
+                self.at_depth(path, name, branch, depth)
+            }),
         }
     }
 
     fn object(&self, path: &str, schema: &Schema, depth: u32) -> Map {
-        let fields = schema.fields.iter().filter(|(_, field)| depth < DEPTH || field.required || field.computed);
+        let fields = schema
+            .fields
+            .iter()
+            .filter(|(_, field)| depth < DEPTH || field.required || field.computed);
         fields
-            .map(|(name, field)| (name.clone(), self.at_depth(&format!("{path}.{name}"), name, field, depth + 1)))
+            .map(|(name, field)| {
+                (
+                    name.clone(),
+                    self.at_depth(&format!("{path}.{name}"), name, field, depth + 1),
+                )
+            })
             .collect()
     }
 
-    /// Generates a text for a field: by its name, or by its pattern if that text does not match. The text is within all
-    /// limits, if such a text can be generated.
+    /// Generates a text for a field: by its name, or by its pattern if that text does not match.
+    /// The text is within all limits, if such a text can be generated.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
         let by_name = self.by_name(path, name, field.sensitive, seed);
@@ -135,9 +170,13 @@ impl ValueOwner<'_> {
         if fits(&first) {
             return first;
         }
-        let Some(pattern) = &limits.pattern else { return first };
+        let Some(pattern) = &limits.pattern else {
+            return first;
+        };
         let more = (0..12).chain([16, 24, 32, 48, 64, 128, 256, 1000]);
-        let mut drawn = more.filter_map(|more| pattern::text(pattern, more, seed)).map(Value::text);
+        let mut drawn = more
+            .filter_map(|more| pattern::text(pattern, more, seed))
+            .map(Value::text);
         drawn.find(fits).unwrap_or(first)
     }
 
@@ -145,7 +184,11 @@ impl ValueOwner<'_> {
     fn by_name(&self, path: &str, name: &str, is_secret: bool, seed: &mut Seed) -> String {
         let words = words(name);
         let last = words.last().map_or("", String::as_str);
-        let before = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
+        let before = words
+            .len()
+            .checked_sub(2)
+            .and_then(|at| words.get(at))
+            .map_or("", String::as_str);
         let is_any = |wanted: &[&str]| wanted.contains(&last);
         match last {
             "arn" => self.arn(&words, seed),
@@ -156,16 +199,24 @@ impl ValueOwner<'_> {
             "name" if ["domain", "dns", "host"].contains(&before) => self.host(path),
             "name" if words.len() == 1 || self.is_own(&words[..words.len() - 1]) => self.named(),
             "url" if before == "base64" => base64(seed, 16),
-            _ if is_any(&["url", "uri", "href", "endpoint", "website"]) => format!("https://{}", self.host(path)),
-            _ if is_any(&["host", "hostname", "domain", "fqdn", "dns", "address"]) => match before {
-                "ip" => ip(&words, seed),
-                "email" | "mail" => format!("{}@example.com", self.named()),
-                _ => self.host(path),
-            },
+            _ if is_any(&["url", "uri", "href", "endpoint", "website"]) => {
+                format!("https://{}", self.host(path))
+            }
+            _ if is_any(&["host", "hostname", "domain", "fqdn", "dns", "address"]) => {
+                match before {
+                    "ip" => ip(&words, seed),
+                    "email" | "mail" => format!("{}@example.com", self.named()),
+                    _ => self.host(path),
+                }
+            }
             _ if is_any(&["ip", "ipv4"]) => ip(&words, seed),
             "ipv6" => format!("2001:db8::{:x}", seed.below(0xffff)),
-            _ if words.iter().any(|word| word == "ipv6") => format!("2001:db8:{:x}::/56", seed.below(0xffff)),
-            _ if is_any(&["cidr"]) || last == "block" && before == "cidr" => format!("10.{}.0.0/16", seed.below(256)),
+            _ if words.iter().any(|word| word == "ipv6") => {
+                format!("2001:db8:{:x}::/56", seed.below(0xffff))
+            }
+            _ if is_any(&["cidr"]) || last == "block" && before == "cidr" => {
+                format!("10.{}.0.0/16", seed.below(256))
+            }
             "email" => format!("{}@example.com", self.named()),
             _ if is_any(&[
                 "time",
@@ -199,10 +250,15 @@ impl ValueOwner<'_> {
                     empty if empty.is_empty() => "CERTIFICATE".into(),
                     label => label,
                 };
-                format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", base64(seed, 48))
+                format!(
+                    "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
+                    base64(seed, 48)
+                )
             }
             "openssh" => format!("ssh-ed25519 {}", base64(seed, 48)),
-            _ if is_any(&["password", "secret", "token", "passphrase"]) => base64(seed, 18).replace(['+', '/'], "x"),
+            _ if is_any(&["password", "secret", "token", "passphrase"]) => {
+                base64(seed, 18).replace(['+', '/'], "x")
+            }
             "json" => "{}".into(),
             "port" => (1024 + seed.below(64_000)).to_string(),
             _ if is_any(&["version", "revision"]) => "1".into(),
@@ -224,7 +280,8 @@ impl ValueOwner<'_> {
 
     /// The name of the resource, otherwise a name derived from its type.
     fn named(&self) -> String {
-        self.name.map_or_else(|| format!("{}-{}", self.kind(), self.hash), str::to_owned)
+        self.name
+            .map_or_else(|| format!("{}-{}", self.kind(), self.hash), str::to_owned)
     }
 
     /// Eight hexadecimal digits that differ between fields.
@@ -233,15 +290,27 @@ impl ValueOwner<'_> {
     }
 
     fn plain(&self, path: &str, name: &str) -> String {
-        if path == name { format!("{name}-{}", self.hash) } else { format!("{name}-{}", self.mark(path)) }
+        if path == name {
+            format!("{name}-{}", self.hash)
+        } else {
+            format!("{name}-{}", self.mark(path))
+        }
     }
 
     fn host(&self, path: &str) -> String {
         let service: Cow<'_, str> = match self.type_name.name().split('/').nth(1) {
             Some(service) => service.into(),
-            None => Cow::Owned(TypeId::parse(self.type_name.package_name()).last_part().to_ascii_lowercase()),
+            None => Cow::Owned(
+                TypeId::parse(self.type_name.package_name())
+                    .last_part()
+                    .to_ascii_lowercase(),
+            ),
         };
-        let mark = if path.contains(['.', '-']) { self.mark(path) } else { self.hash.to_owned() };
+        let mark = if path.contains(['.', '-']) {
+            self.mark(path)
+        } else {
+            self.hash.to_owned()
+        };
         format!("{}-{mark}.{service}.example", self.kind()).replace('_', "-")
     }
 
@@ -250,7 +319,11 @@ impl ValueOwner<'_> {
         let partition = segments.first().copied().unwrap_or("aws");
         let own = words.len() == 1 || self.is_own(&words[..words.len() - 1]);
         let (service, kind, name) = if own {
-            let service = if segments.len() > 2 { segments[1] } else { self.kind() };
+            let service = if segments.len() > 2 {
+                segments[1]
+            } else {
+                self.kind()
+            };
             (service.to_owned(), self.kind().to_owned(), self.named())
         } else {
             let kind = words[..words.len() - 1].join("-");
@@ -260,24 +333,35 @@ impl ValueOwner<'_> {
         // Services whose ARN has a special form.
         let (service, kind) = (service.replace('-', ""), kind.as_str());
         let (service, place, what) = match (service.as_str(), kind) {
-            (_, "role" | "user" | "policy" | "group") => {
-                ("iam".to_owned(), format!(":{ACCOUNT}"), format!("{kind}/{name}"))
-            }
+            (_, "role" | "user" | "policy" | "group") => (
+                "iam".to_owned(),
+                format!(":{ACCOUNT}"),
+                format!("{kind}/{name}"),
+            ),
             ("s3", _) => (service, ":".to_owned(), name),
             ("sns" | "sqs", _) => (service, format!("{REGION}:{ACCOUNT}"), name),
-            ("lambda" | "secretsmanager" | "logs" | "rds", _) => {
-                (service, format!("{REGION}:{ACCOUNT}"), format!("{kind}:{name}"))
-            }
-            ("eventbridge" | "events", _) => {
-                ("events".to_owned(), format!("{REGION}:{ACCOUNT}"), format!("{kind}/{name}"))
-            }
-            _ => (service, format!("{REGION}:{ACCOUNT}"), format!("{kind}/{name}")),
+            ("lambda" | "secretsmanager" | "logs" | "rds", _) => (
+                service,
+                format!("{REGION}:{ACCOUNT}"),
+                format!("{kind}:{name}"),
+            ),
+            ("eventbridge" | "events", _) => (
+                "events".to_owned(),
+                format!("{REGION}:{ACCOUNT}"),
+                format!("{kind}/{name}"),
+            ),
+            _ => (
+                service,
+                format!("{REGION}:{ACCOUNT}"),
+                format!("{kind}/{name}"),
+            ),
         };
         format!("arn:{partition}:{service}:{place}:{what}")
     }
 }
 
-/// The words of a name in lower case: `functionArn`, `function_arn` and `FunctionARN` are `function`, `arn`.
+/// The words of a name in lower case: `functionArn`, `function_arn` and `FunctionARN` are
+/// `function`, `arn`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let characters: Vec<char> = name.chars().collect();
@@ -287,8 +371,13 @@ fn words(name: &str) -> Vec<String> {
             begins = true;
             continue;
         }
-        let after_lower = at > 0 && characters.get(at - 1).is_some_and(|before| !before.is_uppercase());
-        let before_lower = characters.get(at + 1).is_some_and(|after| after.is_lowercase());
+        let after_lower = at > 0
+            && characters
+                .get(at - 1)
+                .is_some_and(|before| !before.is_uppercase());
+        let before_lower = characters
+            .get(at + 1)
+            .is_some_and(|after| after.is_lowercase());
         begins |= character.is_uppercase() && (after_lower || before_lower);
         if begins {
             words.push(String::new());
@@ -320,20 +409,39 @@ fn integer(name: &str, field: &Field, seed: &mut Seed) -> i64 {
         _ => 1 + seed.below(1000) as i64,
     };
     let limits = &field.constraint;
-    let wanted = limits.max.map_or(wanted, |most| wanted.min(most.floor() as i64));
-    limits.min.map_or(wanted, |least| wanted.max(least.ceil() as i64))
+    let wanted = limits
+        .max
+        .map_or(wanted, |most| wanted.min(most.floor() as i64));
+    limits
+        .min
+        .map_or(wanted, |least| wanted.max(least.ceil() as i64))
 }
 
 fn ip(words: &[String], seed: &mut Seed) -> String {
     if words.iter().any(|word| word == "public") {
         return format!("203.0.113.{}", 1 + seed.below(254));
     }
-    format!("10.{}.{}.{}", seed.below(256), seed.below(256), 1 + seed.below(254))
+    format!(
+        "10.{}.{}.{}",
+        seed.below(256),
+        seed.below(256),
+        1 + seed.below(254)
+    )
 }
 
 fn uuid(seed: &mut Seed) -> String {
-    let variant = ["8", "9", "a", "b"].get(seed.below(4) as usize).copied().unwrap_or("8");
-    format!("{}-{}-4{}-{variant}{}-{}", seed.hex(8), seed.hex(4), seed.hex(3), seed.hex(3), seed.hex(12))
+    let variant = ["8", "9", "a", "b"]
+        .get(seed.below(4) as usize)
+        .copied()
+        .unwrap_or("8");
+    format!(
+        "{}-{}-4{}-{variant}{}-{}",
+        seed.hex(8),
+        seed.hex(4),
+        seed.hex(3),
+        seed.hex(3),
+        seed.hex(12)
+    )
 }
 
 fn base64(seed: &mut Seed, bytes: usize) -> String {
@@ -342,17 +450,23 @@ fn base64(seed: &mut Seed, bytes: usize) -> String {
 }
 
 fn time(unix: i64) -> String {
-    jiff::Timestamp::from_second(unix).map(|time| time.to_string()).unwrap_or_default()
+    jiff::Timestamp::from_second(unix)
+        .map(|time| time.to_string())
+        .unwrap_or_default()
 }
 
 /// A text within limits of length: shortened, or extended with digits.
 fn clip(text: &str, least: Option<u64>, most: Option<u64>, seed: &mut Seed) -> String {
-    let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let most = most.map_or(usize::MAX, |most| {
+        usize::try_from(most).unwrap_or(usize::MAX)
+    });
     // The text is shortened at the start, because the end distinguishes resources.
     let length = text.chars().count();
     let mut text: String = text.chars().skip(length.saturating_sub(most)).collect();
     // Limits the length that a catalogue can require.
-    let least = least.map_or(0, |least| usize::try_from(least).unwrap_or(usize::MAX).min(100_000));
+    let least = least.map_or(0, |least| {
+        usize::try_from(least).unwrap_or(usize::MAX).min(100_000)
+    });
     let length = length.min(most);
     if length < least {
         text.push_str(&seed.hex(least - length));
@@ -376,8 +490,15 @@ fn field_of(ty: &Type) -> Field {
 }
 
 fn schema_of(object: &ObjectType) -> Schema {
-    let fields: IndexMap<Name, Field> = object.fields.iter().map(|(name, ty)| (name.clone(), field_of(ty))).collect();
-    Schema { fields, open: false }
+    let fields: IndexMap<Name, Field> = object
+        .fields
+        .iter()
+        .map(|(name, ty)| (name.clone(), field_of(ty)))
+        .collect();
+    Schema {
+        fields,
+        open: false,
+    }
 }
 
 #[cfg(test)]
@@ -386,7 +507,12 @@ mod tests {
 
     fn text_of(type_name: &str, own: Option<&str>, name: &str) -> String {
         let fit = Fit::new();
-        let subject = ValueOwner { type_name: &type_name.into(), hash: "3f2a9c1d", name: own, fit: &fit };
+        let subject = ValueOwner {
+            type_name: &type_name.into(),
+            hash: "3f2a9c1d",
+            name: own,
+            fit: &fit,
+        };
         match subject.value(name, &Field::of(Kind::String)) {
             Value::Text(text) => text.to_string(),
             other => other.to_string(),
@@ -397,11 +523,23 @@ mod tests {
     fn texts_look_like_what_they_are_called() {
         let function = "aws/lambda/function";
         let arn = "arn:aws:lambda:eu-west-1:123456789012:function:";
-        assert_eq!(text_of(function, Some("orders"), "functionArn"), format!("{arn}orders"));
-        assert_eq!(text_of(function, Some("orders"), "arn"), format!("{arn}orders"));
-        assert_eq!(text_of(function, None, "FunctionARN"), format!("{arn}function-3f2a9c1d"));
+        assert_eq!(
+            text_of(function, Some("orders"), "functionArn"),
+            format!("{arn}orders")
+        );
+        assert_eq!(
+            text_of(function, Some("orders"), "arn"),
+            format!("{arn}orders")
+        );
+        assert_eq!(
+            text_of(function, None, "FunctionARN"),
+            format!("{arn}function-3f2a9c1d")
+        );
         assert!(text_of(function, None, "roleArn").starts_with("arn:aws:iam::123456789012:role/"));
-        assert_eq!(text_of("aws/s3/bucket", Some("logs"), "arn"), "arn:aws:s3:::logs");
+        assert_eq!(
+            text_of("aws/s3/bucket", Some("logs"), "arn"),
+            "arn:aws:s3:::logs"
+        );
         assert_eq!(
             text_of("aws/eventbridge/event-bus", Some("b"), "arn"),
             "arn:aws:events:eu-west-1:123456789012:event-bus/b"
@@ -417,11 +555,17 @@ mod tests {
             text_of("aws/api-gateway/rest-api", None, "endpoint"),
             "https://rest-api-3f2a9c1d.api-gateway.example"
         );
-        assert_eq!(text_of("shop/rack", None, "createdAt").len(), "2023-01-02T15:04:05Z".len());
+        assert_eq!(
+            text_of("shop/rack", None, "createdAt").len(),
+            "2023-01-02T15:04:05Z".len()
+        );
         assert!(text_of("shop/rack", None, "notAfter").starts_with("2024-01-"));
         assert!(text_of("shop/rack", None, "publicIp").starts_with("203.0.113."));
         assert_eq!(text_of("shop/rack", None, "uuid").len(), 36);
-        assert!(text_of("tls/private-key", None, "privateKeyPem").starts_with("-----BEGIN PRIVATE KEY-----\n"));
+        assert!(
+            text_of("tls/private-key", None, "privateKeyPem")
+                .starts_with("-----BEGIN PRIVATE KEY-----\n")
+        );
         assert_eq!(text_of("shop/rack", None, "colour"), "colour-3f2a9c1d");
     }
 
@@ -432,9 +576,18 @@ mod tests {
             let mut field = Field::of(kind);
             change(&mut field);
             for hash in ["3f2a9c1d", "00000000", "ffffffff"] {
-                let subject = ValueOwner { type_name: &"a/b".into(), hash, name: None, fit: &fit };
+                let subject = ValueOwner {
+                    type_name: &"a/b".into(),
+                    hash,
+                    name: None,
+                    fit: &fit,
+                };
                 let value = subject.value("someId", &field);
-                assert_eq!(fit.field(&value, &field, Direction::Answered), None, "{value}");
+                assert_eq!(
+                    fit.field(&value, &field, Direction::Answered),
+                    None,
+                    "{value}"
+                );
                 assert_eq!(value, subject.value("someId", &field));
             }
         };
@@ -444,13 +597,29 @@ mod tests {
             field.constraint.pattern = Some("^[A-Z]+$".into());
             field.constraint.min_length = Some(20);
         });
-        limited(Kind::String, |field| field.constraint.pattern = Some("^arn:aws(-cn)?:iam::\\d{12}:role/.+$".into()));
-        limited(Kind::Integer, |field| (field.constraint.min, field.constraint.max) = (Some(5.5), Some(6.5)));
+        limited(Kind::String, |field| {
+            field.constraint.pattern = Some("^arn:aws(-cn)?:iam::\\d{12}:role/.+$".into())
+        });
+        limited(Kind::Integer, |field| {
+            (field.constraint.min, field.constraint.max) = (Some(5.5), Some(6.5))
+        });
         limited(Kind::Integer, |field| field.constraint.max = Some(-3.0));
-        limited(Kind::Float, |field| (field.constraint.min, field.constraint.max) = (Some(0.25), Some(0.5)));
-        limited(Kind::Array(Arc::new(Field::of(Kind::Boolean))), |field| field.constraint.min_items = Some(7));
-        limited(Kind::Array(Arc::new(Field::of(Kind::String))), |field| field.constraint.max_items = Some(0));
-        limited(Kind::Union(Arc::new(vec![Field::of(Kind::Boolean), Field::of(Kind::String)])), |_| {});
+        limited(Kind::Float, |field| {
+            (field.constraint.min, field.constraint.max) = (Some(0.25), Some(0.5))
+        });
+        limited(Kind::Array(Arc::new(Field::of(Kind::Boolean))), |field| {
+            field.constraint.min_items = Some(7)
+        });
+        limited(Kind::Array(Arc::new(Field::of(Kind::String))), |field| {
+            field.constraint.max_items = Some(0)
+        });
+        limited(
+            Kind::Union(Arc::new(vec![
+                Field::of(Kind::Boolean),
+                Field::of(Kind::String),
+            ])),
+            |_| {},
+        );
     }
 
     #[test]

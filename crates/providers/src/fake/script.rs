@@ -39,7 +39,8 @@ pub enum FaultKind {
     Throttled,
     /// The call is carried out, and its answer is lost with a retryable error.
     Lost,
-    /// The call is carried out, and its answer says that the outcome is unknown, which is not retryable.
+    /// The call is carried out, and its answer says that the outcome is unknown, which is not
+    /// retryable.
     Unsure,
     /// The resource is created, and the call fails permanently.
     Partial,
@@ -90,10 +91,9 @@ impl Script {
 
     /// The fault of a call that starts now. Uses the fault up.
     pub(super) fn take_fault(&mut self, operation: Operation, address: &str) -> Option<FaultKind> {
-        let fault = self
-            .faults
-            .iter_mut()
-            .find(|fault| fault.on == Some(operation) && fault.at.as_ref() == address && fault.times > 0)?;
+        let fault = self.faults.iter_mut().find(|fault| {
+            fault.on == Some(operation) && fault.at.as_ref() == address && fault.times > 0
+        })?;
         if fault.skip > 0 {
             fault.skip -= 1;
             return None;
@@ -102,11 +102,15 @@ impl Script {
         Some(fault.kind.clone())
     }
 
-    /// The number of polls that report the resource as not ready, if a fault sets it: `Some(None)` means all polls.
+    /// The number of polls that report the resource as not ready, if a fault sets it: `Some(None)`
+    /// means all polls.
     pub(super) fn unready_polls(&self, address: &str) -> Option<Option<u32>> {
-        self.faults.iter().filter(|fault| fault.at.as_ref() == address).find_map(|fault| match fault.kind {
-            FaultKind::Slow { checks } => Some(checks),
-            _ => None,
-        })
+        self.faults
+            .iter()
+            .filter(|fault| fault.at.as_ref() == address)
+            .find_map(|fault| match fault.kind {
+                FaultKind::Slow { checks } => Some(checks),
+                _ => None,
+            })
     }
 }

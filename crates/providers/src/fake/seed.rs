@@ -11,7 +11,10 @@ pub(super) struct Seed {
 impl Seed {
     /// The generator for a seed.
     pub(super) fn new(text: &str) -> Seed {
-        Seed { state: Sha256::digest(text.as_bytes()).into(), at: 0 }
+        Seed {
+            state: Sha256::digest(text.as_bytes()).into(),
+            at: 0,
+        }
     }
 
     /// The next byte.
@@ -37,6 +40,8 @@ impl Seed {
 
     /// A text with this number of hexadecimal digits.
     pub(super) fn hex(&mut self, digits: usize) -> String {
-        (0..digits).filter_map(|_| char::from_digit(u32::from(self.byte() & 15), 16)).collect()
+        (0..digits)
+            .filter_map(|_| char::from_digit(u32::from(self.byte() & 15), 16))
+            .collect()
     }
 }

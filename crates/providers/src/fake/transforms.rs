@@ -21,7 +21,10 @@ pub(super) fn named(name: &str) -> Option<&'static dyn Transform> {
 struct Noop;
 
 impl Transform for Noop {
-    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
+    fn transform(
+        &self,
+        document: WireDocument,
+    ) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async { Ok(document) })
     }
 }
@@ -30,19 +33,31 @@ impl Transform for Noop {
 struct Services;
 
 impl Transform for Services {
-    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
+    fn transform(
+        &self,
+        document: WireDocument,
+    ) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async {
             each_resource(document, |name, resource| {
-                if resource.type_name.item.as_ref() == SERVICE { service(name, resource).map(Some) } else { Ok(None) }
+                if resource.type_name.item.as_ref() == SERVICE {
+                    service(name, resource).map(Some)
+                } else {
+                    Ok(None)
+                }
             })
         })
     }
 }
 
 fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, TransformError> {
-    let title = field(service, "name").cloned().unwrap_or_else(|| Expr::error(service.spec.span));
+    let title = field(service, "name")
+        .cloned()
+        .unwrap_or_else(|| Expr::error(service.spec.span));
     if title.as_literal().and_then(Value::as_text) == Some("broken") {
-        return Err(TransformError::of(name, "a service named `broken` cannot be made"));
+        return Err(TransformError::of(
+            name,
+            "a service named `broken` cannot be made",
+        ));
     }
     let mut made = Vec::new();
     let function = Resource {
@@ -65,7 +80,11 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
     if let Some(condition) = wanted {
         let queue = Resource {
             condition,
-            ..derived_resource(service, "test/queue", vec![("name", with_suffix(&title, "-queue"))])
+            ..derived_resource(
+                service,
+                "test/queue",
+                vec![("name", with_suffix(&title, "-queue"))],
+            )
         };
         made.push((format!("{name}_queue").into(), queue));
     }

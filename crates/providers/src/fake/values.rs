@@ -1,5 +1,6 @@
-//! Computed fields of a simulated provider: from the templates of the catalogue, otherwise plausible values
-//! (`plausible.rs`). All values are derived from the hash of a resource, so equal calls give equal resources.
+//! Computed fields of a simulated provider: from the templates of the catalogue, otherwise
+//! plausible values (`plausible.rs`). All values are derived from the hash of a resource, so equal
+//! calls give equal resources.
 
 use std::sync::Arc;
 
@@ -12,17 +13,20 @@ use super::plausible::ValueOwner;
 /// The first 8 hexadecimal digits of the SHA-256 of a text.
 pub(super) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(4).map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]).fold(
-        String::with_capacity(8),
-        |mut text, [high, low]| {
+    digest
+        .iter()
+        .take(4)
+        .map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]])
+        .fold(String::with_capacity(8), |mut text, [high, low]| {
             text.push(high);
             text.push(low);
             text
-        },
-    )
+        })
 }
 
-const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+const HEX: [char; 16] = [
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+];
 
 /// The facts from which the values of one resource are derived.
 #[derive(Clone, Copy)]
@@ -45,7 +49,12 @@ pub(super) struct ValueFacts<'a> {
 
 impl<'a> ValueFacts<'a> {
     fn subject(&self) -> ValueOwner<'a> {
-        ValueOwner { type_name: self.type_name, hash: self.hash, name: self.name, fit: self.fit }
+        ValueOwner {
+            type_name: self.type_name,
+            hash: self.hash,
+            name: self.name,
+            fit: self.fit,
+        }
     }
 }
 
@@ -54,14 +63,21 @@ pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &ValueFacts
     match (&field.simulated_value, &field.kind) {
         (Some(template), _) => match filled(template, facts) {
             // A field of the spec that was not sent.
-            Value::Null if !template.is_null() && !field.nullable => facts.subject().value(name, field),
+            Value::Null if !template.is_null() && !field.nullable => {
+                facts.subject().value(name, field)
+            }
             value => value,
         },
         (None, Kind::Object(schema)) => Value::Map(Arc::new(
             schema
                 .fields
                 .iter()
-                .map(|(name, field)| (name.clone(), computed(&format!("{path}.{name}"), name, field, facts)))
+                .map(|(name, field)| {
+                    (
+                        name.clone(),
+                        computed(&format!("{path}.{name}"), name, field, facts),
+                    )
+                })
                 .collect(),
         )),
         (None, _) => facts.subject().at(path, name, field),
@@ -73,17 +89,22 @@ fn filled(template: &Value, facts: &ValueFacts<'_>) -> Value {
     match template {
         Value::Text(text) if text.contains('{') => filled_text(text, facts),
         Value::List(items) => Value::list(items.iter().map(|item| filled(item, facts))),
-        Value::Map(entries) => {
-            Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), filled(value, facts))).collect()))
-        }
+        Value::Map(entries) => Value::Map(Arc::new(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), filled(value, facts)))
+                .collect(),
+        )),
         other => other.clone(),
     }
 }
 
-/// Fills a text template. A template that is a single placeholder keeps the type of the value; otherwise the result is
-/// text.
+/// Fills a text template. A template that is a single placeholder keeps the type of the value;
+/// otherwise the result is text.
 fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
-    let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let alone = text
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
     let alone = alone.filter(|mark| !mark.contains(['{', '}']));
     if let Some(value) = alone.and_then(|mark| placeholder_value(mark, facts)) {
         return value;
@@ -114,7 +135,8 @@ fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
     Value::text(out)
 }
 
-/// The value of a placeholder. Null if the spec has no value at its path. `None` if `mark` is not a placeholder.
+/// The value of a placeholder. Null if the spec has no value at its path. `None` if `mark` is not a
+/// placeholder.
 fn placeholder_value(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
     Some(match mark {
         "hash" => Value::text(facts.hash),
@@ -122,7 +144,9 @@ fn placeholder_value(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
         "updates" => Value::Int(facts.updates),
         _ => {
             let path = mark.strip_prefix("spec.")?;
-            let at = path.split('.').try_fold(facts.sent, |value, name| value.get(name));
+            let at = path
+                .split('.')
+                .try_fold(facts.sent, |value, name| value.get(name));
             at.cloned().unwrap_or_default()
         }
     })
@@ -146,16 +170,20 @@ pub(super) fn plain_id(type_name: &TypeId, hash: &str) -> Name {
 
 /// The hash that gives this id, so that resources created from outside look the same.
 pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> String {
-    let template = id_field.and_then(|name| schema.fields.get(name)).and_then(|field| field.simulated_value.as_ref());
+    let template = id_field
+        .and_then(|name| schema.fields.get(name))
+        .and_then(|field| field.simulated_value.as_ref());
     let rest = match template {
-        Some(Value::Text(template)) => template.strip_suffix("{hash}").and_then(|start| id.strip_prefix(start)),
+        Some(Value::Text(template)) => template
+            .strip_suffix("{hash}")
+            .and_then(|start| id.strip_prefix(start)),
         _ => None,
     };
     rest.map_or_else(|| hash(id), str::to_owned)
 }
 
-/// All fields of a resource: the sent ones, the previous values of fields that both sides may set, and the computed
-/// ones.
+/// All fields of a resource: the sent ones, the previous values of fields that both sides may set,
+/// and the computed ones.
 pub(super) fn complete(
     schema: &Schema,
     id_field: Option<&Name>,
@@ -179,10 +207,19 @@ fn complete_at(
     let mut fields = Map::with_capacity(schema.fields.len());
     for (name, field) in &schema.fields {
         let before = before.and_then(|before| before.get(name));
-        let path = || if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+        let path = || {
+            if path.is_empty() {
+                name.to_string()
+            } else {
+                format!("{path}.{name}")
+            }
+        };
         match sent.get(name) {
             Some(value) if fills_in(field) => {
-                fields.insert(name.clone(), with_computed(&path(), field, value, before, facts));
+                fields.insert(
+                    name.clone(),
+                    with_computed(&path(), field, value, before, facts),
+                );
             }
             Some(value) => {
                 fields.insert(name.clone(), value.clone());
@@ -213,22 +250,28 @@ fn fills_in(field: &Field) -> bool {
 }
 
 /// A sent value with the computed values inside it.
-fn with_computed(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &ValueFacts<'_>) -> Value {
+fn with_computed(
+    path: &str,
+    field: &Field,
+    sent: &Value,
+    before: Option<&Value>,
+    facts: &ValueFacts<'_>,
+) -> Value {
     match (&field.kind, sent) {
         (Kind::Object(inner), Value::Map(_)) => complete_at(path, inner, None, sent, before, facts),
         (Kind::Array(item), Value::List(items)) => {
             let before = before.and_then(Value::as_list).unwrap_or_default();
-            Value::list(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(at, value)| with_computed(&format!("{path}[{at}]"), item, value, before.get(at), facts)),
-            )
+            Value::list(items.iter().enumerate().map(|(at, value)| {
+                with_computed(&format!("{path}[{at}]"), item, value, before.get(at), facts)
+            }))
         }
         (Kind::Map(inside), Value::Map(entries)) => {
             let entries = entries.iter().map(|(key, value)| {
                 let before = before.and_then(|before| before.get(key));
-                (key.clone(), with_computed(&format!("{path}.{key}"), inside, value, before, facts))
+                (
+                    key.clone(),
+                    with_computed(&format!("{path}.{key}"), inside, value, before, facts),
+                )
             });
             Value::Map(Arc::new(entries.collect()))
         }
@@ -242,7 +285,10 @@ pub(super) fn immutable_change(schema: &Schema, before: &Value, after: &Value) -
         if !field.is_settable() {
             continue;
         }
-        let (old, new) = (before.get(name).unwrap_or(&Value::Null), after.get(name).unwrap_or(&Value::Null));
+        let (old, new) = (
+            before.get(name).unwrap_or(&Value::Null),
+            after.get(name).unwrap_or(&Value::Null),
+        );
         if field.must_recreate {
             // A field that the provider set does not change if no value is sent for it.
             let left_alone = field.computed && new.is_null();
@@ -262,7 +308,8 @@ pub(super) fn immutable_change(schema: &Schema, before: &Value, after: &Value) -
 fn same(field: &Field, one: &Value, other: &Value) -> bool {
     match (one.as_list(), other.as_list()) {
         (Some(one), Some(other)) if field.set => {
-            one.iter().all(|item| other.contains(item)) && other.iter().all(|item| one.contains(item))
+            one.iter().all(|item| other.contains(item))
+                && other.iter().all(|item| one.contains(item))
         }
         (Some(one), Some(other)) => one == other,
         _ => one == other,

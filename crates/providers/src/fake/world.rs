@@ -1,5 +1,5 @@
-//! The simulated cloud: objects by id. Several providers share the cloud, so that it outlives them as a real cloud
-//! outlives a process. The cloud can be stored in a file (`world_file.rs`).
+//! The simulated cloud: objects by id. Several providers share the cloud, so that it outlives them
+//! as a real cloud outlives a process. The cloud can be stored in a file (`world_file.rs`).
 //!
 //! All lookups use an index: by id, by address, by the token of a create, by unique value.
 
@@ -62,8 +62,8 @@ impl FakeCloud {
         FakeCloud::default()
     }
 
-    /// Opens the world in a file; the world is empty if the file does not exist. Every change is written immediately,
-    /// without fsync.
+    /// Opens the world in a file; the world is empty if the file does not exist. Every change is
+    /// written immediately, without fsync.
     pub fn open(path: &Path) -> Result<FakeCloud, WorldError> {
         let (mut world, mut names) = (FakeCloud::new(), Names::default());
         let mut shared = |mut object: Box<FakeObject>| {
@@ -102,34 +102,74 @@ impl FakeCloud {
 
     /// The latest object at an address of an instance.
     pub fn object_at(&self, instance: &str, address: &str) -> Option<&FakeObject> {
-        let id = self.places.get(format!("{instance}/{address}").as_str())?.ids.last()?;
+        let id = self
+            .places
+            .get(format!("{instance}/{address}").as_str())?
+            .ids
+            .last()?;
         self.object(id)
     }
 
-    /// Changes a field from outside the engine. `path` is its name, or a path with dots into objects. Null removes the
-    /// field.
-    pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), OperationRefusal> {
-        let object = self.object_at(instance, address).ok_or(OperationRefusal::NotFound)?.clone();
+    /// Changes a field from outside the engine. `path` is its name, or a path with dots into
+    /// objects. Null removes the field.
+    pub fn set(
+        &mut self,
+        instance: &str,
+        address: &str,
+        path: &str,
+        value: Value,
+    ) -> Result<(), OperationRefusal> {
+        let object = self
+            .object_at(instance, address)
+            .ok_or(OperationRefusal::NotFound)?
+            .clone();
         let steps: Vec<&str> = path.split('.').collect();
         let fields = with_value_at(&object.fields, &steps, &value);
         self.replace(FakeObject { fields, ..object })
     }
 
     /// Deletes an object from outside the engine.
-    pub fn delete_externally(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
-        let id = self.object_at(instance, address).ok_or(OperationRefusal::NotFound)?.id.clone();
+    pub fn delete_externally(
+        &mut self,
+        instance: &str,
+        address: &str,
+    ) -> Result<(), OperationRefusal> {
+        let id = self
+            .object_at(instance, address)
+            .ok_or(OperationRefusal::NotFound)?
+            .id
+            .clone();
         self.remove(&id).map(|_| ())
     }
 
     /// Creates an object from outside the engine, under a free id.
-    pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), OperationRefusal> {
-        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotFound) };
+    pub fn make(
+        &mut self,
+        catalog: &Catalog,
+        type_name: &str,
+        id: &str,
+        spec: &Value,
+    ) -> Result<(), OperationRefusal> {
+        let Some(resource_type) = catalog.resource_type(type_name) else {
+            return Err(OperationRefusal::NotFound);
+        };
         let id_field = resource_type.id_field.as_ref();
         if self.objects.contains_key(id) {
-            return Err(OperationRefusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
+            return Err(OperationRefusal::Taken {
+                field: id_field.cloned().unwrap_or_else(|| "id".into()),
+            });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
-        let facts = ValueFacts { id, ..facts_of(&resource_type, spec, &hash, &self.fit, &SentSecrets::default()) };
+        let facts = ValueFacts {
+            id,
+            ..facts_of(
+                &resource_type,
+                spec,
+                &hash,
+                &self.fit,
+                &SentSecrets::default(),
+            )
+        };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
         let object = FakeObject {
             id: id.into(),
@@ -150,14 +190,20 @@ impl FakeCloud {
         Ok(())
     }
 
-    /// Creates an object at `place` (`INSTANCE/ADDRESS`), or returns the one that was created under the same token.
+    /// Creates an object at `place` (`INSTANCE/ADDRESS`), or returns the one that was created under
+    /// the same token.
     pub(super) fn create(
         &mut self,
         resource_type: &ResourceType,
         place: &str,
         wish: DesiredObject<'_>,
     ) -> Result<FakeObject, OperationRefusal> {
-        let DesiredObject { token, sent, secrets, unsettled } = wish;
+        let DesiredObject {
+            token,
+            sent,
+            secrets,
+            unsettled,
+        } = wish;
         if let Some(object) = self.by_token(token)
             && object.place.as_ref() == place
             && object.type_name == resource_type.name
@@ -169,29 +215,43 @@ impl FakeCloud {
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
         // Ids are shown and stored unencrypted, so they are not derived from secrets.
-        let open =
-            |id: Name, hash: &str| if secrets.occur_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
-        let mut id = match named_by(resource_type, sent).filter(|id| !self.objects.contains_key(id)) {
-            Some(id) => id,
-            None => {
-                values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit, &secrets))
+        let open = |id: Name, hash: &str| {
+            if secrets.occur_in(&id) {
+                values::plain_id(&resource_type.name, hash)
+            } else {
+                id
             }
         };
+        let mut id = match named_by(resource_type, sent).filter(|id| !self.objects.contains_key(id))
+        {
+            Some(id) => id,
+            None => values::id(
+                id_field,
+                &resource_type.schema,
+                &facts_of(resource_type, sent, &hash, &self.fit, &secrets),
+            ),
+        };
         id = open(id, &hash);
-        // Eight digits collide among some ten thousand objects. An object whose id is taken gets another hash.
-        // Resources with the same name differ by the hash.
+        // Eight digits collide among some ten thousand objects. An object whose id is taken gets
+        // another hash. Resources with the same name differ by the hash.
         let mut again = 0;
         while self.objects.contains_key(&id) {
             again += 1;
             hash = values::hash(&format!("{place}#{count}+{again}"));
-            let facts = ValueFacts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
+            let facts = ValueFacts {
+                name: None,
+                ..facts_of(resource_type, sent, &hash, &self.fit, &secrets)
+            };
             id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
             if again > 1 && self.objects.contains_key(&id) {
                 // The value of the id field is taken.
                 id = format!("{id}-{hash}").into();
             }
         }
-        let facts = ValueFacts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
+        let facts = ValueFacts {
+            id: &id,
+            ..facts_of(resource_type, sent, &hash, &self.fit, &secrets)
+        };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
         let secrets = secrets.places_in(&fields);
         let place: Name = place.into();
@@ -221,33 +281,64 @@ impl FakeCloud {
         place: &str,
         wish: DesiredObject<'_>,
     ) -> Result<FakeObject, OperationRefusal> {
-        let DesiredObject { token, sent, secrets, unsettled } = wish;
+        let DesiredObject {
+            token,
+            sent,
+            secrets,
+            unsettled,
+        } = wish;
         let object = self.object(id).ok_or(OperationRefusal::NotFound)?;
         if object.update_token == *token {
             return Ok(object.clone());
         }
         self.check_unique(resource_type, sent, id)?;
         let updates = object.updates + 1;
-        let facts = ValueFacts { id, updates, ..facts_of(resource_type, sent, &object.hash, &self.fit, &secrets) };
+        let facts = ValueFacts {
+            id,
+            updates,
+            ..facts_of(resource_type, sent, &object.hash, &self.fit, &secrets)
+        };
         let id_field = resource_type.id_field.as_ref();
-        let fields = values::complete(&resource_type.schema, id_field, sent, Some(&object.fields), &facts);
+        let fields = values::complete(
+            &resource_type.schema,
+            id_field,
+            sent,
+            Some(&object.fields),
+            &facts,
+        );
         let secrets = secrets.places_in(&fields);
-        let place = if object.place.as_ref() == place { object.place.clone() } else { place.into() };
-        let object =
-            FakeObject { fields, updates, place, secrets, update_token: token.clone(), unsettled, ..object.clone() };
+        let place = if object.place.as_ref() == place {
+            object.place.clone()
+        } else {
+            place.into()
+        };
+        let object = FakeObject {
+            fields,
+            updates,
+            place,
+            secrets,
+            update_token: token.clone(),
+            unsettled,
+            ..object.clone()
+        };
         self.replace(object.clone())?;
         Ok(object)
     }
 
     /// Restores the secrets of an object, which its file does not contain, from `known` values.
-    pub(super) fn restore_secrets(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
+    pub(super) fn restore_secrets(
+        &mut self,
+        resource_type: &ResourceType,
+        id: &str,
+        known: RecordedValues<'_>,
+    ) {
         if let Some(object) = self.objects.get_mut(id) {
             object.restore_secrets(resource_type, known, &self.fit);
         }
     }
 
-    /// The object with an id, with its secrets restored from `known`. An object without an owner gets the place of its
-    /// first reader, which imports it.
+    /// The object with an id, with its secrets restored from `known`. An object without an owner
+    /// gets the place of its first reader, which imports it.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
@@ -267,8 +358,16 @@ impl FakeCloud {
     }
 
     /// Deletes an object. Returns whether it existed.
-    pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, OperationRefusal> {
-        if self.objects.get(id).is_none_or(|object| object.type_name != resource_type.name) {
+    pub(super) fn delete(
+        &mut self,
+        resource_type: &ResourceType,
+        id: &str,
+    ) -> Result<bool, OperationRefusal> {
+        if self
+            .objects
+            .get(id)
+            .is_none_or(|object| object.type_name != resource_type.name)
+        {
             return Ok(false);
         }
         self.remove(id)
@@ -281,7 +380,11 @@ impl FakeCloud {
 
     /// Polls an object once. Returns whether it is ready.
     pub(super) fn poll_ready(&mut self, id: &str) -> bool {
-        match self.objects.get_mut(id).and_then(|object| object.unsettled.as_mut()) {
+        match self
+            .objects
+            .get_mut(id)
+            .and_then(|object| object.unsettled.as_mut())
+        {
             Some(0) => true,
             Some(left) => {
                 *left -= 1;
@@ -310,12 +413,22 @@ impl FakeCloud {
     }
 
     /// Checks that every unique value in `fields` is free, or belongs to `own`.
-    fn check_unique(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), OperationRefusal> {
+    fn check_unique(
+        &self,
+        resource_type: &ResourceType,
+        fields: &Value,
+        own: &str,
+    ) -> Result<(), OperationRefusal> {
         for name in resource_type.unique_fields() {
             if let Some(key) = unique_key(&resource_type.name, name, fields)
-                && self.unique.get(&key).is_some_and(|owner| owner.as_ref() != own)
+                && self
+                    .unique
+                    .get(&key)
+                    .is_some_and(|owner| owner.as_ref() != own)
             {
-                return Err(OperationRefusal::Taken { field: name.clone() });
+                return Err(OperationRefusal::Taken {
+                    field: name.clone(),
+                });
             }
         }
         Ok(())
@@ -355,7 +468,8 @@ impl FakeCloud {
         }
     }
 
-    /// Inserts a new object into every index. `made` is the number of objects created at its address.
+    /// Inserts a new object into every index. `made` is the number of objects created at its
+    /// address.
     fn insert(&mut self, object: Box<FakeObject>, made: Option<u32>) {
         if !object.token.is_empty() {
             self.tokens.insert(object.token.clone(), object.id.clone());
@@ -374,7 +488,9 @@ impl FakeCloud {
     }
 
     fn remove_from_indexes(&mut self, id: &str) {
-        let Some(object) = self.objects.swap_remove(id) else { return };
+        let Some(object) = self.objects.swap_remove(id) else {
+            return;
+        };
         self.tokens.swap_remove(&object.token);
         if let Some(place) = self.places.get_mut(&object.place) {
             place.ids.retain(|other| *other != object.id);
@@ -383,13 +499,21 @@ impl FakeCloud {
     }
 
     fn index_unique_values(&mut self, object: &FakeObject) {
-        for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
+        for key in object
+            .unique
+            .iter()
+            .filter_map(|name| unique_key(&object.type_name, name, &object.fields))
+        {
             self.unique.insert(key, object.id.clone());
         }
     }
 
     fn unindex_unique_values(&mut self, object: &FakeObject) {
-        for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
+        for key in object
+            .unique
+            .iter()
+            .filter_map(|name| unique_key(&object.type_name, name, &object.fields))
+        {
             if self.unique.get(&key) == Some(&object.id) {
                 self.unique.swap_remove(&key);
             }
@@ -398,26 +522,39 @@ impl FakeCloud {
 
     /// Writes a change to the file, if the world has one, before the change is made.
     fn write_change(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
-        let FakeCloud { objects, places, world_file: keeper, .. } = self;
+        let FakeCloud {
+            objects,
+            places,
+            world_file: keeper,
+            ..
+        } = self;
         match keeper {
             None => Ok(()),
             Some(keeper) => keeper
                 .write(&line(), || {
                     let made = places.iter().filter(|(_, known)| known.made > 0);
-                    let made = made.map(|(place, known)| ChangeLine::Made(place.clone(), known.made));
-                    made.chain(objects.values().map(|object| ChangeLine::Changed(object.masked())))
+                    let made =
+                        made.map(|(place, known)| ChangeLine::Made(place.clone(), known.made));
+                    made.chain(
+                        objects
+                            .values()
+                            .map(|object| ChangeLine::Changed(object.masked())),
+                    )
                 })
                 .map_err(|error| OperationRefusal::Unwritable(error.to_string())),
         }
     }
 }
 
-/// The id that a document sets: the value of the id field, if a change of that field replaces the object.
+/// The id that a document sets: the value of the id field, if a change of that field replaces the
+/// object.
 fn named_by(resource_type: &ResourceType, sent: &Value) -> Option<Name> {
     let name = resource_type.id_field.as_ref()?;
     let field = resource_type.schema.fields.get(name)?;
     match sent.get(name)? {
-        Value::Text(id) if field.must_recreate && !field.sensitive && !id.is_empty() => Some(id.clone()),
+        Value::Text(id) if field.must_recreate && !field.sensitive && !id.is_empty() => {
+            Some(id.clone())
+        }
         _ => None,
     }
 }
@@ -429,7 +566,9 @@ fn unique_key(type_name: &str, field: &str, fields: &Value) -> Option<String> {
 
 /// A map with another value at a path. Null removes the field.
 fn with_value_at(fields: &Value, path: &[&str], value: &Value) -> Value {
-    let [first, rest @ ..] = path else { return value.clone() };
+    let [first, rest @ ..] = path else {
+        return value.clone();
+    };
     let mut map: Map = fields.as_map().cloned().unwrap_or_default();
     let inner = match rest {
         [] => value.clone(),

@@ -1,6 +1,8 @@
-//! The file of a simulated world: one line of JSON per change, appended with the change, without fsync.
+//! The file of a simulated world: one line of JSON per change, appended with the change, without
+//! fsync.
 //!
-//! A truncated last line is ignored. When most lines are outdated, the file is rewritten before the next change.
+//! A truncated last line is ignored. When most lines are outdated, the file is rewritten before the
+//! next change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -62,10 +64,22 @@ pub(super) struct WorldFile {
 
 impl WorldFile {
     /// Reads a file and passes each change to `on_change`, in order. A missing file is empty.
-    pub(super) fn load(path: &Path, mut on_change: impl FnMut(ChangeLine)) -> Result<WorldFile, WorldError> {
-        let mut keeper = WorldFile { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
+    pub(super) fn load(
+        path: &Path,
+        mut on_change: impl FnMut(ChangeLine),
+    ) -> Result<WorldFile, WorldError> {
+        let mut keeper = WorldFile {
+            path: path.into(),
+            file: None,
+            lines: 0,
+            whole: None,
+            buffer: Vec::new(),
+        };
         let shown = path.display().to_string();
-        let unreadable = |source| WorldError::Unreadable { path: shown.clone(), source };
+        let unreadable = |source| WorldError::Unreadable {
+            path: shown.clone(),
+            source,
+        };
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(keeper),
@@ -86,7 +100,10 @@ impl WorldFile {
             }
             whole += read as u64;
             keeper.lines += 1;
-            let foreign = || WorldError::Foreign { path: shown.clone(), line: keeper.lines };
+            let foreign = || WorldError::Foreign {
+                path: shown.clone(),
+                line: keeper.lines,
+            };
             if keeper.lines == 1 {
                 if text.trim_ascii() != HEAD.as_bytes() {
                     return Err(foreign());
@@ -140,7 +157,9 @@ fn open<I: Iterator<Item = ChangeLine>>(
                 serde_json::to_writer(&mut writer, line)?;
                 writer.write_all(b"\n")?;
             }
-            let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let file = writer
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)?;
             std::fs::rename(&other, path)?;
             file.lock_shared()?;
             *lines = all.len() + 1;
@@ -155,7 +174,8 @@ fn open<I: Iterator<Item = ChangeLine>>(
     Ok(file)
 }
 
-/// Opens a file for appending. Only the owner can read the file, because objects hold passwords, as in a real cloud.
+/// Opens a file for appending. Only the owner can read the file, because objects hold passwords, as
+/// in a real cloud.
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -1,9 +1,10 @@
-//! Configuration texts: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
+//! Configuration texts: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`,
+//! `MultipartMime`.
 //!
 //! These resources exist only in the state of `cyan`. A change replaces them.
 //!
-//! A part of a message may name another config by its id. The provider caches the content of each config that it
-//! creates or reads. An id that is not in the cache is used as text, with a warning.
+//! A part of a message may name another config by its id. The provider caches the content of each
+//! config that it creates or reads. An id that is not in the cache is used as text, with a warning.
 //!
 //! Not here: writing YAML (`yaml`) and MIME (`mime`).
 
@@ -26,16 +27,25 @@ pub(super) struct Configs {
 impl Configs {
     /// Caches the content of a config.
     pub(super) fn learn(&self, id: &str, fields: &Value) {
-        let Some(config) = fields.get("config").filter(|config| !config.is_null()) else { return };
+        let Some(config) = fields.get("config").filter(|config| !config.is_null()) else {
+            return;
+        };
         if let Some(plain) = plain_id(id) {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(plain, config.clone());
+            self.known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(plain, config.clone());
         }
     }
 
     /// The content of the config with an id. `None` if the text is not an id, or the id is unknown.
     fn get(&self, text: &str) -> Option<Value> {
         let plain = plain_id(text)?;
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&plain).cloned()
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&plain)
+            .cloned()
     }
 }
 
@@ -45,21 +55,35 @@ fn plain_id(text: &str) -> Option<String> {
         return None;
     }
     let text = text.to_lowercase().replace("urn:", "").replace("uuid:", "");
-    let digits: String = text.trim_matches(['{', '}']).chars().filter(|character| *character != '-').collect();
+    let digits: String = text
+        .trim_matches(['{', '}'])
+        .chars()
+        .filter(|character| *character != '-')
+        .collect();
     (digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(digits)
 }
 
 /// Whether a type is one of the five types of configuration texts.
 pub(super) fn is_config(type_name: &str) -> bool {
     let (_, name) = type_name.rsplit_once("::").unwrap_or_default();
-    ["SoftwareConfig", "StructuredConfig", "SoftwareComponent", "CloudConfig", "MultipartMime"].contains(&name)
+    [
+        "SoftwareConfig",
+        "StructuredConfig",
+        "SoftwareComponent",
+        "CloudConfig",
+        "MultipartMime",
+    ]
+    .contains(&name)
 }
 
-/// Checks the rules that a schema cannot express: the default of an input has the type of the input; an action has only
-/// one config.
+/// Checks the rules that a schema cannot express: the default of an input has the type of the
+/// input; an action has only one config.
 pub(super) fn check(type_name: &str, spec: &Value, found: &mut CheckFindings) {
     for (at, input) in items(spec, "inputs").iter().enumerate() {
-        let (Some(kind), Some(default)) = (input.get("type").and_then(Value::as_text), input.get("default")) else {
+        let (Some(kind), Some(default)) = (
+            input.get("type").and_then(Value::as_text),
+            input.get("default"),
+        ) else {
             continue;
         };
         let wanted = match kind {
@@ -74,7 +98,8 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut CheckFindings) {
         if wanted != "string" && default.as_text() == Some("") {
             continue;
         }
-        // The default of a list may be a text, and the default of JSON data a text or a list. It is stored as written.
+        // The default of a list may be a text, and the default of JSON data a text or a list. It is
+        // stored as written.
         let as_written = match wanted {
             "comma_delimited_list" => default.as_text().is_some(),
             "json" => default.as_text().is_some() || default.as_list().is_some(),
@@ -90,7 +115,10 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut CheckFindings) {
     if type_name == "OS::Heat::SoftwareComponent" {
         let mut before: Vec<&str> = Vec::new();
         for (at, config) in items(spec, "configs").iter().enumerate() {
-            let actions: Vec<&str> = items(config, "actions").iter().filter_map(Value::as_text).collect();
+            let actions: Vec<&str> = items(config, "actions")
+                .iter()
+                .filter_map(Value::as_text)
+                .collect();
             if let Some(twice) = actions.iter().find(|action| before.contains(action)) {
                 let why = format!("`{twice}` has a configuration already");
                 found.out_of_range(format!("configs[{at}].actions"), why);
@@ -104,7 +132,8 @@ fn items<'v>(spec: &'v Value, name: &str) -> &'v [Value] {
     spec.get(name).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// The computed field `config`: the complete text of the configuration, null for a component. Adds warnings.
+/// The computed field `config`: the complete text of the configuration, null for a component. Adds
+/// warnings.
 pub(super) fn fields(
     type_name: &str,
     spec: &Value,
@@ -113,9 +142,16 @@ pub(super) fn fields(
 ) -> Result<Map, ProviderError> {
     let secret = spec.has_secret();
     let config = match type_name {
-        "OS::Heat::SoftwareConfig" | "OS::Heat::StructuredConfig" => spec.get("config").cloned().unwrap_or_default(),
+        "OS::Heat::SoftwareConfig" | "OS::Heat::StructuredConfig" => {
+            spec.get("config").cloned().unwrap_or_default()
+        }
         "OS::Heat::CloudConfig" => {
-            let yaml_text = yaml::write(&spec.get("cloud_config").map(Value::revealed).unwrap_or_default());
+            let yaml_text = yaml::write(
+                &spec
+                    .get("cloud_config")
+                    .map(Value::revealed)
+                    .unwrap_or_default(),
+            );
             Value::from(format!("#cloud-config\n{yaml_text}")).tainted(secret)
         }
         "OS::Heat::MultipartMime" => {
@@ -158,7 +194,11 @@ fn add_part(
     if of("type") == "multipart" {
         parts.extend(mime::parts_of(&text));
     } else {
-        parts.push(MimePart { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
+        parts.push(MimePart {
+            text,
+            subtype: of("subtype").to_owned(),
+            filename: of("filename").to_owned(),
+        });
     }
     Ok(secret)
 }
@@ -174,7 +214,11 @@ mod tests {
     fn problems(type_name: &str, spec: &str) -> Vec<String> {
         let mut found = CheckFindings::default();
         check(type_name, &json(spec), &mut found);
-        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
+        found
+            .diagnostics
+            .into_iter()
+            .map(|found| found.path.to_string())
+            .collect()
     }
 
     #[test]
@@ -200,14 +244,22 @@ mod tests {
             {"name": "g", "type": "Json", "default": [1]}, {"name": "h", "type": "Json", "default": "no json"},
             {"name": "i", "type": "CommaDelimitedList", "default": "80,443"},
             {"name": "j", "type": "CommaDelimitedList", "default": 5}, {"name": "k", "type": "Boolean", "default": "yes"}]}"#;
-        let wrong = ["inputs[2].default", "inputs[3].default", "inputs[9].default", "inputs[10].default"];
+        let wrong = [
+            "inputs[2].default",
+            "inputs[3].default",
+            "inputs[9].default",
+            "inputs[10].default",
+        ];
         assert_eq!(problems("OS::Heat::SoftwareConfig", spec), wrong);
     }
 
     #[test]
     fn an_action_has_one_configuration() {
         let spec = r#"{"configs": [{"actions": ["CREATE", "UPDATE"], "tool": "a"}, {"actions": ["DELETE", "UPDATE"], "tool": "b"}]}"#;
-        assert_eq!(problems("OS::Heat::SoftwareComponent", spec), ["configs[1].actions"]);
+        assert_eq!(
+            problems("OS::Heat::SoftwareComponent", spec),
+            ["configs[1].actions"]
+        );
         let one = r#"{"configs": [{"actions": ["CREATE"], "tool": "a"}, {"actions": ["DELETE"], "tool": "b"}]}"#;
         assert_eq!(problems("OS::Heat::SoftwareComponent", one), [""; 0]);
     }

@@ -1,11 +1,11 @@
 //! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud.
 //!
-//! The resources of this provider exist only in the state: `read` returns the record, and a delete only waits, if
-//! configured to. Names and ids follow from the token of a call, so a repeated call gives the same resource. Secrets
-//! are random.
+//! The resources of this provider exist only in the state: `read` returns the record, and a delete
+//! only waits, if configured to. Names and ids follow from the token of a call, so a repeated call
+//! gives the same resource. Secrets are random.
 //!
-//! Not here: types that are children of a document (groups, stacks), which the dialect expands; conversions of
-//! properties, which the dialect does.
+//! Not here: types that are children of a document (groups, stacks), which the dialect expands;
+//! conversions of properties, which the dialect does.
 
 mod config;
 mod delay;
@@ -21,29 +21,38 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{FieldPath, Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    Observed, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
-    read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, Observed, Operation, PlanRequest, Planned, Provider, ProviderError,
+    ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 
 use self::config::Configs;
 use crate::packed::PackedTypes;
 use crate::random_source::RandomSource;
 
-/// The implemented types are in `catalog.json`. The others have only a description, which is read on demand.
+/// The implemented types are in `catalog.json`. The others have only a description, which is read
+/// on demand.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let own = read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program");
-    Arc::new(Catalog { source: Some(DESCRIBED.clone()), ..own })
+    let own = read_catalog(include_str!("catalog.json"))
+        .expect("the catalogue of `OS::Heat` is part of the program");
+    Arc::new(Catalog {
+        source: Some(DESCRIBED.clone()),
+        ..own
+    })
 });
 
 /// The descriptions that `cargo xtask catalog openstack` generates with the catalogue of OpenStack.
 static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     let types = PackedTypes::open(include_bytes!("described.bin"));
-    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").with_open_attributes(&DEPLOYMENTS))
+    Arc::new(
+        types
+            .expect("the descriptions of `OS::Heat` are part of the program")
+            .with_open_attributes(&DEPLOYMENTS),
+    )
 });
 
-/// Types whose attributes are the outputs of their configuration. The names of these attributes are not known in
-/// advance.
+/// Types whose attributes are the outputs of their configuration. The names of these attributes are
+/// not known in advance.
 const DEPLOYMENTS: [&str; 6] = [
     "OS::Heat::SoftwareDeployment",
     "OS::Heat::SoftwareDeploymentGroup",
@@ -66,12 +75,18 @@ pub struct HeatProvider {
 
 /// The provider with secrets from the operating system.
 pub fn provider() -> HeatProvider {
-    HeatProvider { source: RandomSource::System, configs: Configs::default() }
+    HeatProvider {
+        source: RandomSource::System,
+        configs: Configs::default(),
+    }
 }
 
 /// The provider with secrets from a seed, for tests: equal calls give equal secrets.
 pub fn provider_with(seed: u64) -> HeatProvider {
-    HeatProvider { source: RandomSource::Seed(seed), configs: Configs::default() }
+    HeatProvider {
+        source: RandomSource::Seed(seed),
+        configs: Configs::default(),
+    }
 }
 
 impl Provider for HeatProvider {
@@ -79,7 +94,10 @@ impl Provider for HeatProvider {
         &CATALOG
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -108,27 +126,49 @@ impl Session for HeatProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else {
+                return Ok(ReadOutcome::Absent);
+            };
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             if config::is_config(request.type_name) {
                 self.configs.learn(id, &fields);
             }
-            Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, expired: None, ..Observed::default() }))
+            Ok(ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields,
+                private,
+                expired: None,
+                ..Observed::default()
+            }))
         })
     }
 
-    fn plan<'a>(&'a self, _call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let planned = match request.type_name {
-            "OS::Heat::None" => Planned { only_recorded: all_fields(&request), ..Planned::default() },
+            "OS::Heat::None" => Planned {
+                only_recorded: all_fields(&request),
+                ..Planned::default()
+            },
             other => Planned::by_policy(CATALOG.resource_type(other).as_deref(), &request),
         };
         Box::pin(async { Ok(planned) })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if call.cancel.is_cancelled() {
-                return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was done"));
+                return Err(ProviderError::new(
+                    ErrorKind::Cancelled,
+                    "cancelled before anything was done",
+                ));
             }
             let mut warnings = Vec::new();
             let made = self.act(call, &request, &mut warnings).await?;
@@ -139,7 +179,11 @@ impl Session for HeatProvider {
             let id = request.id.filter(|id| !id.is_empty()).map(Name::from);
             let mut fields = request.desired.as_map().cloned().unwrap_or_default();
             fields.extend(made);
-            let uuid = is_config || matches!(request.type_name, "OS::Heat::None" | "OS::Heat::RandomString");
+            let uuid = is_config
+                || matches!(
+                    request.type_name,
+                    "OS::Heat::None" | "OS::Heat::RandomString"
+                );
             let id = id.unwrap_or_else(|| match uuid {
                 true => names::uuid(call, "id").to_string().into(),
                 false => names::physical_name(call),
@@ -170,7 +214,9 @@ impl HeatProvider {
         let deletes = request.operation == Operation::Delete;
         match request.type_name {
             "OS::Heat::None" | "OS::Heat::Value" => Ok(Map::default()),
-            "OS::Heat::TestResource" => test_resource::act(call, request).await.map(test_resource::fields),
+            "OS::Heat::TestResource" => test_resource::act(call, request)
+                .await
+                .map(test_resource::fields),
             "OS::Heat::Delay" => {
                 let (spec, action) = match request.operation {
                     Operation::Create => (request.desired, "CREATE"),
@@ -178,19 +224,30 @@ impl HeatProvider {
                     Operation::Update => return Ok(Map::default()),
                     Operation::Delete => (request.prior_inputs, "DELETE"),
                 };
-                delay::act(call, spec, action, self.source).await.map(|()| Map::default())
+                delay::act(call, spec, action, self.source)
+                    .await
+                    .map(|()| Map::default())
             }
             "OS::Heat::RandomString" if deletes => Ok(Map::default()),
             "OS::Heat::RandomString" => {
-                let kept = request.prior.get("value").cloned().filter(|_| request.operation == Operation::Update);
+                let kept = request
+                    .prior
+                    .get("value")
+                    .cloned()
+                    .filter(|_| request.operation == Operation::Update);
                 let value = match kept {
                     Some(value) => value,
-                    None => random::text(&request.desired.revealed(), &mut self.source.draw(call)?)?.into(),
+                    None => {
+                        random::text(&request.desired.revealed(), &mut self.source.draw(call)?)?
+                            .into()
+                    }
                 };
                 Ok([("value".into(), value)].into_iter().collect())
             }
             other if config::is_config(other) && deletes => Ok(Map::default()),
-            other if config::is_config(other) => config::fields(other, request.desired, &self.configs, warnings),
+            other if config::is_config(other) => {
+                config::fields(other, request.desired, &self.configs, warnings)
+            }
             other => Err(ProviderError::new(
                 ErrorKind::Document,
                 format!("`{other}` needs a service of OpenStack, which this provider does not use"),
@@ -202,7 +259,11 @@ impl HeatProvider {
 /// Every field that is set in the desired or the prior inputs.
 fn all_fields(request: &PlanRequest<'_>) -> Vec<FieldPath> {
     let of = |value: &Value| {
-        value.as_map().map(|map| map.keys().map(|name| FieldPath::field(name.clone())).collect::<Vec<_>>())
+        value.as_map().map(|map| {
+            map.keys()
+                .map(|name| FieldPath::field(name.clone()))
+                .collect::<Vec<_>>()
+        })
     };
     let mut fields = of(request.desired).unwrap_or_default();
     fields.extend(of(request.prior_inputs).unwrap_or_default());

@@ -1,7 +1,8 @@
-//! Names and ids of resources, derived from the token of the create: the same call gives the same names and ids.
+//! Names and ids of resources, derived from the token of the create: the same call gives the same
+//! names and ids.
 //!
-//! A physical name is the instance, the resource and twelve characters. A resource in a child uses the name of the
-//! child's own instance, which is derived from its parent in the same way.
+//! A physical name is the instance, the resource and twelve characters. A resource in a child uses
+//! the name of the child's own instance, which is derived from its parent in the same way.
 
 use blueprint::{Key, Name};
 use data_encoding::{Encoding, Specification};
@@ -17,7 +18,9 @@ const LONGEST: usize = 255;
 static LETTERS: LazyLock<Encoding> = LazyLock::new(|| {
     let mut letters = Specification::new();
     letters.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
-    letters.encoding().expect("thirty-two different characters are an encoding")
+    letters
+        .encoding()
+        .expect("thirty-two different characters are an encoding")
 });
 
 /// The physical name of the resource that a call creates.
@@ -79,14 +82,22 @@ mod tests {
         let name = format!("ab{}-abcdefghijkl", "x".repeat(300));
         let short = shortened(&name);
         assert_eq!(short.chars().count(), 255);
-        assert!(short.starts_with("ab-x") && short.ends_with("x-abcdefghijkl"), "{short}");
+        assert!(
+            short.starts_with("ab-x") && short.ends_with("x-abcdefghijkl"),
+            "{short}"
+        );
         assert_eq!(shortened(&"é".repeat(255)), "é".repeat(255));
     }
 
     #[test]
     fn marks_have_twelve_small_letters_and_digits() {
         let mark = short_digest(&["thing", "a"]);
-        assert!(mark.len() == 12 && mark.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+        assert!(
+            mark.len() == 12
+                && mark
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        );
         assert_ne!(digest(&["a", "bc"]), digest(&["ab", "c"]));
     }
 }

@@ -1,7 +1,7 @@
 //! `OS::Heat::RandomString`.
 //!
-//! The minimum number of characters is drawn from each class and sequence, the rest from all of them. Then the order is
-//! shuffled.
+//! The minimum number of characters is drawn from each class and sequence, the rest from all of
+//! them. Then the order is shuffled.
 
 use blueprint::Value;
 use provider::{CheckFindings, ErrorKind, Finding, ProviderError};
@@ -50,13 +50,19 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
             least: count(item.get("min"))?,
         });
     }
-    let of_class =
-        |name: &str, least: usize| Some(CharacterGroup { characters: class(name)?.chars().collect(), least });
+    let of_class = |name: &str, least: usize| {
+        Some(CharacterGroup {
+            characters: class(name)?.chars().collect(),
+            least,
+        })
+    };
     match spec.get("sequence").filter(|sequence| !sequence.is_null()) {
         Some(sequence) => groups.push(of_class(sequence.as_text()?, 1)?),
         None => {
             for item in items("character_classes")? {
-                let name = item.get("class").map_or(Some("lettersdigits"), Value::as_text)?;
+                let name = item
+                    .get("class")
+                    .map_or(Some("lettersdigits"), Value::as_text)?;
                 groups.push(of_class(name, count(item.get("min"))?)?);
             }
         }
@@ -66,7 +72,9 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
 
 /// Checks that the fields can be satisfied together.
 pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
-    let Some((length, groups)) = wanted(spec) else { return };
+    let Some((length, groups)) = wanted(spec) else {
+        return;
+    };
     if groups.iter().map(|group| group.least).sum::<usize>() > length {
         found.out_of_range(
             "length",
@@ -74,10 +82,18 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
         );
     }
     if groups.is_empty() {
-        let path = if spec.get("character_classes").is_some() { "character_classes" } else { "" };
+        let path = if spec.get("character_classes").is_some() {
+            "character_classes"
+        } else {
+            ""
+        };
         found.out_of_range(path, "there is nothing to draw from");
     }
-    for (at, group) in groups.iter().enumerate().filter(|(_, group)| group.characters.is_empty()) {
+    for (at, group) in groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.characters.is_empty())
+    {
         let many = group.least;
         found.out_of_range(
             format!("character_sequences[{at}].sequence"),
@@ -94,15 +110,23 @@ pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, Provider
     let mut found = CheckFindings::default();
     check(spec, &mut found);
     let refuse = |why: &str| ProviderError::new(ErrorKind::Document, why);
-    if let Some(first) = found.diagnostics.into_iter().find(|found| found.finding == Finding::OutOfRange) {
+    if let Some(first) = found
+        .diagnostics
+        .into_iter()
+        .find(|found| found.finding == Finding::OutOfRange)
+    {
         return Err(refuse(&first.summary).at(first.path));
     }
-    let (length, groups) = wanted(spec).ok_or_else(|| refuse("the fields do not say what to draw from"))?;
+    let (length, groups) =
+        wanted(spec).ok_or_else(|| refuse("the fields do not say what to draw from"))?;
     let mut drawn: Vec<char> = Vec::with_capacity(length);
     for group in &groups {
         drawn.extend((0..group.least).filter_map(|_| group.characters.choose(random)));
     }
-    let mut all: Vec<char> = groups.iter().flat_map(|group| group.characters.iter().copied()).collect();
+    let mut all: Vec<char> = groups
+        .iter()
+        .flat_map(|group| group.characters.iter().copied())
+        .collect();
     all.sort_unstable();
     all.dedup();
     while drawn.len() < length {
@@ -130,7 +154,11 @@ mod tests {
     fn problems(text: &str) -> Vec<String> {
         let mut found = CheckFindings::default();
         check(&spec(text), &mut found);
-        found.diagnostics.into_iter().map(|found| format!("{}: {}", found.path, found.summary)).collect()
+        found
+            .diagnostics
+            .into_iter()
+            .map(|found| format!("{}: {}", found.path, found.summary))
+            .collect()
     }
 
     #[test]
@@ -140,15 +168,25 @@ mod tests {
         for seed in 0..50 {
             let text = drawn(wanted, seed);
             assert_eq!(text.chars().count(), 9);
-            assert!(text.chars().filter(|it| "xy".contains(*it)).count() >= 4, "{text}");
-            assert!(text.chars().filter(char::is_ascii_digit).count() >= 4, "{text}");
+            assert!(
+                text.chars().filter(|it| "xy".contains(*it)).count() >= 4,
+                "{text}"
+            );
+            assert!(
+                text.chars().filter(char::is_ascii_digit).count() >= 4,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn the_hidden_field_takes_the_place_of_the_classes() {
         let wanted = r#"{"length": 40, "sequence": "hexdigits", "character_classes": [{"class": "letters"}]}"#;
-        assert!(drawn(wanted, 1).chars().all(|it| "0123456789ABCDEF".contains(it)));
+        assert!(
+            drawn(wanted, 1)
+                .chars()
+                .all(|it| "0123456789ABCDEF".contains(it))
+        );
     }
 
     #[test]
@@ -156,11 +194,20 @@ mod tests {
         let short = r#"{"length": 3, "character_classes": [{"class": "digits", "min": 4}]}"#;
         assert_eq!(
             problems(short),
-            ["length: Length property cannot be smaller than combined character class and character sequence minimums"]
+            [
+                "length: Length property cannot be smaller than combined character class and character sequence minimums"
+            ]
         );
-        assert_eq!(problems(r#"{"character_classes": []}"#), ["character_classes: there is nothing to draw from"]);
-        let empty = r#"{"character_classes": [], "character_sequences": [{"sequence": "", "min": 2}]}"#;
-        assert_eq!(problems(empty), ["character_sequences[0].sequence: 2 of no characters cannot be drawn"]);
+        assert_eq!(
+            problems(r#"{"character_classes": []}"#),
+            ["character_classes: there is nothing to draw from"]
+        );
+        let empty =
+            r#"{"character_classes": [], "character_sequences": [{"sequence": "", "min": 2}]}"#;
+        assert_eq!(
+            problems(empty),
+            ["character_sequences[0].sequence: 2 of no characters cannot be drawn"]
+        );
         assert!(super::text(&spec(short), &mut StdRng::seed_from_u64(1)).is_err());
     }
 }

@@ -8,12 +8,15 @@ use provider::{Call, ErrorKind, ProviderError};
 /// Waits for this number of seconds. A negative number waits for ever.
 ///
 /// # Errors
-/// [`ErrorKind::Cancelled`] if the call is cancelled, [`ErrorKind::TimedOut`] if its deadline passes first.
+/// [`ErrorKind::Cancelled`] if the call is cancelled, [`ErrorKind::TimedOut`] if its deadline
+/// passes first.
 pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError> {
     if seconds == 0.0 || seconds.is_nan() {
         return Ok(());
     }
-    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds > 0.0);
+    let time = Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|_| seconds > 0.0);
     (call.progress)(&match time {
         Some(time) => format!("waiting {}", blueprint::format_duration(time)),
         None => "waiting without end".to_owned(),

@@ -9,8 +9,8 @@ use blueprint::{Name, Value, format_duration, parse_duration};
 use http_client::Clients;
 use provider::{Call, ErrorKind, ProviderError};
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION,
-    PROXY_AUTHORIZATION, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, DATE, HeaderMap, HeaderName, HeaderValue,
+    LOCATION, PROXY_AUTHORIZATION, RETRY_AFTER,
 };
 use reqwest::{Method, StatusCode, Url};
 
@@ -62,12 +62,14 @@ pub(super) struct HttpAnswer {
 }
 
 impl Exchange {
-    /// Builds an exchange from the fields `url`, `method`, `headers`, `body`, `expectStatus` and `timeout`.
+    /// Builds an exchange from the fields `url`, `method`, `headers`, `body`, `expectStatus` and
+    /// `timeout`.
     ///
     /// # Errors
     /// [`ErrorKind::Document`] at the field at fault.
     pub(super) fn of(fields: &Value, url: Url, usual: Method) -> Result<Exchange, ProviderError> {
-        let refuse = |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
+        let refuse =
+            |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
         let written = |field: &str| fields.get(field).filter(|value| !value.is_null());
         let method = match written("method").and_then(Value::as_text) {
             Some(text) => method(text).map_err(|message| refuse("method", message))?,
@@ -76,20 +78,29 @@ impl Exchange {
         let mut headers = HeaderMap::new();
         if let Some(value) = written("headers") {
             for (name, value) in header_list(value) {
-                let (name, value) = header(&name, &value).map_err(|(field, message)| refuse(&field, message))?;
+                let (name, value) =
+                    header(&name, &value).map_err(|(field, message)| refuse(&field, message))?;
                 headers.append(name, value);
             }
         }
         let body_value = written("body").unwrap_or(&Value::Null);
-        let body = json::body(body_value).map_err(|message| refuse("body", message))?.map(|(bytes, media)| {
-            headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(media));
-            bytes
-        });
+        let body = json::body(body_value)
+            .map_err(|message| refuse("body", message))?
+            .map(|(bytes, media)| {
+                headers
+                    .entry(CONTENT_TYPE)
+                    .or_insert(HeaderValue::from_static(media));
+                bytes
+            });
         let timeout = match written("timeout").and_then(Value::as_text) {
-            Some(text) => parse_duration(text).map_err(|error| refuse("timeout", &format!("is {error}")))?,
+            Some(text) => {
+                parse_duration(text).map_err(|error| refuse("timeout", &format!("is {error}")))?
+            }
             None => USUAL_TIMEOUT,
         };
-        let statuses = written("expectStatus").and_then(Value::as_list).unwrap_or_default();
+        let statuses = written("expectStatus")
+            .and_then(Value::as_list)
+            .unwrap_or_default();
         Ok(Exchange {
             method,
             url,
@@ -97,7 +108,10 @@ impl Exchange {
             headers,
             body,
             secret_body: body_value.has_secret(),
-            expected: statuses.iter().filter_map(|status| u16::try_from(status.as_int()?).ok()).collect(),
+            expected: statuses
+                .iter()
+                .filter_map(|status| u16::try_from(status.as_int()?).ok())
+                .collect(),
             timeout,
             authorities: None,
         })
@@ -105,7 +119,11 @@ impl Exchange {
 
     /// Whether a status means success.
     pub(super) fn expects(&self, status: StatusCode) -> bool {
-        if self.expected.is_empty() { status.is_success() } else { self.expected.contains(&status.as_u16()) }
+        if self.expected.is_empty() {
+            status.is_success()
+        } else {
+            self.expected.contains(&status.as_u16())
+        }
     }
 
     /// `POST https://host/path`, without parts that may be secret.
@@ -123,10 +141,20 @@ impl Exchange {
         clients: &Clients,
         secrets: &SecretTexts,
     ) -> Result<HttpAnswer, ProviderError> {
-        let timeout = call.deadline.map_or(self.timeout, |deadline| deadline.min(self.timeout));
+        let timeout = call
+            .deadline
+            .map_or(self.timeout, |deadline| deadline.min(self.timeout));
         let late = || {
-            let message = format!("`{}` was not answered within {}", self.shown(), format_duration(timeout));
-            let kind = if timeout < self.timeout { ErrorKind::TimedOut } else { ErrorKind::Transient };
+            let message = format!(
+                "`{}` was not answered within {}",
+                self.shown(),
+                format_duration(timeout)
+            );
+            let kind = if timeout < self.timeout {
+                ErrorKind::TimedOut
+            } else {
+                ErrorKind::Transient
+            };
             ProviderError::new(kind, message)
         };
         let answer = tokio::select! {
@@ -136,7 +164,10 @@ impl Exchange {
             }
             answer = tokio::time::timeout(timeout, self.follow(clients)) => answer.unwrap_or_else(|_| Err(late())),
         };
-        let answer = answer.map_err(|error| ProviderError { message: secrets.scrub(&error.message), ..error })?;
+        let answer = answer.map_err(|error| ProviderError {
+            message: secrets.scrub(&error.message),
+            ..error
+        })?;
         (call.progress)(&secrets.scrub(&format!("{} answered {}", self.shown(), answer.status)));
         Ok(answer)
     }
@@ -147,23 +178,42 @@ impl Exchange {
         let (mut method, mut url) = (self.method.clone(), self.url.clone());
         let (mut headers, mut body) = (self.headers.clone(), self.body.clone());
         for _ in 0..=REDIRECTS {
-            let client = clients.trusting_only(&url, self.authorities.as_deref()).await;
-            let client = client.map_err(|message| ProviderError::new(ErrorKind::Permanent, message))?;
-            let mut request = client.request(method.clone(), url.clone()).headers(headers.clone());
+            let client = clients
+                .trusting_only(&url, self.authorities.as_deref())
+                .await;
+            let client =
+                client.map_err(|message| ProviderError::new(ErrorKind::Permanent, message))?;
+            let mut request = client
+                .request(method.clone(), url.clone())
+                .headers(headers.clone());
             if let Some(body) = &body {
                 request = request.body(body.clone());
             }
-            let response = request.send().await.map_err(|error| self.unanswered(error))?;
+            let response = request
+                .send()
+                .await
+                .map_err(|error| self.unanswered(error))?;
             let status = response.status();
-            let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
-            let target = match target.filter(|_| is_redirect(status) && !self.expected.contains(&status.as_u16())) {
+            let target = response
+                .headers()
+                .get(LOCATION)
+                .and_then(|target| target.to_str().ok());
+            let target = match target
+                .filter(|_| is_redirect(status) && !self.expected.contains(&status.as_u16()))
+            {
                 Some(target) => url.join(target),
                 None => return self.receive(response).await,
             };
             let Ok(target) = target.map_err(drop) else {
-                return permanent(format!("`{}` was redirected to something that is no address", self.shown()));
+                return permanent(format!(
+                    "`{}` was redirected to something that is no address",
+                    self.shown()
+                ));
             };
-            if !matches!((url.scheme(), target.scheme()), ("http", "http" | "https") | ("https", "https")) {
+            if !matches!(
+                (url.scheme(), target.scheme()),
+                ("http", "http" | "https") | ("https", "https")
+            ) {
                 return permanent(format!(
                     "`{}` was redirected from {} to {}",
                     self.shown(),
@@ -172,7 +222,10 @@ impl Exchange {
                 ));
             }
             // As in browsers: 307 and 308 repeat the request, other redirects send a GET.
-            let repeats = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+            let repeats = matches!(
+                status,
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+            );
             if !(repeats || matches!(method, Method::HEAD | Method::GET)) {
                 method = Method::GET;
                 body = None;
@@ -185,24 +238,43 @@ impl Exchange {
                         self.shown()
                     ));
                 }
-                let kept = headers.iter().filter(|(name, value)| !(value.is_sensitive() || is_credential(name)));
-                headers = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+                let kept = headers
+                    .iter()
+                    .filter(|(name, value)| !(value.is_sensitive() || is_credential(name)));
+                headers = kept
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect();
             }
             url = target;
         }
-        permanent(format!("`{}` was redirected more than {REDIRECTS} times", self.shown()))
+        permanent(format!(
+            "`{}` was redirected more than {REDIRECTS} times",
+            self.shown()
+        ))
     }
 
     async fn receive(&self, mut response: reqwest::Response) -> Result<HttpAnswer, ProviderError> {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.unanswered(error))? {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.unanswered(error))?
+        {
             if body.len() + chunk.len() > MAX_ANSWER {
-                return Ok(HttpAnswer { status, headers, body: None });
+                return Ok(HttpAnswer {
+                    status,
+                    headers,
+                    body: None,
+                });
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(HttpAnswer { status, headers, body: Some(body) })
+        Ok(HttpAnswer {
+            status,
+            headers,
+            body: Some(body),
+        })
     }
 
     /// Classifies an error of the network.
@@ -210,7 +282,9 @@ impl Exchange {
         let error = error.without_url();
         if let Some(problem) = tls_problem(&error) {
             let kind = match problem {
-                rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => ErrorKind::Permanent,
+                rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
+                    ErrorKind::Permanent
+                }
                 _ => ErrorKind::Transient,
             };
             return ProviderError::new(kind, format!("`{}` failed: {problem}", self.shown()));
@@ -219,7 +293,11 @@ impl Exchange {
         while let Some(source) = deepest.source() {
             deepest = source;
         }
-        let kind = if error.is_builder() { ErrorKind::Permanent } else { ErrorKind::Transient };
+        let kind = if error.is_builder() {
+            ErrorKind::Permanent
+        } else {
+            ErrorKind::Transient
+        };
         ProviderError::new(kind, format!("`{}` failed: {deepest}", self.shown()))
     }
 
@@ -233,13 +311,27 @@ impl Exchange {
             _ => ErrorKind::Permanent,
         };
         let wanted: Vec<String> = self.expected.iter().map(u16::to_string).collect();
-        let wanted = if wanted.is_empty() { String::new() } else { format!(", not {}", wanted.join(" or ")) };
+        let wanted = if wanted.is_empty() {
+            String::new()
+        } else {
+            format!(", not {}", wanted.join(" or "))
+        };
         let mut message = format!("`{}` answered {}{wanted}", self.shown(), answer.status);
-        let said = answer.body.as_deref().and_then(|body| std::str::from_utf8(body).ok()).unwrap_or_default();
-        // Secrets are removed before the text is shortened, because a part of a secret would not be recognised.
+        let said = answer
+            .body
+            .as_deref()
+            .and_then(|body| std::str::from_utf8(body).ok())
+            .unwrap_or_default();
+        // Secrets are removed before the text is shortened, because a part of a secret would not be
+        // recognised.
         let said = secrets.scrub(said);
         let said: Vec<&str> = said.split_whitespace().take(EXCERPT).collect();
-        let said: String = said.join(" ").chars().filter(|c| !c.is_control()).take(EXCERPT).collect();
+        let said: String = said
+            .join(" ")
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(EXCERPT)
+            .collect();
         if !said.is_empty() {
             message.push_str(": ");
             message.push_str(&said);
@@ -252,14 +344,23 @@ impl Exchange {
     }
 }
 
-/// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of the server's clock.
+/// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of the
+/// server's clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
     let asked = text(RETRY_AFTER)?.trim();
     if let Ok(seconds) = asked.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let instant = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp().as_second());
+    let instant = |text: &str| {
+        jiff::fmt::rfc2822::parse(text)
+            .ok()
+            .map(|zoned| zoned.timestamp().as_second())
+    };
     let pause = instant(asked)?.saturating_sub(instant(text(DATE)?)?);
     u64::try_from(pause).ok().map(Duration::from_secs)
 }
@@ -285,7 +386,10 @@ fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
             return Some(found);
         }
         // The error inside an I/O error is not in the chain of `source`.
-        next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+        next = match error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref)
+        {
             Some(inner) => Some(inner),
             None => error.source(),
         };
@@ -298,7 +402,8 @@ fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
 /// # Errors
 /// A phrase with the problem.
 pub(super) fn method(text: &str) -> Result<Method, &'static str> {
-    let method = Method::from_bytes(text.as_bytes()).map_err(|_| "is no method, such as `POST` or `PUT`")?;
+    let method =
+        Method::from_bytes(text.as_bytes()).map_err(|_| "is no method, such as `POST` or `PUT`")?;
     if matches!(method, Method::CONNECT | Method::TRACE) {
         Err("is a method that is not sent here")
     } else {
@@ -310,13 +415,20 @@ pub(super) fn method(text: &str) -> Result<Method, &'static str> {
 pub(super) fn header_list(value: &Value) -> Vec<(Name, Value)> {
     let (bare, secret) = value.split_secret();
     match bare {
-        Value::Map(entries) => {
-            entries.iter().map(|(name, value)| (name.clone(), value.clone().tainted(secret))).collect()
-        }
-        Value::List(items) => items.iter().flat_map(|item| header_list(&item.clone().tainted(secret))).collect(),
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone().tainted(secret)))
+            .collect(),
+        Value::List(items) => items
+            .iter()
+            .flat_map(|item| header_list(&item.clone().tainted(secret)))
+            .collect(),
         Value::Text(line) => {
             let (name, value) = line.split_once(':').unwrap_or((line, ""));
-            vec![(name.trim().into(), Value::from(value.trim()).tainted(secret))]
+            vec![(
+                name.trim().into(),
+                Value::from(value.trim()).tainted(secret),
+            )]
         }
         _ => Vec::new(),
     }
@@ -326,13 +438,26 @@ pub(super) fn header_list(value: &Value) -> Vec<(Name, Value)> {
 ///
 /// # Errors
 /// The field at fault, and a phrase with the problem.
-pub(super) fn header(name: &str, value: &Value) -> Result<(HeaderName, HeaderValue), (String, &'static str)> {
+pub(super) fn header(
+    name: &str,
+    value: &Value,
+) -> Result<(HeaderName, HeaderValue), (String, &'static str)> {
     let refuse = |message| {
         // A name with other characters cannot be part of a path.
-        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        (if plain && !name.is_empty() { format!("headers.{name}") } else { "headers".to_owned() }, message)
+        let plain = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        (
+            if plain && !name.is_empty() {
+                format!("headers.{name}")
+            } else {
+                "headers".to_owned()
+            },
+            message,
+        )
     };
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is no name of a header"))?;
+    let parsed =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is no name of a header"))?;
     let framing: BTreeSet<&str> = ["connection", "transfer-encoding", "upgrade"].into();
     if parsed == CONTENT_LENGTH || framing.contains(parsed.as_str()) {
         return Err(refuse("is set by the connection itself"));

@@ -17,27 +17,47 @@ pub(super) async fn fetch(
 ) -> Result<Fetched, ProviderError> {
     let arguments = arguments(request.filters)?;
     let secrets = SecretTexts::of([&arguments, &call.settings]);
-    let refuse = |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
-    let url = arguments.get("url").and_then(Value::as_text).ok_or_else(|| refuse("url", "must be written"))?;
+    let refuse =
+        |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
+    let url = arguments
+        .get("url")
+        .and_then(Value::as_text)
+        .ok_or_else(|| refuse("url", "must be written"))?;
     let url = address::absolute(url).map_err(|message| refuse("url", message))?;
     let mut exchange = Exchange::of(&arguments, url, Method::GET)?;
-    exchange.authorities = arguments.get("caCertificatePem").and_then(Value::as_text).map(Into::into);
+    exchange.authorities = arguments
+        .get("caCertificatePem")
+        .and_then(Value::as_text)
+        .map(Into::into);
     let answer = exchange.send(call, clients, &secrets).await?;
     if !exchange.expects(answer.status) {
         return Err(exchange.refused(&answer, &secrets));
     }
-    let fields = answer::exports(&answer, &secrets)
-        .map_err(|message| ProviderError::new(ErrorKind::Permanent, format!("`{}`: {message}", exchange.shown())))?;
-    let candidate = Candidate { filter_fields: arguments, fields };
+    let fields = answer::exports(&answer, &secrets).map_err(|message| {
+        ProviderError::new(
+            ErrorKind::Permanent,
+            format!("`{}`: {message}", exchange.shown()),
+        )
+    })?;
+    let candidate = Candidate {
+        filter_fields: arguments,
+        fields,
+    };
     let applied = (0..request.filters.len()).collect();
-    Ok(Fetched { candidates: vec![candidate], applied, ..Fetched::default() })
+    Ok(Fetched {
+        candidates: vec![candidate],
+        applied,
+        ..Fetched::default()
+    })
 }
 
 /// The arguments by name. Each must occur once, with the operator `=`.
 fn arguments(filters: &[(Name, Name, Value)]) -> Result<Value, ProviderError> {
     let mut arguments = Map::default();
     for (field, operator, value) in filters {
-        let refuse = |message: String| Err(ProviderError::new(ErrorKind::Document, message).at(field.as_ref()));
+        let refuse = |message: String| {
+            Err(ProviderError::new(ErrorKind::Document, message).at(field.as_ref()))
+        };
         if operator.as_ref() != "=" {
             return refuse(format!("takes its value with `=`, not with `{operator}`"));
         }

@@ -61,7 +61,9 @@ fn write(value: &Value, out: &mut String) -> Result<(), &'static str> {
             _ => return Err("holds a file or archive, which cannot be sent"),
         },
         Value::Secret(inner) => write(inner, out)?,
-        Value::Resource(_) | Value::Function(_) | Value::Unknown(_) => return Err("holds something that is no data"),
+        Value::Resource(_) | Value::Function(_) | Value::Unknown(_) => {
+            return Err("holds something that is no data");
+        }
     }
     Ok(())
 }
@@ -76,14 +78,18 @@ fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => value.into(),
-        serde_json::Value::Number(number) => match (number.as_i64(), number.is_f64(), number.as_f64()) {
-            (Some(integer), _, _) => integer.into(),
-            (None, true, Some(float)) => float.into(),
-            _ => Value::Decimal(number.to_string().into()),
-        },
+        serde_json::Value::Number(number) => {
+            match (number.as_i64(), number.is_f64(), number.as_f64()) {
+                (Some(integer), _, _) => integer.into(),
+                (None, true, Some(float)) => float.into(),
+                _ => Value::Decimal(number.to_string().into()),
+            }
+        }
         serde_json::Value::String(text) => text.into(),
         serde_json::Value::Array(items) => Value::list(items.into_iter().map(value)),
-        serde_json::Value::Object(entries) => Value::map(entries.into_iter().map(|(key, item)| (key, value(item)))),
+        serde_json::Value::Object(entries) => {
+            Value::map(entries.into_iter().map(|(key, item)| (key, value(item))))
+        }
     }
 }
 
@@ -95,10 +101,16 @@ mod tests {
     fn data_becomes_json_in_its_order() {
         let data = Value::map([
             ("b", Value::Int(1)),
-            ("a", Value::list([Value::Float(2.0), Value::Null, Value::from("x\"").secret()])),
+            (
+                "a",
+                Value::list([Value::Float(2.0), Value::Null, Value::from("x\"").secret()]),
+            ),
         ]);
         let (bytes, media) = body(&data).unwrap().unwrap();
-        assert_eq!(String::from_utf8(bytes).unwrap(), r#"{"b":1,"a":[2.0,null,"x\""]}"#);
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            r#"{"b":1,"a":[2.0,null,"x\""]}"#
+        );
         assert_eq!(media, "application/json");
         assert_eq!(body(&"plain".into()).unwrap().unwrap().0, b"plain");
         assert_eq!(body(&Value::Null).unwrap(), None);
@@ -107,9 +119,18 @@ mod tests {
 
     #[test]
     fn json_marks_in_an_answer_are_plain_data() {
-        assert_eq!(parse(r#"{"n":3,"f":3.0}"#), Value::map([("n", Value::Int(3)), ("f", Value::Float(3.0))]));
-        assert_eq!(parse("18446744073709551615"), Value::Decimal("18446744073709551615".into()));
-        assert_eq!(parse(r#"{"$secret":"x"}"#), Value::map([("$secret", Value::from("x"))]));
+        assert_eq!(
+            parse(r#"{"n":3,"f":3.0}"#),
+            Value::map([("n", Value::Int(3)), ("f", Value::Float(3.0))])
+        );
+        assert_eq!(
+            parse("18446744073709551615"),
+            Value::Decimal("18446744073709551615".into())
+        );
+        assert_eq!(
+            parse(r#"{"$secret":"x"}"#),
+            Value::map([("$secret", Value::from("x"))])
+        );
         assert_eq!(parse("<html>"), Value::Null);
         assert_eq!(parse(&"[".repeat(100_000)), Value::Null);
     }

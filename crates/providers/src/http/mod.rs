@@ -1,7 +1,7 @@
 //! The provider `http`: resources behind any web API, and documents from the web.
 //!
-//! Secret parts of a request are never shown: they are removed from messages, and an answer that repeats a secret is
-//! secret.
+//! Secret parts of a request are never shown: they are removed from messages, and an answer that
+//! repeats a secret is secret.
 //!
 //! Not here: including remote documents, `http_resource()` (they belong to the engine).
 
@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use http_client::Clients;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
-    configured, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider,
+    ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 
 /// The provider of namespace `http`.
@@ -30,8 +30,12 @@ pub struct HttpProvider {
 
 /// The provider.
 pub fn provider() -> HttpProvider {
-    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
-    HttpProvider { catalog: Arc::new(catalog), clients: Clients::default() }
+    let catalog =
+        read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    HttpProvider {
+        catalog: Arc::new(catalog),
+        clients: Clients::default(),
+    }
 }
 
 impl Provider for HttpProvider {
@@ -39,7 +43,10 @@ impl Provider for HttpProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -55,16 +62,28 @@ impl Session for HttpProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        asked: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move { request::read(call, &asked, &self.clients).await })
     }
 
-    fn plan<'a>(&'a self, _call: &'a Call, asked: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        _call: &'a Call,
+        asked: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let planned = request::plan(&asked);
         Box::pin(async { Ok(planned) })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, asked: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        asked: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             match asked.operation {
                 Operation::Create => request::create(call, &asked, &self.clients).await,
@@ -74,7 +93,11 @@ impl Session for HttpProvider {
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, asked: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        asked: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             if asked.type_name != "http/get" {
                 let message = format!("there is no data source `{}` here", asked.type_name);

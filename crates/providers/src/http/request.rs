@@ -1,15 +1,15 @@
 //! `http/request`: a resource that is created, updated, read and deleted by requests.
 //!
-//! `read`, `update` and `delete` inherit `headers`, `timeout` and `url` of the spec if they do not set these; `update`
-//! also inherits `body`.
+//! `read`, `update` and `delete` inherit `headers`, `timeout` and `url` of the spec if they do not
+//! set these; `update` also inherits `body`.
 
 use std::sync::Arc;
 
 use blueprint::{FieldPath, Map, Value, parse_duration};
 use http_client::{Clients, roots};
 use provider::{
-    Applied, ApplyRequest, Call, CheckFindings, ErrorKind, Observed, PlanRequest, Planned, ProviderError, ReadOutcome,
-    ReadRequest,
+    Applied, ApplyRequest, Call, CheckFindings, ErrorKind, Observed, PlanRequest, Planned,
+    ProviderError, ReadOutcome, ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
@@ -23,7 +23,14 @@ use super::secrets::SecretTexts;
 const SENT: [&str; 4] = ["url", "method", "headers", "body"];
 
 /// Fields whose change is only recorded, because they concern later requests.
-const RECORDED: [&str; 6] = ["read", "update", "delete", "expectStatus", "timeout", "caCertificatePem"];
+const RECORDED: [&str; 6] = [
+    "read",
+    "update",
+    "delete",
+    "expectStatus",
+    "timeout",
+    "caCertificatePem",
+];
 
 /// The header by which servers recognise a repeated request.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -66,16 +73,24 @@ impl RequestRole {
     }
 
     fn path(self, field: &str) -> String {
-        if self == RequestRole::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
+        if self == RequestRole::Make {
+            field.to_owned()
+        } else {
+            format!("{}.{field}", self.key())
+        }
     }
 
-    /// The fields of the request in a spec, including inherited ones. `None` if the spec has no such request.
+    /// The fields of the request in a spec, including inherited ones. `None` if the spec has no
+    /// such request.
     fn fields(self, spec: &Value) -> Option<Value> {
         let secret = spec.split_secret().1;
         if self == RequestRole::Make {
             return Some(spec.clone());
         }
-        let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.split_secret();
+        let (own, marked) = spec
+            .get(self.key())
+            .filter(|own| !own.is_null())?
+            .split_secret();
         let mut fields: Map = own.as_map()?.clone();
         for field in self.inherits() {
             if fields.get(field).is_none_or(Value::is_null)
@@ -89,8 +104,14 @@ impl RequestRole {
 }
 
 /// Builds a request of a spec. `None` if the spec has no such request.
-fn exchange(part: RequestRole, spec: &Value, outputs: &Value) -> Result<Option<Exchange>, ProviderError> {
-    let Some(fields) = part.fields(spec) else { return Ok(None) };
+fn exchange(
+    part: RequestRole,
+    spec: &Value,
+    outputs: &Value,
+) -> Result<Option<Exchange>, ProviderError> {
+    let Some(fields) = part.fields(spec) else {
+        return Ok(None);
+    };
     let at = |error: ProviderError| match &error.field {
         Some(field) => {
             let path = part.path(&field.to_string());
@@ -98,23 +119,38 @@ fn exchange(part: RequestRole, spec: &Value, outputs: &Value) -> Result<Option<E
         }
         None => error,
     };
-    let refuse = |message: String| ProviderError::new(ErrorKind::Document, message).at(part.path("url"));
-    let text = |fields: &Value| fields.get("url").and_then(Value::as_text).unwrap_or_default().to_owned();
-    let main =
-        address::absolute(&text(spec)).map_err(|message| ProviderError::new(ErrorKind::Document, message).at("url"))?;
+    let refuse =
+        |message: String| ProviderError::new(ErrorKind::Document, message).at(part.path("url"));
+    let text = |fields: &Value| {
+        fields
+            .get("url")
+            .and_then(Value::as_text)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let main = address::absolute(&text(spec))
+        .map_err(|message| ProviderError::new(ErrorKind::Document, message).at("url"))?;
     let (url, secret): (Url, bool) = match part {
         RequestRole::Make => (main, false),
         _ => address::filled(&text(&fields), outputs, &main).map_err(refuse)?,
     };
     let mut exchange = Exchange::of(&fields, url, part.method()).map_err(at)?;
     exchange.secret_url |= secret || spec.get("url").is_some_and(Value::has_secret);
-    exchange.authorities = spec.get("caCertificatePem").and_then(Value::as_text).map(Into::into);
+    exchange.authorities = spec
+        .get("caCertificatePem")
+        .and_then(Value::as_text)
+        .map(Into::into);
     Ok(Some(exchange))
 }
 
 /// Checks every request of a spec, as far as its values are known.
 pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
-    for part in [RequestRole::Make, RequestRole::Read, RequestRole::Update, RequestRole::Delete] {
+    for part in [
+        RequestRole::Make,
+        RequestRole::Read,
+        RequestRole::Update,
+        RequestRole::Delete,
+    ] {
         let own = match part {
             RequestRole::Make => Some(spec),
             _ => spec.get(part.key()),
@@ -148,7 +184,11 @@ fn check_part(part: RequestRole, own: &Value, found: &mut CheckFindings) {
     if let Some(Err(error)) = text("timeout").map(parse_duration) {
         refuse("timeout", format!("is {error}"));
     }
-    for (name, value) in own.get("headers").map(exchange::header_list).unwrap_or_default() {
+    for (name, value) in own
+        .get("headers")
+        .map(exchange::header_list)
+        .unwrap_or_default()
+    {
         if value.is_unknown() {
             continue;
         }
@@ -164,12 +204,23 @@ pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
         return Planned::default();
     }
     let changed = |field: &&str| is_changed(field, request.prior_inputs, request.desired);
-    let only_recorded = RECORDED.iter().filter(|field| changed(field)).map(|field| FieldPath::field(*field)).collect();
-    Planned { only_recorded, ..Planned::default() }
+    let only_recorded = RECORDED
+        .iter()
+        .filter(|field| changed(field))
+        .map(|field| FieldPath::field(*field))
+        .collect();
+    Planned {
+        only_recorded,
+        ..Planned::default()
+    }
 }
 
 fn is_changed(field: &str, before: &Value, after: &Value) -> bool {
-    let written = |spec: &Value| spec.get(field).filter(|value| !value.is_null()).map(Value::revealed);
+    let written = |spec: &Value| {
+        spec.get(field)
+            .filter(|value| !value.is_null())
+            .map(Value::revealed)
+    };
     written(before) != written(after)
 }
 
@@ -185,24 +236,36 @@ pub(super) async fn create(
     clients: &Clients,
 ) -> Result<Applied, ProviderError> {
     let secrets = secrets(call, [request.desired, &Value::Null, &Value::Null]);
-    let mut exchange = exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
+    let mut exchange =
+        exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
     add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
-    accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
+    accept(
+        &exchange,
+        &answer,
+        &secrets,
+        request.desired,
+        call.token.clone(),
+    )
 }
 
-/// Sends the request that updates the resource, if a relevant field changes. Without an update request, sends the
-/// request that creates the resource.
+/// Sends the request that updates the resource, if a relevant field changes. Without an update
+/// request, sends the request that creates the resource.
 pub(super) async fn update(
     call: &Call,
     request: &ApplyRequest<'_>,
     clients: &Clients,
 ) -> Result<Applied, ProviderError> {
     let id = request.id.unwrap_or_default().into();
-    if !SENT.iter().any(|field| is_changed(field, request.prior_inputs, request.desired)) {
+    if !SENT
+        .iter()
+        .any(|field| is_changed(field, request.prior_inputs, request.desired))
+    {
         let mut fields = request.prior.as_map().cloned().unwrap_or_default();
         // A part that the spec no longer has must not stay.
-        RECORDED.iter().for_each(|field| drop(fields.shift_remove(field)));
+        RECORDED
+            .iter()
+            .for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
         let fields = Value::Map(Arc::new(fields));
         return Ok(Applied::ready(id, fields));
@@ -210,13 +273,23 @@ pub(super) async fn update(
     let secrets = secrets(call, [request.desired, request.prior_inputs, request.prior]);
     let mut exchange = match exchange(RequestRole::Update, request.desired, request.prior)? {
         Some(exchange) => exchange,
-        None => exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?,
+        None => exchange(RequestRole::Make, request.desired, &Value::Null)?
+            .ok_or_else(nothing_to_send)?,
     };
     add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     let gone = is_gone(&exchange, &answer);
     let result = accept(&exchange, &answer, &secrets, request.desired, id);
-    result.map_err(|error| if gone { ProviderError { kind: ErrorKind::NotFound, ..error } } else { error })
+    result.map_err(|error| {
+        if gone {
+            ProviderError {
+                kind: ErrorKind::NotFound,
+                ..error
+            }
+        } else {
+            error
+        }
+    })
 }
 
 /// Sends the request that deletes the resource, if there is one.
@@ -227,7 +300,8 @@ pub(super) async fn delete(
 ) -> Result<Applied, ProviderError> {
     let done = Applied::ready("", Value::Null);
     let secrets = secrets(call, [request.prior_inputs, request.prior, &Value::Null]);
-    let Some(mut exchange) = exchange(RequestRole::Delete, request.prior_inputs, request.prior)? else {
+    let Some(mut exchange) = exchange(RequestRole::Delete, request.prior_inputs, request.prior)?
+    else {
         return Ok(done);
     };
     add_idempotency_key(&mut exchange, call);
@@ -244,7 +318,9 @@ pub(super) async fn read(
     request: &ReadRequest<'_>,
     clients: &Clients,
 ) -> Result<ReadOutcome, ProviderError> {
-    let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Unknown) };
+    let Some(outputs) = request.outputs.as_map() else {
+        return Ok(ReadOutcome::Unknown);
+    };
     if let Some(exchange) = exchange(RequestRole::Read, request.inputs, request.outputs)? {
         let secrets = secrets(call, [request.inputs, request.outputs, &Value::Null]);
         let answer = exchange.send(call, clients, &secrets).await?;
@@ -257,7 +333,11 @@ pub(super) async fn read(
     }
     // The answer is not compared, because it may have another form than the request.
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
-    fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    fields.extend(
+        outputs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
     Ok(ReadOutcome::Present(Observed {
         id: request.id.unwrap_or_default().into(),
         fields: Value::Map(Arc::new(fields)),
@@ -267,7 +347,8 @@ pub(super) async fn read(
     }))
 }
 
-/// Whether the answer means that the resource does not exist. A status that the spec expects does not mean this.
+/// Whether the answer means that the resource does not exist. A status that the spec expects does
+/// not mean this.
 fn is_gone(exchange: &Exchange, answer: &HttpAnswer) -> bool {
     matches!(answer.status.as_u16(), 404 | 410) && !exchange.expects(answer.status)
 }
@@ -277,7 +358,10 @@ fn add_idempotency_key(exchange: &mut Exchange, call: &Call) {
     if matches!(exchange.method, Method::POST | Method::PATCH)
         && let Ok(token) = HeaderValue::from_str(&call.token)
     {
-        exchange.headers.entry(HeaderName::from_static(IDEMPOTENCY_KEY)).or_insert(token);
+        exchange
+            .headers
+            .entry(HeaderName::from_static(IDEMPOTENCY_KEY))
+            .or_insert(token);
     }
 }
 
@@ -297,8 +381,10 @@ fn accept(
     fields.extend(computed);
     let applied = Applied::ready(id, Value::Map(Arc::new(fields))).with_warnings(warnings);
     if answer.body.is_none() {
-        let mut error =
-            ProviderError::new(ErrorKind::Permanent, format!("`{}`: {}", exchange.shown(), answer::too_long()));
+        let mut error = ProviderError::new(
+            ErrorKind::Permanent,
+            format!("`{}`: {}", exchange.shown(), answer::too_long()),
+        );
         error.partial = Some(Box::new(applied));
         return Err(error);
     }

@@ -28,7 +28,11 @@ impl SecretTexts {
                 .collect();
             for text in words.into_iter().chain([leaf]) {
                 let quoted = serde_json::Value::from(text.as_str()).to_string();
-                let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+                let quoted = quoted
+                    .trim_start_matches('"')
+                    .strip_suffix('"')
+                    .unwrap_or_default()
+                    .to_owned();
                 forms.extend([quoted, percent_encoded(&text), STANDARD.encode(&text), text]);
             }
         }
@@ -41,7 +45,11 @@ impl SecretTexts {
     /// A copy of the text with each secret replaced.
     pub(super) fn scrub(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| {
-            if text.contains(secret.as_str()) { text.replace(secret.as_str(), "(secret)") } else { text }
+            if text.contains(secret.as_str()) {
+                text.replace(secret.as_str(), "(secret)")
+            } else {
+                text
+            }
         })
     }
 
@@ -54,10 +62,16 @@ impl SecretTexts {
 fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
     match value {
         Value::Secret(inner) => gather(inner, true, found),
-        Value::List(items) | Value::Set(items) => items.iter().for_each(|item| gather(item, secret, found)),
-        Value::Map(entries) => entries.values().for_each(|item| gather(item, secret, found)),
+        Value::List(items) | Value::Set(items) => {
+            items.iter().for_each(|item| gather(item, secret, found))
+        }
+        Value::Map(entries) => entries
+            .values()
+            .for_each(|item| gather(item, secret, found)),
         Value::Text(text) if secret => found.push(text.to_string()),
-        Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => found.push(value.to_string()),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => {
+            found.push(value.to_string())
+        }
         _ => {}
     }
 }
@@ -82,11 +96,23 @@ mod tests {
     #[test]
     fn secrets_are_found_in_every_usual_form() {
         let secrets = SecretTexts::of([&Value::map([
-            ("headers", Value::map([("Authorization", Value::from("Bearer tok\"en-12345").secret())])),
+            (
+                "headers",
+                Value::map([(
+                    "Authorization",
+                    Value::from("Bearer tok\"en-12345").secret(),
+                )]),
+            ),
             ("body", Value::map([("pin", Value::Int(4711))]).secret()),
             ("open", Value::from("shown")),
         ])]);
-        for text in ["tok\"en-12345", "tok\\\"en-12345", "tok%22en-12345", "pin=4711", "dG9rImVuLTEyMzQ1"] {
+        for text in [
+            "tok\"en-12345",
+            "tok\\\"en-12345",
+            "tok%22en-12345",
+            "pin=4711",
+            "dG9rImVuLTEyMzQ1",
+        ] {
             assert!(secrets.stand_in(text), "{text}");
             assert!(secrets.scrub(text).contains("(secret)"), "{text}");
         }

@@ -1,4 +1,5 @@
-//! The check before a create: a matching resource of others is adopted, a different one is a conflict.
+//! The check before a create: a matching resource of others is adopted, a different one is a
+//! conflict.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use super::{archive, directory, file, symlink};
 
 /// Checks the place of a resource before its create.
 ///
-/// `replaced` are the inputs of the replaced resource, which is deleted first if it is at the same place.
+/// `replaced` are the inputs of the replaced resource, which is deleted first if it is at the same
+/// place.
 pub(super) fn plan(
     place: &PathContext,
     own: &OwnPaths,
@@ -21,7 +23,9 @@ pub(super) fn plan(
     replaced: &Value,
     desired: &Value,
 ) -> Result<Planned, ProviderError> {
-    let Some(path) = text(desired, "path") else { return Ok(Planned::default()) };
+    let Some(path) = text(desired, "path") else {
+        return Ok(Planned::default());
+    };
     let is_replaced = text(replaced, "path") == Some(path);
     let path = place.target_path(path)?;
     let before = if is_replaced || own.has(&path) {
@@ -29,7 +33,11 @@ pub(super) fn plan(
     } else {
         existing(place, own, type_name, &path, desired)?
     };
-    Ok(Planned { adopts: before == Existing::Matching, private: before.private(), ..Planned::default() })
+    Ok(Planned {
+        adopts: before == Existing::Matching,
+        private: before.private(),
+        ..Planned::default()
+    })
 }
 
 /// Compares the object at a path with the resource to be created there.
@@ -49,16 +57,31 @@ pub(super) fn existing(
     }
 }
 
-/// The refusal of a create at a path with a different object. `None` if that object may be replaced.
-pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
-    let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+/// The refusal of a create at a path with a different object. `None` if that object may be
+/// replaced.
+pub(super) fn refusal(
+    type_name: &str,
+    path: &Path,
+    desired: &Value,
+) -> Result<Option<ProviderError>, ProviderError> {
+    let is_link = || {
+        path.symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+    };
     let kind = match (type_name, whole_file::inspect_path(path)?) {
         (_, PathContent::Nothing) => return Ok(None),
         ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
-        (_, PathContent::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
+        (_, PathContent::Folder { .. }) => {
+            return Ok(Some(whole_file::never_replaced(path, "a folder")));
+        }
         ("local/symlink", _) if is_link() => "a link",
         ("local/symlink", _) | (_, PathContent::File { .. }) => "a file",
-        (_, PathContent::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
+        (_, PathContent::Other) => {
+            return Ok(Some(whole_file::never_replaced(
+                path,
+                "something that is no file",
+            )));
+        }
     };
     Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
 }
@@ -71,13 +94,18 @@ pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[RecordedObject<'_>]
             "local/file" | "local/archive" | "local/symlink" => false,
             _ => continue,
         };
-        let Some(path) = text(object.inputs, "path").or(object.id) else { continue };
-        let Ok(path) = absolute(&root.join(path)) else { continue };
+        let Some(path) = text(object.inputs, "path").or(object.id) else {
+            continue;
+        };
+        let Ok(path) = absolute(&root.join(path)) else {
+            continue;
+        };
         own.add_parents(&path, parents(object.private));
         let is_ours = match (object.id, is_folder) {
             (Some(_), true) => directory::is_created(object.private),
             (Some(_), false) => is_created_by_provider(object.private),
-            // A failed create may have created the folder. A file is written completely or not at all.
+            // A failed create may have created the folder. A file is written completely or not at
+            // all.
             (None, true) => matches!(Existing::of(object.private), Existing::Nothing { .. }),
             (None, false) => false,
         };

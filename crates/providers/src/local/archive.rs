@@ -1,8 +1,8 @@
-//! `local/archive`: many files packed into one. The same input gives the same bytes: entries are sorted, times and
-//! owners are fixed, modes are 0644 or 0755.
+//! `local/archive`: many files packed into one. The same input gives the same bytes: entries are
+//! sorted, times and owners are fixed, modes are 0644 or 0755.
 //!
-//! Each plan reads the packed files ([`digest_now`]), so that a changed file is a change of the desired state although
-//! the document has not changed.
+//! Each plan reads the packed files ([`digest_now`]), so that a changed file is a change of the
+//! desired state although the document has not changed.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -10,7 +10,9 @@ use std::path::Path;
 
 use blueprint::Value;
 use flate2::{Compression, GzBuilder};
-use provider::{Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
+use provider::{
+    Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome,
+};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -50,19 +52,34 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
     let mut checked = CheckFindings::default();
     let path_known = text(spec, "path").is_some();
     if path_known && !is_set(spec, "format") && format(spec).is_none() {
-        checked.refuse("path", "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`");
+        checked.refuse(
+            "path",
+            "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`",
+        );
     }
     if !is_set(spec, "root") && !is_set(spec, "entries") {
-        checked.refuse("", "there is nothing to pack: write `root`, `entries` or both");
+        checked.refuse(
+            "",
+            "there is nothing to pack: write `root`, `entries` or both",
+        );
     }
     for field in ["include", "exclude"] {
-        for (at, pattern) in spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().enumerate() {
+        for (at, pattern) in spec
+            .get(field)
+            .and_then(Value::as_list)
+            .unwrap_or_default()
+            .iter()
+            .enumerate()
+        {
             if let Some(Err(error)) = pattern.as_text().map(|pattern| globs(&[pattern], field)) {
                 checked.refuse(format!("{field}[{at}]"), error.message);
             }
         }
         if is_set(spec, field) && !is_set(spec, "root") {
-            checked.refuse(field, format!("`{field}` chooses among the files of `root`, which is not written"));
+            checked.refuse(
+                field,
+                format!("`{field}` chooses among the files of `root`, which is not written"),
+            );
         }
     }
     checked
@@ -90,9 +107,15 @@ pub(super) fn digest_now(place: &PathContext, spec: &Value) -> Result<Value, Pro
 }
 
 /// Whether the file at a path equals the archive that the spec packs now.
-pub(super) fn is_packed_at(place: &PathContext, spec: &Value, path: &Path) -> Result<bool, ProviderError> {
+pub(super) fn is_packed_at(
+    place: &PathContext,
+    spec: &Value,
+    path: &Path,
+) -> Result<bool, ProviderError> {
     match (parts(place, spec, path), format(spec)) {
-        (Ok(parts), Some(format)) => Ok(pack_digest(place, &parts, format)? == whole_file::digest_of(path)?),
+        (Ok(parts), Some(format)) => {
+            Ok(pack_digest(place, &parts, format)? == whole_file::digest_of(path)?)
+        }
         _ => Ok(false),
     }
 }
@@ -110,11 +133,19 @@ pub(super) fn existing(
         _ => return Ok(Existing::Different),
     }
     // The same plan may create the packed files.
-    let (false, Ok(parts), Some(format)) = (desired.has_unknown(), parts(place, desired, path), format(desired)) else {
+    let (false, Ok(parts), Some(format)) = (
+        desired.has_unknown(),
+        parts(place, desired, path),
+        format(desired),
+    ) else {
         return Ok(Existing::Undecided);
     };
     let is_wanted = whole_file::digest_of(path)? == pack_digest(place, &parts, format)?;
-    Ok(if is_wanted { Existing::Matching } else { Existing::Different })
+    Ok(if is_wanted {
+        Existing::Matching
+    } else {
+        Existing::Different
+    })
 }
 
 /// Reads the archive: its digest and size.
@@ -123,9 +154,13 @@ pub(super) fn read(
     own: &OwnPaths,
     recorded: OwnedReadRequest,
 ) -> Result<ReadOutcome, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
+    let Some(path) = recorded.path(place)? else {
+        return Ok(ReadOutcome::Unknown);
+    };
     let private = own.ownership_of_read(&path, &recorded);
-    let PathContent::File { size, .. } = whole_file::inspect_path(&path)? else { return Ok(ReadOutcome::Absent) };
+    let PathContent::File { size, .. } = whole_file::inspect_path(&path)? else {
+        return Ok(ReadOutcome::Absent);
+    };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     // The outcome of the create is unknown. Packing again tells whether the create wrote this file.
@@ -133,17 +168,28 @@ pub(super) fn read(
         return Ok(ReadOutcome::Absent);
     }
     let secret = inputs.get("entries").is_some_and(Value::has_secret);
-    // The recorded digest of the input. A later change of the files is a change of the desired state, not drift.
+    // The recorded digest of the input. A later change of the files is a change of the desired
+    // state, not drift.
     let packed = recorded.outputs.get("inputsSha256").cloned();
-    let packed = packed.or_else(|| digest_now(place, inputs).ok().filter(|_| recorded.id.is_none()));
+    let packed = packed.or_else(|| {
+        digest_now(place, inputs)
+            .ok()
+            .filter(|_| recorded.id.is_none())
+    });
     let mut fields = entries(inputs);
     if fields.is_empty() {
         fields.insert("path".into(), place.as_written(&path).into());
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
-    fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
-    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    fields.insert(
+        "inputsSha256".into(),
+        packed.unwrap_or_default().tainted(secret),
+    );
+    fields.insert(
+        "size".into(),
+        Value::Int(i64::try_from(size).unwrap_or(i64::MAX)),
+    );
     existing::set_existed(&mut fields, &private);
     Ok(ReadOutcome::Present(Observed {
         id: id_of(&path),
@@ -155,20 +201,30 @@ pub(super) fn read(
 }
 
 /// Packs the archive, or removes it.
-pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
+pub(super) fn apply(
+    place: &PathContext,
+    own: &OwnPaths,
+    change: OwnedApplyRequest,
+) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     let found = whole_file::inspect_path(&path)?;
     if change.operation == Operation::Delete {
         return match found {
             PathContent::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ if !existing::is_created_by_provider(&change.private) => Ok(existing::kept(&path)),
-            PathContent::File { link: false, .. } => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
-            _ => Ok(deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
+            PathContent::File { link: false, .. } => {
+                whole_file::remove(&path, own).map(|()| deleted(Vec::new()))
+            }
+            _ => Ok(deleted(vec![format!(
+                "`{}` is no archive of ours any more: it is kept",
+                path.display()
+            )])),
         };
     }
     let spec = &change.desired;
-    let format =
-        format(spec).ok_or_else(|| ProviderError::new(ErrorKind::Document, "the format is not known").at("format"))?;
+    let format = format(spec).ok_or_else(|| {
+        ProviderError::new(ErrorKind::Document, "the format is not known").at("format")
+    })?;
     let parts = parts(place, spec, &path)?;
     if !change.sources.is_empty() {
         change.check_source("root", &inputs_digest(place, &parts)?)?;
@@ -177,7 +233,8 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     let same = match found {
         PathContent::Nothing => false,
         PathContent::File { link, .. } if create => {
-            let same = !link && whole_file::digest_of(&path)? == pack_digest(place, &parts, format)?;
+            let same =
+                !link && whole_file::digest_of(&path)? == pack_digest(place, &parts, format)?;
             if !same && !flag(spec, "overwrite") {
                 return Err(whole_file::in_the_way(&path, "a file"));
             }
@@ -185,15 +242,24 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
         }
         PathContent::File { .. } => false,
         PathContent::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
-        PathContent::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+        PathContent::Other => {
+            return Err(whole_file::never_replaced(
+                &path,
+                "something that is no file",
+            ));
+        }
     };
-    let mut private = if create { Value::Null } else { change.private.clone() };
+    let mut private = if create {
+        Value::Null
+    } else {
+        change.private.clone()
+    };
     if !same {
         let fresh = create && matches!(found, PathContent::Nothing);
         let above = whole_file::write(&path, MODE, fresh, own, |file| {
             pack(place, &parts, format, file)?;
-            // The files are read twice. If the digest is the same before and after, the archive contains the planned
-            // content.
+            // The files are read twice. If the digest is the same before and after, the archive
+            // contains the planned content.
             change.check_source("root", &inputs_digest(place, &parts)?)
         })?;
         if create {
@@ -202,20 +268,38 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     } else if create {
         private = own.ownership_of_found(&path, &change.private);
     }
-    let size = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?.len();
+    let size = fs::metadata(&path)
+        .map_err(|error| failed("look at", &path, &error))?
+        .len();
     let secret = spec.get("entries").is_some_and(Value::has_secret);
     let id = change.id_at(&path);
     let mut fields = entries(spec);
     fields.insert("id".into(), Value::Text(id.clone()));
-    fields.insert("sha256".into(), Value::from(whole_file::digest_of(&path)?).tainted(secret));
-    fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
-    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    fields.insert(
+        "sha256".into(),
+        Value::from(whole_file::digest_of(&path)?).tainted(secret),
+    );
+    fields.insert(
+        "inputsSha256".into(),
+        Value::from(inputs_digest(place, &parts)?).tainted(secret),
+    );
+    fields.insert(
+        "size".into(),
+        Value::Int(i64::try_from(size).unwrap_or(i64::MAX)),
+    );
     existing::set_existed(&mut fields, &private);
-    Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(parts.warnings))
+    Ok(Applied::ready(id, Value::map(fields))
+        .with_private(private)
+        .with_warnings(parts.warnings))
 }
 
-fn pack_digest(place: &PathContext, parts: &ArchiveEntries, format: ArchiveFormat) -> Result<String, ProviderError> {
-    let mut scratch = tempfile::tempfile().map_err(|error| failed("write", Path::new("a temporary file"), &error))?;
+fn pack_digest(
+    place: &PathContext,
+    parts: &ArchiveEntries,
+    format: ArchiveFormat,
+) -> Result<String, ProviderError> {
+    let mut scratch = tempfile::tempfile()
+        .map_err(|error| failed("write", Path::new("a temporary file"), &error))?;
     pack(place, parts, format, &mut scratch)?;
     scratch
         .rewind()
@@ -233,10 +317,15 @@ fn pack(
     let packed = match format {
         ArchiveFormat::Zip => pack_zip(place, parts, buffered),
         ArchiveFormat::Tar => pack_tar(place, parts, buffered).map(drop),
-        ArchiveFormat::TarGz => {
-            pack_tar(place, parts, GzBuilder::new().mtime(0).operating_system(255).write(buffered, Compression::new(6)))
-                .and_then(|gzip| Ok(gzip.finish()?.flush()?))
-        }
+        ArchiveFormat::TarGz => pack_tar(
+            place,
+            parts,
+            GzBuilder::new()
+                .mtime(0)
+                .operating_system(255)
+                .write(buffered, Compression::new(6)),
+        )
+        .and_then(|gzip| Ok(gzip.finish()?.flush()?)),
     };
     packed.map_err(|failure| failure.0)
 }
@@ -258,11 +347,18 @@ impl From<io::Error> for PackFailure {
 
 impl From<zip::result::ZipError> for PackFailure {
     fn from(error: zip::result::ZipError) -> PackFailure {
-        PackFailure(ProviderError::new(ErrorKind::Permanent, format!("cannot pack the archive: {error}")))
+        PackFailure(ProviderError::new(
+            ErrorKind::Permanent,
+            format!("cannot pack the archive: {error}"),
+        ))
     }
 }
 
-fn pack_zip(place: &PathContext, parts: &ArchiveEntries, out: impl Write + Seek) -> Result<(), PackFailure> {
+fn pack_zip(
+    place: &PathContext,
+    parts: &ArchiveEntries,
+    out: impl Write + Seek,
+) -> Result<(), PackFailure> {
     let mut zip = zip::ZipWriter::new(out);
     for (name, part) in &parts.parts {
         place.check_cancelled()?;
@@ -284,7 +380,11 @@ fn pack_zip(place: &PathContext, parts: &ArchiveEntries, out: impl Write + Seek)
     Ok(())
 }
 
-fn pack_tar<W: Write>(place: &PathContext, parts: &ArchiveEntries, out: W) -> Result<W, PackFailure> {
+fn pack_tar<W: Write>(
+    place: &PathContext,
+    parts: &ArchiveEntries,
+    out: W,
+) -> Result<W, PackFailure> {
     let mut tar = tar::Builder::new(out);
     for (name, part) in &parts.parts {
         place.check_cancelled()?;
@@ -318,5 +418,15 @@ fn open(path: &Path) -> Result<fs::File, ProviderError> {
 }
 
 fn mode(part: &ArchiveEntry) -> u32 {
-    if matches!(part, ArchiveEntry::File { executable: true, .. }) { 0o755 } else { 0o644 }
+    if matches!(
+        part,
+        ArchiveEntry::File {
+            executable: true,
+            ..
+        }
+    ) {
+        0o755
+    } else {
+        0o644
+    }
 }

@@ -36,22 +36,45 @@ pub(super) struct ArchiveEntries {
 pub(super) fn globs(patterns: &[&str], field: &str) -> Result<GlobSet, ProviderError> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
-            ProviderError::new(ErrorKind::Document, format!("`{pattern}` is no pattern: {}", error.kind())).at(field)
-        })?;
+        let pattern = pattern
+            .strip_prefix("./")
+            .unwrap_or(pattern)
+            .trim_end_matches('/');
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| {
+                ProviderError::new(
+                    ErrorKind::Document,
+                    format!("`{pattern}` is no pattern: {}", error.kind()),
+                )
+                .at(field)
+            })?;
         set.add(glob);
     }
-    set.build().map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()).at(field))
+    set.build()
+        .map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()).at(field))
 }
 
 fn texts<'a>(spec: &'a Value, field: &str) -> Vec<&'a str> {
-    spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().filter_map(Value::as_text).collect()
+    spec.get(field)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Value::as_text)
+        .collect()
 }
 
 /// The entries that a spec selects. `own` is the path of the archive itself, which is left out.
-pub(super) fn parts(place: &PathContext, spec: &Value, own: &Path) -> Result<ArchiveEntries, ProviderError> {
-    let mut found = ArchiveEntries { parts: BTreeMap::new(), warnings: Vec::new() };
+pub(super) fn parts(
+    place: &PathContext,
+    spec: &Value,
+    own: &Path,
+) -> Result<ArchiveEntries, ProviderError> {
+    let mut found = ArchiveEntries {
+        parts: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
     if let Some(root) = text(spec, "root") {
         let root = place.source(root)?;
         if !root.is_dir() {
@@ -68,26 +91,47 @@ pub(super) fn parts(place: &PathContext, spec: &Value, own: &Path) -> Result<Arc
         };
         walk.folder(&root, "", false, &mut found)?;
     }
-    for (name, entry) in spec.get("entries").and_then(Value::as_map).into_iter().flatten() {
-        let Some(entry) = entry.as_text() else { continue };
-        found.parts.insert(name.trim_start_matches('/').to_owned(), ArchiveEntry::Text(entry.to_owned()));
+    for (name, entry) in spec
+        .get("entries")
+        .and_then(Value::as_map)
+        .into_iter()
+        .flatten()
+    {
+        let Some(entry) = entry.as_text() else {
+            continue;
+        };
+        found.parts.insert(
+            name.trim_start_matches('/').to_owned(),
+            ArchiveEntry::Text(entry.to_owned()),
+        );
     }
     Ok(found)
 }
 
 /// Whether a spec packs any of these paths.
 pub(super) fn takes_any(place: &PathContext, spec: &Value, paths: &BTreeSet<Name>) -> bool {
-    let Some(root) = text(spec, "root").and_then(|root| place.source(root).ok()) else { return false };
+    let Some(root) = text(spec, "root").and_then(|root| place.source(root).ok()) else {
+        return false;
+    };
     let include = texts(spec, "include");
-    let (Ok(taken), Ok(left_out)) = (globs(&include, "include"), globs(&texts(spec, "exclude"), "exclude")) else {
+    let (Ok(taken), Ok(left_out)) = (
+        globs(&include, "include"),
+        globs(&texts(spec, "exclude"), "exclude"),
+    ) else {
         return false;
     };
     // The root may be a link. The ids of files in it begin with the target of the link.
     let within = id_of(&root.join("x"));
     let folder = within.trim_end_matches('x');
     let from = (Bound::Included(folder), Bound::Unbounded);
-    let below = paths.range::<str, _>(from).map_while(|path| path.strip_prefix(folder));
-    let mut below = below.map(|name| Path::new(name).ancestors().filter(|part| !part.as_os_str().is_empty()));
+    let below = paths
+        .range::<str, _>(from)
+        .map_while(|path| path.strip_prefix(folder));
+    let mut below = below.map(|name| {
+        Path::new(name)
+            .ancestors()
+            .filter(|part| !part.as_os_str().is_empty())
+    });
     below.any(|mut parts| {
         let is_left_out = parts.clone().any(|part| left_out.is_match(part));
         !is_left_out && (include.is_empty() || parts.any(|part| taken.is_match(part)))
@@ -116,25 +160,40 @@ impl FolderWalk<'_> {
             let path = entry.path();
             let file_name = entry.file_name();
             let Some(file_name) = file_name.to_str() else {
-                found.warnings.push(format!("`{}` is left out: its name is not UTF-8", path.display()));
+                found.warnings.push(format!(
+                    "`{}` is left out: its name is not UTF-8",
+                    path.display()
+                ));
                 continue;
             };
-            let name = if prefix.is_empty() { file_name.to_owned() } else { format!("{prefix}/{file_name}") };
+            let name = if prefix.is_empty() {
+                file_name.to_owned()
+            } else {
+                format!("{prefix}/{file_name}")
+            };
             if path == self.own || self.exclude.is_match(&name) {
                 continue;
             }
             let taken = taken || self.everything || self.include.is_match(&name);
-            let kind = entry.file_type().map_err(|error| failed("look at", &path, &error))?;
+            let kind = entry
+                .file_type()
+                .map_err(|error| failed("look at", &path, &error))?;
             if kind.is_dir() {
                 self.folder(&path, &name, taken, found)?;
             } else if taken {
-                // A link is packed as its target. Links to folders are left out, because they may form cycles.
-                let metadata = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?;
+                // A link is packed as its target. Links to folders are left out, because they may
+                // form cycles.
+                let metadata =
+                    fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?;
                 if metadata.is_file() {
                     let executable = unix::mode_of(&metadata) & 0o100 != 0;
-                    found.parts.insert(name, ArchiveEntry::File { path, executable });
+                    found
+                        .parts
+                        .insert(name, ArchiveEntry::File { path, executable });
                 } else {
-                    found.warnings.push(format!("`{}` is left out: it is no file", path.display()));
+                    found
+                        .warnings
+                        .push(format!("`{}` is left out: it is no file", path.display()));
                 }
             }
         }

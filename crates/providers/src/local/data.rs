@@ -1,13 +1,16 @@
-//! The data sources: a file, the names in a folder, an environment variable, the output of a command.
+//! The data sources: a file, the names in a folder, an environment variable, the output of a
+//! command.
 //!
-//! The filters of these data sources are arguments: each takes the operator `=`. The result is one candidate, or an
-//! error that names the missing object.
+//! The filters of these data sources are arguments: each takes the operator `=`. The result is one
+//! candidate, or an error that names the missing object.
 
 use std::fs;
 use std::path::Path;
 
 use blueprint::{Name, Value};
-use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrubber};
+use provider::{
+    Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrubber,
+};
 
 use super::archive_list::globs;
 use super::command::{DEFAULT_TIMEOUT, SECRET_IN_COMMAND_LINE, failure, printed};
@@ -21,17 +24,33 @@ const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 
 /// Fetches the single candidate.
-pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
+pub(super) async fn fetch(
+    call: &Call,
+    request: FetchRequest<'_>,
+) -> Result<Fetched, ProviderError> {
     for (field, operator, _) in request.filters {
         if operator.as_ref() != "=" {
-            return Err(refused(field, format!("`{field}` accepts only the operator `=`")));
+            return Err(refused(
+                field,
+                format!("`{field}` accepts only the operator `=`"),
+            ));
         }
     }
-    let argument =
-        |name: &str| request.filters.iter().find(|(field, _, _)| field.as_ref() == name).map(|(_, _, value)| value);
+    let argument = |name: &str| {
+        request
+            .filters
+            .iter()
+            .find(|(field, _, _)| field.as_ref() == name)
+            .map(|(_, _, value)| value)
+    };
     let text = |name: &str| argument(name).and_then(Value::as_text).map(str::to_owned);
-    let needed = |name: &str| text(name).ok_or_else(|| refused(name, format!("a filter on `{name}` is missing")));
-    let secret = request.filters.iter().any(|(_, _, value)| value.has_secret());
+    let needed = |name: &str| {
+        text(name).ok_or_else(|| refused(name, format!("a filter on `{name}` is missing")))
+    };
+    let secret = request
+        .filters
+        .iter()
+        .any(|(_, _, value)| value.has_secret());
     let fields = match request.type_name {
         "local/file" => {
             let path = needed("path")?;
@@ -42,24 +61,58 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
             run_blocking(call, move |place| directory(place, &path, glob.as_deref())).await?
         }
         "local/environment" => environment(&needed("name")?)?,
-        "local/command" => command(call, &request, needed("command")?, text("workingDir"), text("stdin")).await?,
+        "local/command" => {
+            command(
+                call,
+                &request,
+                needed("command")?,
+                text("workingDir"),
+                text("stdin"),
+            )
+            .await?
+        }
         other => {
-            return Err(ProviderError::new(ErrorKind::Document, format!("there is no data source `{other}` here")));
+            return Err(ProviderError::new(
+                ErrorKind::Document,
+                format!("there is no data source `{other}` here"),
+            ));
         }
     };
-    let filter_fields = Value::map(request.filters.iter().map(|(field, _, value)| (field.clone(), value.clone())));
+    let filter_fields = Value::map(
+        request
+            .filters
+            .iter()
+            .map(|(field, _, value)| (field.clone(), value.clone())),
+    );
     let applied = (0..request.filters.len()).collect();
     let fields = if secret {
-        Value::map(fields.into_iter().map(|(name, value)| (name, value.secret())))
+        Value::map(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name, value.secret())),
+        )
     } else {
         Value::map(fields)
     };
-    let shown = request.filters.iter().filter(|(field, _, value)| field.as_ref() == "command" && value.has_secret());
+    let shown = request
+        .filters
+        .iter()
+        .filter(|(field, _, value)| field.as_ref() == "command" && value.has_secret());
     let warning = |field: &Name| {
-        ProviderDiagnostic::warning(field.clone(), SECRET_IN_COMMAND_LINE.replace(" or `environment`", ""))
+        ProviderDiagnostic::warning(
+            field.clone(),
+            SECRET_IN_COMMAND_LINE.replace(" or `environment`", ""),
+        )
     };
     let diagnostics = shown.map(|(field, ..)| warning(field)).collect();
-    Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, diagnostics })
+    Ok(Fetched {
+        candidates: vec![Candidate {
+            filter_fields,
+            fields,
+        }],
+        applied,
+        diagnostics,
+    })
 }
 
 type DataFields = Vec<(&'static str, Value)>;
@@ -77,18 +130,32 @@ fn file(place: &PathContext, path: &str) -> Result<DataFields, ProviderError> {
         let at = error.utf8_error().valid_up_to();
         refused(
             "path",
-            format!("`{}` is not UTF-8 text (byte {at}); the function `file` reads any file", path.display()),
+            format!(
+                "`{}` is not UTF-8 text (byte {at}); the function `file` reads any file",
+                path.display()
+            ),
         )
     })?;
-    Ok(vec![("content", content.into()), ("sha256", sha256.into()), ("size", size.into())])
+    Ok(vec![
+        ("content", content.into()),
+        ("sha256", sha256.into()),
+        ("size", size.into()),
+    ])
 }
 
-/// Lists a folder. Without a pattern, all names directly in the folder; with one, the matching files, at any depth if
-/// the pattern contains `**`.
-fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<DataFields, ProviderError> {
+/// Lists a folder. Without a pattern, all names directly in the folder; with one, the matching
+/// files, at any depth if the pattern contains `**`.
+fn directory(
+    place: &PathContext,
+    path: &str,
+    glob: Option<&str>,
+) -> Result<DataFields, ProviderError> {
     let (base, pattern) = match path.find(PATTERN) {
         Some(at) if glob.is_some() => {
-            let sign = path.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('*');
+            let sign = path
+                .get(at..)
+                .and_then(|rest| rest.chars().next())
+                .unwrap_or('*');
             return Err(refused(
                 "glob",
                 format!("`path` is a pattern already (it has a `{sign}`): write one of the two"),
@@ -100,12 +167,18 @@ fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<Data
         },
         None => (path.trim_end_matches('/'), glob),
     };
-    let base = if base.is_empty() && path.starts_with('/') { "/" } else { base };
+    let base = if base.is_empty() && path.starts_with('/') {
+        "/"
+    } else {
+        base
+    };
     let folder = place.source(base)?;
     if !folder.is_dir() {
-        return Err(
-            ProviderError::new(ErrorKind::NotFound, format!("there is no folder `{}`", folder.display())).at("path")
-        );
+        return Err(ProviderError::new(
+            ErrorKind::NotFound,
+            format!("there is no folder `{}`", folder.display()),
+        )
+        .at("path"));
     }
     let mut names = Vec::new();
     match pattern {
@@ -118,7 +191,11 @@ fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<Data
         Some(pattern) => {
             let set = globs(&[pattern], if glob.is_some() { "glob" } else { "path" })?;
             let deep = pattern.contains("**");
-            let depth = if deep { usize::MAX } else { pattern.matches('/').count() };
+            let depth = if deep {
+                usize::MAX
+            } else {
+                pattern.matches('/').count()
+            };
             list(place, &folder, "", depth, &set, &mut names)?;
         }
     }
@@ -129,7 +206,10 @@ fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<Data
         base => format!("{base}/{name}"),
     };
     let paths = Value::list(names.iter().map(|name| Value::from(below(name))));
-    Ok(vec![("names", Value::list(names.into_iter().map(Value::from))), ("paths", paths)])
+    Ok(vec![
+        ("names", Value::list(names.into_iter().map(Value::from))),
+        ("paths", paths),
+    ])
 }
 
 fn list(
@@ -144,9 +224,17 @@ fn list(
     for entry in fs::read_dir(folder).map_err(|error| failed("list", folder, &error))? {
         let entry = entry.map_err(|error| failed("list", folder, &error))?;
         let file_name = entry.file_name();
-        let Some(file_name) = file_name.to_str() else { continue };
-        let name = if prefix.is_empty() { file_name.to_owned() } else { format!("{prefix}/{file_name}") };
-        let kind = entry.file_type().map_err(|error| failed("look at", &entry.path(), &error))?;
+        let Some(file_name) = file_name.to_str() else {
+            continue;
+        };
+        let name = if prefix.is_empty() {
+            file_name.to_owned()
+        } else {
+            format!("{prefix}/{file_name}")
+        };
+        let kind = entry
+            .file_type()
+            .map_err(|error| failed("look at", &entry.path(), &error))?;
         if kind.is_dir() {
             if depth > 0 {
                 list(place, &entry.path(), &name, depth - 1, set, names)?;
@@ -182,7 +270,10 @@ fn environment(name: &str) -> Result<DataFields, ProviderError> {
             .at("name"));
         }
     };
-    Ok(vec![("value", Value::from(value).tainted(names_a_secret(name)))])
+    Ok(vec![(
+        "value",
+        Value::from(value).tainted(names_a_secret(name)),
+    )])
 }
 
 fn names_a_secret(name: &str) -> bool {
@@ -197,8 +288,16 @@ async fn command(
     folder: Option<String>,
     stdin: Option<String>,
 ) -> Result<DataFields, ProviderError> {
-    let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
-    let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
+    let folder = folder.map_or_else(
+        || call.folder.clone(),
+        |folder| call.folder.join(folder).into(),
+    );
+    let values: Vec<&Value> = request
+        .filters
+        .iter()
+        .map(|(_, _, value)| value)
+        .chain([&call.settings])
+        .collect();
     let scrub = Scrubber::of(values);
     let environment = vec![
         ("CYAN_ACTION".into(), "read".into()),
@@ -219,7 +318,10 @@ async fn command(
         return Err(failure("the command", &ended, &scrub).at("command"));
     }
     if ended.cut {
-        let text = format!("the command printed more than {} KiB", process::MOST_KEPT >> 10);
+        let text = format!(
+            "the command printed more than {} KiB",
+            process::MOST_KEPT >> 10
+        );
         return Err(ProviderError::new(ErrorKind::Permanent, text).at("command"));
     }
     Ok(vec![("stdout", printed(&ended.stdout).into())])
@@ -231,9 +333,13 @@ mod tests {
 
     #[test]
     fn names_with_secret_words_are_recognised() {
-        for (name, secret) in
-            [("API_KEY", true), ("github_token", true), ("Db_Password", true), ("CLIENTSECRET", true), ("PATH", false)]
-        {
+        for (name, secret) in [
+            ("API_KEY", true),
+            ("github_token", true),
+            ("Db_Password", true),
+            ("CLIENTSECRET", true),
+            ("PATH", false),
+        ] {
             assert_eq!(names_a_secret(name), secret, "{name}");
         }
     }

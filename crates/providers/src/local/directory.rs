@@ -1,7 +1,7 @@
 //! `local/directory`: one folder.
 //!
-//! An existing folder is used unchanged: the provider neither sets its mode nor removes it. A folder that the provider
-//! created is removed only when it is empty.
+//! An existing folder is used unchanged: the provider neither sets its mode nor removes it. A
+//! folder that the provider created is removed only when it is empty.
 
 use std::fs;
 use std::io;
@@ -23,11 +23,14 @@ const MOST_LISTED: usize = 10;
 
 /// Whether the provider created a recorded folder.
 pub(super) fn is_created(private: &Value) -> bool {
-    private.get("made").and_then(Value::as_bool).unwrap_or(false)
+    private
+        .get("made")
+        .and_then(Value::as_bool)
+        .unwrap_or(false)
 }
 
-/// The opaque data of a folder: whether the provider created it, and the number of folders above it that were created
-/// for it.
+/// The opaque data of a folder: whether the provider created it, and the number of folders above it
+/// that were created for it.
 fn ownership(created: bool, parents: usize) -> Value {
     let created = [("made".into(), Value::Bool(created))].into_iter();
     Value::map(created.chain(entries(&existing::ownership(true, parents))))
@@ -48,8 +51,12 @@ pub(super) fn read(
     own: &OwnPaths,
     recorded: OwnedReadRequest,
 ) -> Result<ReadOutcome, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
-    let PathContent::Folder { mode } = whole_file::inspect_path(&path)? else { return Ok(ReadOutcome::Absent) };
+    let Some(path) = recorded.path(place)? else {
+        return Ok(ReadOutcome::Unknown);
+    };
+    let PathContent::Folder { mode } = whole_file::inspect_path(&path)? else {
+        return Ok(ReadOutcome::Absent);
+    };
     let parents = existing::parents(&recorded.private);
     own.add_parents(&path, parents);
     let ours = match Existing::of(&recorded.private) {
@@ -62,7 +69,10 @@ pub(super) fn read(
         fields.insert("path".into(), place.as_written(&path).into());
         fields.insert("mode".into(), whole_file::mode_text(mode).into());
     } else if ours {
-        fields.insert("mode".into(), whole_file::observed_mode(text(&recorded.inputs, "mode"), mode).into());
+        fields.insert(
+            "mode".into(),
+            whole_file::observed_mode(text(&recorded.inputs, "mode"), mode).into(),
+        );
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     existing::set_existed(&mut fields, &ownership(ours, 0));
@@ -76,26 +86,38 @@ pub(super) fn read(
 }
 
 /// Creates the folder, sets its mode, or removes it.
-pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
+pub(super) fn apply(
+    place: &PathContext,
+    own: &OwnPaths,
+    change: OwnedApplyRequest,
+) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     if change.operation == Operation::Delete {
         return delete(&path, own, is_created(&change.private));
     }
     let mode = match text(&change.desired, "mode") {
         Some(mode) => whole_file::parse_mode(mode).ok_or_else(|| {
-            ProviderError::new(ErrorKind::Document, "`mode` must be octal digits such as `0755`").at("mode")
+            ProviderError::new(
+                ErrorKind::Document,
+                "`mode` must be octal digits such as `0755`",
+            )
+            .at("mode")
         })?,
         None => DEFAULT_MODE,
     };
     let mut warnings = Vec::new();
     let mut parents = existing::parents(&change.private);
-    // Nothing existed when the plan was made, so another step of this run created the folder, for example for a file in
-    // it.
+    // Nothing existed when the plan was made, so another step of this run created the folder, for
+    // example for a file in it.
     let was_nothing = matches!(Existing::of(&change.private), Existing::Nothing { .. });
     let mut found = whole_file::inspect_path(&path)?;
     let mut ours = is_created(&change.private) || own.has(&path) || was_nothing;
     if matches!(found, PathContent::Nothing) {
-        let above = change.desired.get("parents").and_then(Value::as_bool).unwrap_or(true);
+        let above = change
+            .desired
+            .get("parents")
+            .and_then(Value::as_bool)
+            .unwrap_or(true);
         match make(&path, above, own)? {
             Some(levels) => (ours, parents) = (true, levels.max(parents)),
             None => (ours, found) = (ours || own.has(&path), whole_file::inspect_path(&path)?),
@@ -104,12 +126,17 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     match found {
         PathContent::Nothing | PathContent::Folder { .. } if ours => {}
         PathContent::Nothing => {
-            return Err(ProviderError::new(ErrorKind::Transient, "the folder was removed meanwhile"));
+            return Err(ProviderError::new(
+                ErrorKind::Transient,
+                "the folder was removed meanwhile",
+            ));
         }
         PathContent::Folder { mode: found } if found != mode => {
             let (found, wanted) = (whole_file::mode_text(found), whole_file::mode_text(mode));
             let path = path.display();
-            warnings.push(format!("`{path}` was there before: it keeps its mode {found}, and {wanted} is not set"));
+            warnings.push(format!(
+                "`{path}` was there before: it keeps its mode {found}, and {wanted} is not set"
+            ));
         }
         PathContent::Folder { .. } => {}
         _ => return Err(whole_file::never_replaced(&path, "a file")),
@@ -122,12 +149,19 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     fields.insert("id".into(), Value::Text(id.clone()));
     let private = ownership(ours, parents);
     existing::set_existed(&mut fields, &private);
-    Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(warnings))
+    Ok(Applied::ready(id, Value::map(fields))
+        .with_private(private)
+        .with_warnings(warnings))
 }
 
-/// Creates the folder. Returns the number of [`whole_file::make_parents`], or `None` if the folder exists by now.
+/// Creates the folder. Returns the number of [`whole_file::make_parents`], or `None` if the folder
+/// exists by now.
 fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, ProviderError> {
-    let levels = if parents { whole_file::make_parents(path, own)? } else { 0 };
+    let levels = if parents {
+        whole_file::make_parents(path, own)?
+    } else {
+        0
+    };
     match own.create_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -146,7 +180,12 @@ fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, Pro
 }
 
 fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderError> {
-    let kept = |why: String| Ok(deleted(vec![format!("`{}` is kept: {why}", path.display())]));
+    let kept = |why: String| {
+        Ok(deleted(vec![format!(
+            "`{}` is kept: {why}",
+            path.display()
+        )]))
+    };
     match whole_file::inspect_path(path)? {
         PathContent::Nothing => {
             own.forget(path);
@@ -173,18 +212,26 @@ fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderEr
     Ok(deleted(Vec::new()))
 }
 
-/// Removes the folder if it is empty. Otherwise returns its content, and marks it for deletion in case the same run
-/// empties it.
+/// Removes the folder if it is empty. Otherwise returns its content, and marks it for deletion in
+/// case the same run empties it.
 fn remove(path: &Path, own: &OwnPaths) -> Result<Option<String>, ProviderError> {
     for _ in 0..2 {
         match fs::remove_dir(path) {
             Ok(()) => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => own.delete_when_empty(path),
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                own.delete_when_empty(path)
+            }
             Err(error) => return Err(failed("remove", path, &error)),
         }
     }
-    contents(path).map(Some).or_else(|error| if error.kind == ErrorKind::NotFound { Ok(None) } else { Err(error) })
+    contents(path).map(Some).or_else(|error| {
+        if error.kind == ErrorKind::NotFound {
+            Ok(None)
+        } else {
+            Err(error)
+        }
+    })
 }
 
 fn contents(path: &Path) -> Result<String, ProviderError> {
@@ -197,5 +244,9 @@ fn contents(path: &Path) -> Result<String, ProviderError> {
     let more = names.len().saturating_sub(MOST_LISTED);
     names.truncate(MOST_LISTED);
     let list = names.join(", ");
-    Ok(if more > 0 { format!("{list} and {more} more") } else { list })
+    Ok(if more > 0 {
+        format!("{list} and {more} more")
+    } else {
+        list
+    })
 }

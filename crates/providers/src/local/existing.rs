@@ -1,8 +1,10 @@
-//! The object at the place of a resource before its create, and whether the provider created a resource.
+//! The object at the place of a resource before its create, and whether the provider created a
+//! resource.
 //!
-//! The provider checks the place when the plan is made, and the engine keeps the finding with the intent of the create.
-//! After a killed run the intent says whether the place was empty; an object there was then created by that run. A
-//! matching resource of others is adopted: it is managed, and never deleted.
+//! The provider checks the place when the plan is made, and the engine keeps the finding with the
+//! intent of the create. After a killed run the intent says whether the place was empty; an object
+//! there was then created by that run. A matching resource of others is adopted: it is managed, and
+//! never deleted.
 
 use std::path::Path;
 
@@ -35,7 +37,9 @@ impl Existing {
     /// Reads the finding from the opaque data of a record. The inverse of [`Existing::private`].
     pub(super) fn of(private: &Value) -> Existing {
         match text(private, "before") {
-            Some("nothing") => Existing::Nothing { parents: parents(private) },
+            Some("nothing") => Existing::Nothing {
+                parents: parents(private),
+            },
             Some("wanted") => Existing::Matching,
             Some("undecided") => Existing::Undecided,
             Some("other") => Existing::Different,
@@ -77,38 +81,51 @@ fn parents_field(count: usize) -> Option<(&'static str, Value)> {
     Some(("parents", Value::Int(count)))
 }
 
-/// The opaque data of a created resource. The number of folders above it includes those that another step created since
-/// the plan.
+/// The opaque data of a created resource. The number of folders above it includes those that
+/// another step created since the plan.
 pub(super) fn ownership_of_created(levels: usize, before: &Value) -> Value {
     ownership(true, levels.max(parents(before)))
 }
 
-/// The opaque data of a resource: whether the provider created it, and how many folders above it were created for it.
+/// The opaque data of a resource: whether the provider created it, and how many folders above it
+/// were created for it.
 pub(super) fn ownership(is_ours: bool, parents: usize) -> Value {
     let adopted = (!is_ours).then_some(("made", Value::Bool(false)));
     let fields: Vec<_> = adopted.into_iter().chain(parents_field(parents)).collect();
-    if fields.is_empty() { Value::Null } else { Value::map(fields) }
+    if fields.is_empty() {
+        Value::Null
+    } else {
+        Value::map(fields)
+    }
 }
 
-/// Whether the provider created a recorded resource. Records of earlier versions lack this field and count as created.
+/// Whether the provider created a recorded resource. Records of earlier versions lack this field
+/// and count as created.
 pub(super) fn is_created_by_provider(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(true)
 }
 
 /// Sets the computed field `existed`: whether the resource existed before it was declared.
 pub(super) fn set_existed(fields: &mut Map, private: &Value) {
-    let existed = if is_created_by_provider(private) { Value::Null } else { Value::Bool(true) };
+    let existed = if is_created_by_provider(private) {
+        Value::Null
+    } else {
+        Value::Bool(true)
+    };
     fields.insert("existed".into(), existed);
 }
 
 /// The answer to the delete of a resource that existed before it was declared.
 pub(super) fn kept(path: &Path) -> Applied {
-    deleted(vec![format!("`{}` is kept: it was there before it was declared", path.display())])
+    deleted(vec![format!(
+        "`{}` is kept: it was there before it was declared",
+        path.display()
+    )])
 }
 
 impl OwnPaths {
-    /// The opaque data of a resource that was read. After an interrupted create it follows from the finding before the
-    /// create.
+    /// The opaque data of a resource that was read. After an interrupted create it follows from the
+    /// finding before the create.
     pub(super) fn ownership_of_read(&self, path: &Path, recorded: &OwnedReadRequest) -> Value {
         let private = match &recorded.id {
             Some(_) => recorded.private.clone(),
@@ -126,17 +143,20 @@ impl OwnPaths {
         private
     }
 
-    /// The opaque data of a matching resource that a create found: an earlier try of the same run created the resource,
-    /// or it is adopted.
+    /// The opaque data of a matching resource that a create found: an earlier try of the same run
+    /// created the resource, or it is adopted.
     pub(super) fn ownership_of_found(&self, path: &Path, before: &Value) -> Value {
         let is_ours = self.has(path);
         ownership(is_ours, if is_ours { parents(before) } else { 0 })
     }
 }
 
-/// The finding that a path holds no object of others. Counts the folders above that are missing or that an earlier
-/// create made, so that a folder of a killed run still belongs to the provider when the next plan finds it.
+/// The finding that a path holds no object of others. Counts the folders above that are missing or
+/// that an earlier create made, so that a folder of a killed run still belongs to the provider when
+/// the next plan finds it.
 pub(super) fn nothing_at(path: &Path, own: &OwnPaths) -> Existing {
     let ours = |folder: &&Path| own.has(folder) || folder.symlink_metadata().is_err();
-    Existing::Nothing { parents: path.ancestors().skip(1).take_while(ours).count() }
+    Existing::Nothing {
+        parents: path.ancestors().skip(1).take_while(ours).count(),
+    }
 }

@@ -1,7 +1,8 @@
-//! `local/file`: one file, its content given as text, as base64, from a source file, or as sensitive text.
+//! `local/file`: one file, its content given as text, as base64, from a source file, or as
+//! sensitive text.
 //!
-//! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above the file are created,
-//! and stay when the file is deleted.
+//! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above
+//! the file are created, and stay when the file is deleted.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +11,9 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
-use provider::{Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
+use provider::{
+    Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome,
+};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -26,7 +29,10 @@ const MOST_SHOWN: u64 = 10 << 20;
 /// Checks that the content is given in exactly one way, and that base64 is valid.
 pub(super) fn check(spec: &Value) -> CheckFindings {
     let mut checked = CheckFindings::default();
-    let written: Vec<&str> = CONTENT_FIELDS.into_iter().filter(|way| is_set(spec, way)).collect();
+    let written: Vec<&str> = CONTENT_FIELDS
+        .into_iter()
+        .filter(|way| is_set(spec, way))
+        .collect();
     match written.as_slice() {
         [] => checked.refuse(
             "",
@@ -46,7 +52,10 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
 }
 
 fn decode(encoded: &str) -> Option<Vec<u8>> {
-    let plain: String = encoded.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let plain: String = encoded
+        .chars()
+        .filter(|c| !c.is_ascii_whitespace())
+        .collect();
     STANDARD.decode(plain).ok()
 }
 
@@ -59,28 +68,43 @@ struct DesiredContent {
 
 fn content(place: &PathContext, spec: &Value) -> Result<DesiredContent, ProviderError> {
     for way in CONTENT_FIELDS {
-        let Some(value) = spec.get(way).filter(|value| !value.is_null()) else { continue };
-        let Some(text) = value.as_text() else { continue };
+        let Some(value) = spec.get(way).filter(|value| !value.is_null()) else {
+            continue;
+        };
+        let Some(text) = value.as_text() else {
+            continue;
+        };
         let secret = value.has_secret() || way == "sensitiveContent";
         let bytes = match way {
-            "contentBase64" => {
-                decode(text).ok_or_else(|| ProviderError::new(ErrorKind::Document, "this is not base64").at(way))?
-            }
+            "contentBase64" => decode(text).ok_or_else(|| {
+                ProviderError::new(ErrorKind::Document, "this is not base64").at(way)
+            })?,
             "source" => {
                 let source = place.source(text)?;
                 fs::read(&source).map_err(|error| failed("read", &source, &error).at(way))?
             }
             _ => text.as_bytes().to_vec(),
         };
-        return Ok(DesiredContent { bytes, secret, from_source: way == "source" });
+        return Ok(DesiredContent {
+            bytes,
+            secret,
+            from_source: way == "source",
+        });
     }
-    Err(ProviderError::new(ErrorKind::Document, "the content of the file is missing"))
+    Err(ProviderError::new(
+        ErrorKind::Document,
+        "the content of the file is missing",
+    ))
 }
 
 fn mode(spec: &Value) -> Result<u32, ProviderError> {
     match text(spec, "mode") {
         Some(mode) => whole_file::parse_mode(mode).ok_or_else(|| {
-            ProviderError::new(ErrorKind::Document, "`mode` must be octal digits such as `0644`").at("mode")
+            ProviderError::new(
+                ErrorKind::Document,
+                "`mode` must be octal digits such as `0644`",
+            )
+            .at("mode")
         }),
         None => Ok(DEFAULT_MODE),
     }
@@ -102,12 +126,19 @@ pub(super) fn existing(
         return Ok(Existing::Different);
     }
     // The same plan may create the source of the content.
-    let (Ok(content), Ok(mode)) = (content(place, desired), mode(desired)) else { return Ok(Existing::Undecided) };
+    let (Ok(content), Ok(mode)) = (content(place, desired), mode(desired)) else {
+        return Ok(Existing::Undecided);
+    };
     if desired.has_unknown() {
         return Ok(Existing::Undecided);
     }
-    let is_wanted = found == mode && whole_file::digest_of(path)? == whole_file::digest(&content.bytes);
-    Ok(if is_wanted { Existing::Matching } else { Existing::Different })
+    let is_wanted =
+        found == mode && whole_file::digest_of(path)? == whole_file::digest(&content.bytes);
+    Ok(if is_wanted {
+        Existing::Matching
+    } else {
+        Existing::Different
+    })
 }
 
 /// Reads the file. The content is returned in the form in which it was sent, unless it is secret.
@@ -116,7 +147,9 @@ pub(super) fn read(
     own: &OwnPaths,
     recorded: OwnedReadRequest,
 ) -> Result<ReadOutcome, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
+    let Some(path) = recorded.path(place)? else {
+        return Ok(ReadOutcome::Unknown);
+    };
     let private = own.ownership_of_read(&path, &recorded);
     let (mode, size) = match whole_file::inspect_path(&path)? {
         PathContent::File { mode, size, .. } => (mode, size),
@@ -125,8 +158,8 @@ pub(super) fn read(
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     if recorded.id.is_none() && !matches_spec(place, inputs, &digest, mode) {
-        // The outcome of the create is unknown. A create writes its file completely or not at all, so another program
-        // wrote this file.
+        // The outcome of the create is unknown. A create writes its file completely or not at all,
+        // so another program wrote this file.
         return Ok(ReadOutcome::Absent);
     }
     let mut fields = entries(inputs);
@@ -137,7 +170,9 @@ pub(super) fn read(
         fields.insert(way.into(), value);
     } else {
         for way in ["content", "contentBase64"] {
-            let Some(sent) = fields.get(way).filter(|sent| !sent.is_null()).cloned() else { continue };
+            let Some(sent) = fields.get(way).filter(|sent| !sent.is_null()).cloned() else {
+                continue;
+            };
             secret |= sent.has_secret();
             let bytes = if way == "content" {
                 sent.as_text().map(|text| text.as_bytes().to_vec())
@@ -156,14 +191,21 @@ pub(super) fn read(
         }
         secret |= is_set(inputs, "sensitiveContent");
     }
-    // The recorded digest of the source. A later change of the source is a change of the desired state, not drift.
+    // The recorded digest of the source. A later change of the source is a change of the desired
+    // state, not drift.
     let copied = recorded.outputs.get("sourceSha256").cloned();
     let copied = copied.or_else(|| is_set(inputs, "source").then(|| Value::from(digest.as_str())));
     fields.insert("sourceSha256".into(), copied.unwrap_or_default());
-    fields.insert("mode".into(), whole_file::observed_mode(text(inputs, "mode"), mode).into());
+    fields.insert(
+        "mode".into(),
+        whole_file::observed_mode(text(inputs, "mode"), mode).into(),
+    );
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
-    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    fields.insert(
+        "size".into(),
+        Value::Int(i64::try_from(size).unwrap_or(i64::MAX)),
+    );
     existing::set_existed(&mut fields, &private);
     Ok(ReadOutcome::Present(Observed {
         id: id_of(&path),
@@ -195,7 +237,11 @@ fn shown(path: &Path) -> Result<(&'static str, Value), ProviderError> {
 }
 
 /// Writes or removes the file.
-pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
+pub(super) fn apply(
+    place: &PathContext,
+    own: &OwnPaths,
+    change: OwnedApplyRequest,
+) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     if change.operation == Operation::Delete {
         return delete(&path, own, &change.private);
@@ -210,7 +256,9 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     let found = whole_file::inspect_path(&path)?;
     let there_already = match found {
         PathContent::Nothing => false,
-        PathContent::File { mode: found, link, .. } => {
+        PathContent::File {
+            mode: found, link, ..
+        } => {
             let same = !link && found == mode && whole_file::digest_of(&path)? == digest;
             if create && !same && !flag(&change.desired, "overwrite") {
                 return Err(whole_file::in_the_way(&path, "a file"));
@@ -218,13 +266,23 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
             same
         }
         PathContent::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
-        PathContent::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+        PathContent::Other => {
+            return Err(whole_file::never_replaced(
+                &path,
+                "something that is no file",
+            ));
+        }
     };
-    let mut private = if create { Value::Null } else { change.private.clone() };
+    let mut private = if create {
+        Value::Null
+    } else {
+        change.private.clone()
+    };
     if !there_already {
         let fresh = create && matches!(found, PathContent::Nothing);
         let parents = whole_file::write(&path, mode, fresh, own, |file| {
-            file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
+            file.write_all(&content.bytes)
+                .map_err(|error| failed("write", &path, &error))
         })?;
         if create {
             private = existing::ownership_of_created(parents, &change.private);
@@ -235,8 +293,18 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     let mut fields = entries(&change.desired);
     let id = change.id_at(&path);
     fields.insert("id".into(), Value::Text(id.clone()));
-    fields.insert("size".into(), Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)));
-    fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
+    fields.insert(
+        "size".into(),
+        Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)),
+    );
+    fields.insert(
+        "sourceSha256".into(),
+        if content.from_source {
+            digest.clone().into()
+        } else {
+            Value::Null
+        },
+    );
     fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
     existing::set_existed(&mut fields, &private);
     Ok(Applied::ready(id, Value::map(fields)).with_private(private))
@@ -244,12 +312,17 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
 
 fn delete(path: &Path, own: &OwnPaths, private: &Value) -> Result<Applied, ProviderError> {
     let kept = |what: &str| {
-        deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
+        deleted(vec![format!(
+            "`{}` is {what} by now, which was not made here: it is kept",
+            path.display()
+        )])
     };
     match whole_file::inspect_path(path)? {
         PathContent::Nothing => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
         _ if !existing::is_created_by_provider(private) => Ok(existing::kept(path)),
-        PathContent::File { link: false, .. } => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
+        PathContent::File { link: false, .. } => {
+            whole_file::remove(path, own).map(|()| deleted(Vec::new()))
+        }
         PathContent::File { link: true, .. } => Ok(kept("a link")),
         PathContent::Folder { .. } => Ok(kept("a folder")),
         PathContent::Other => Ok(kept("no file")),

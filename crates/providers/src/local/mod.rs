@@ -1,7 +1,8 @@
 //! The provider `local`: files, folders, archives, links and commands of this machine.
 //!
-//! Paths of written files are relative to the root document's folder. Paths of files that are read are relative to the
-//! document that names them. Both stay in the fields as the user wrote them. The provider deletes only what it created.
+//! Paths of written files are relative to the root document's folder. Paths of files that are read
+//! are relative to the document that names them. Both stay in the fields as the user wrote them.
+//! The provider deletes only what it created.
 //!
 //! Not here: templates (`std/template`), downloads (`http`).
 
@@ -27,9 +28,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured,
-    FetchRequest, Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome,
-    ReadRequest, RecordedObject, Session, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, FetchRequest, Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider,
+    ProviderError, ReadOutcome, ReadRequest, RecordedObject, Session, configured,
 };
 
 use self::own_paths::OwnPaths;
@@ -38,13 +39,16 @@ use self::requests::{OwnedApplyRequest, OwnedReadRequest, unknown_type};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `local` is part of the program"),
+        provider::read_catalog(include_str!("catalog.json"))
+            .expect("the catalogue of `local` is part of the program"),
     )
 });
 
 /// The provider `local`.
 pub fn provider() -> LocalProvider {
-    LocalProvider { own: OwnPaths::default() }
+    LocalProvider {
+        own: OwnPaths::default(),
+    }
 }
 
 /// Manages files and runs commands on this machine.
@@ -61,7 +65,10 @@ impl Provider for LocalProvider {
         adoption::recall(root, &self.own, objects);
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -97,27 +104,37 @@ impl Session for LocalProvider {
                 outputs: request.outputs.clone(),
                 private: request.private.clone(),
             };
-            let read: fn(&PathContext, &OwnPaths, OwnedReadRequest) -> Result<ReadOutcome, ProviderError> =
-                match request.type_name {
-                    "local/file" => file::read,
-                    "local/directory" => directory::read,
-                    "local/archive" => archive::read,
-                    "local/symlink" => symlink::read,
-                    other => return Err(unknown_type(other)),
-                };
+            let read: fn(
+                &PathContext,
+                &OwnPaths,
+                OwnedReadRequest,
+            ) -> Result<ReadOutcome, ProviderError> = match request.type_name {
+                "local/file" => file::read,
+                "local/directory" => directory::read,
+                "local/archive" => archive::read,
+                "local/symlink" => symlink::read,
+                other => return Err(unknown_type(other)),
+            };
             let own = self.own.clone();
             place::run_blocking(call, move |place| read(place, &own, recorded)).await
         })
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
             if request.type_name == "local/command" {
                 return Ok(command::plan(&request));
             }
             let (type_name, own) = (request.type_name.to_owned(), self.own.clone());
             let (replaced, desired) = (request.prior_inputs.clone(), request.desired.clone());
-            place::run_blocking(call, move |place| adoption::plan(place, &own, &type_name, &replaced, &desired)).await
+            place::run_blocking(call, move |place| {
+                adoption::plan(place, &own, &type_name, &replaced, &desired)
+            })
+            .await
         })
     }
 
@@ -128,10 +145,16 @@ impl Session for LocalProvider {
     ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let owned = preflight::OwnedRequest::of(&request);
         let own = self.own.clone();
-        Box::pin(place::run_blocking(call, move |place| preflight::preflight(place, &own, &owned)))
+        Box::pin(place::run_blocking(call, move |place| {
+            preflight::preflight(place, &own, &owned)
+        }))
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if request.type_name == "local/command" {
                 return command::apply(call, request).await;
@@ -145,20 +168,27 @@ impl Session for LocalProvider {
                 sources: request.sources.to_vec(),
                 id: request.id.map(str::to_owned),
             };
-            let apply: fn(&PathContext, &OwnPaths, OwnedApplyRequest) -> Result<Applied, ProviderError> =
-                match request.type_name {
-                    "local/file" => file::apply,
-                    "local/directory" => directory::apply,
-                    "local/archive" => archive::apply,
-                    "local/symlink" => symlink::apply,
-                    other => return Err(unknown_type(other)),
-                };
+            let apply: fn(
+                &PathContext,
+                &OwnPaths,
+                OwnedApplyRequest,
+            ) -> Result<Applied, ProviderError> = match request.type_name {
+                "local/file" => file::apply,
+                "local/directory" => directory::apply,
+                "local/archive" => archive::apply,
+                "local/symlink" => symlink::apply,
+                other => return Err(unknown_type(other)),
+            };
             let own = self.own.clone();
             place::run_blocking(call, move |place| apply(place, &own, change)).await
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(data::fetch(call, request))
     }
 }

@@ -1,5 +1,5 @@
-//! The paths that this run, or an interrupted one, created: they distinguish the provider's own files from those of
-//! others.
+//! The paths that this run, or an interrupted one, created: they distinguish the provider's own
+//! files from those of others.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{temporary, unix};
 
-/// The maximum number of times that the delete of a folder is postponed because of own resources in it, which the same
-/// run may delete.
+/// The maximum number of times that the delete of a folder is postponed because of own resources in
+/// it, which the same run may delete.
 const MAX_POSTPONED_DELETES: usize = 2;
 
 /// The own paths. All calls share them, and they live as long as the provider.
@@ -17,13 +17,16 @@ pub(super) struct OwnPaths(Arc<Mutex<PathMemory>>);
 
 #[derive(Default)]
 struct PathMemory {
-    /// Paths that this run or an interrupted one created. A file at such a path belongs to the provider.
+    /// Paths that this run or an interrupted one created. A file at such a path belongs to the
+    /// provider.
     paths: HashSet<PathBuf>,
     /// Folders that were searched for temporary files of killed runs.
     swept: HashSet<PathBuf>,
-    /// Folders to be deleted that were not empty. They are deleted after the same run has emptied them.
+    /// Folders to be deleted that were not empty. They are deleted after the same run has emptied
+    /// them.
     waiting: HashSet<PathBuf>,
-    /// The number of times that the delete of a folder was postponed because own resources were still in it.
+    /// The number of times that the delete of a folder was postponed because own resources were
+    /// still in it.
     postponed_deletes: HashMap<PathBuf, usize>,
 }
 
@@ -77,17 +80,25 @@ impl OwnPaths {
         }
     }
 
-    /// Whether a folder contains only own resources, which the same run may delete. Returns `false` after some tries,
-    /// because the resources may be meant to stay.
+    /// Whether a folder contains only own resources, which the same run may delete. Returns `false`
+    /// after some tries, because the resources may be meant to stay.
     ///
     /// Until then the folder stays in the state, so that a killed run leaves nothing behind.
     pub(super) fn may_become_empty(&self, folder: &Path) -> bool {
-        let Ok(entries) = std::fs::read_dir(folder) else { return false };
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return false;
+        };
         let mut memory = self.memory();
-        if !entries.flatten().all(|entry| memory.paths.contains(&entry.path())) {
+        if !entries
+            .flatten()
+            .all(|entry| memory.paths.contains(&entry.path()))
+        {
             return false;
         }
-        let tries = memory.postponed_deletes.entry(folder.to_path_buf()).or_default();
+        let tries = memory
+            .postponed_deletes
+            .entry(folder.to_path_buf())
+            .or_default();
         *tries += 1;
         *tries <= MAX_POSTPONED_DELETES
     }

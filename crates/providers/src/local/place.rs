@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct PathContext {
     /// The folder of the root document. Paths of written files are relative to it.
     pub(super) root: Arc<Path>,
-    /// The folder of the document that names a path. Paths of files that are read are relative to it.
+    /// The folder of the document that names a path. Paths of files that are read are relative to
+    /// it.
     pub(super) folder: Arc<Path>,
     /// The cancellation, checked between the parts of long work.
     pub(super) cancel: CancellationToken,
@@ -28,9 +29,15 @@ impl PathContext {
     /// The absolute path of a file that is read.
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
         refuse_home_path(path)?;
-        if self.folder.to_str().is_some_and(|folder| folder.contains("://")) && !path.starts_with('/') {
-            let text =
-                format!("`{path}` is relative to a remote document: only the function `file` reads remote files");
+        if self
+            .folder
+            .to_str()
+            .is_some_and(|folder| folder.contains("://"))
+            && !path.starts_with('/')
+        {
+            let text = format!(
+                "`{path}` is relative to a remote document: only the function `file` reads remote files"
+            );
             return Err(ProviderError::new(ErrorKind::Document, text));
         }
         absolute(&self.folder.join(path))
@@ -50,7 +57,11 @@ impl PathContext {
     /// # Errors
     /// [`ErrorKind::Cancelled`] once the call is cancelled.
     pub(super) fn check_cancelled(&self) -> Result<(), ProviderError> {
-        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+        if self.cancel.is_cancelled() {
+            Err(cancelled())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -74,7 +85,8 @@ pub(super) fn check_paths(spec: &Value, mut checked: CheckFindings) -> CheckFind
     checked
 }
 
-/// The absolute path without `.` and `..`, computed from its text alone, so that it does not depend on existing files.
+/// The absolute path without `.` and `..`, computed from its text alone, so that it does not depend
+/// on existing files.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
     let path = std::path::absolute(path).map_err(|error| failed("find", path, &error))?;
     let mut plain = PathBuf::new();
@@ -92,8 +104,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
 
 /// Runs file work on another thread.
 ///
-/// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must be known. The
-/// deadline still applies, because a file system may hang.
+/// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must
+/// be known. The deadline still applies, because a file system may hang.
 pub(super) async fn run_blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce(&PathContext) -> Result<T, ProviderError> + Send + 'static,
@@ -101,13 +113,24 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     if call.cancel.is_cancelled() {
         return Err(cancelled());
     }
-    let place = PathContext { root: call.root.clone(), folder: call.folder.clone(), cancel: call.cancel.clone() };
+    let place = PathContext {
+        root: call.root.clone(),
+        folder: call.folder.clone(),
+        cancel: call.cancel.clone(),
+    };
     let handle = tokio::task::spawn_blocking(move || work(&place));
     let joined = match call.deadline {
-        Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| deadline_exceeded())?,
+        Some(deadline) => tokio::time::timeout(deadline, handle)
+            .await
+            .map_err(|_| deadline_exceeded())?,
         None => handle.await,
     };
-    joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this object was aborted")))
+    joined.unwrap_or_else(|_| {
+        Err(ProviderError::new(
+            ErrorKind::Permanent,
+            "the work on this object was aborted",
+        ))
+    })
 }
 
 /// The error of a cancelled call.
@@ -125,7 +148,9 @@ pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> ProviderErro
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::AlreadyExists => ErrorKind::Conflict,
-        io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::ResourceBusy => ErrorKind::Transient,
+        io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::ResourceBusy => {
+            ErrorKind::Transient
+        }
         _ => ErrorKind::Permanent,
     };
     let words = match error.kind() {
@@ -159,8 +184,8 @@ pub(super) fn entries(fields: &Value) -> Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
-/// The canonical path of a resource, which is its id. Links to folders are resolved; the last part is not, because the
-/// resource itself may be a link.
+/// The canonical path of a resource, which is its id. Links to folders are resolved; the last part
+/// is not, because the resource itself may be a link.
 pub(super) fn id_of(path: &Path) -> Name {
     canonical(path).display().to_string().into()
 }
@@ -169,7 +194,9 @@ fn canonical(path: &Path) -> PathBuf {
     for folder in path.ancestors().skip(1) {
         // Folders that do not exist yet will be plain folders.
         if let Ok(real) = folder.canonicalize() {
-            return path.strip_prefix(folder).map_or_else(|_| path.to_owned(), |rest| real.join(rest));
+            return path
+                .strip_prefix(folder)
+                .map_or_else(|_| path.to_owned(), |rest| real.join(rest));
         }
     }
     path.to_owned()

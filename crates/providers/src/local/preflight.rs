@@ -1,7 +1,7 @@
 //! The preflight of an operation: the files that it reads, and obstacles at its place.
 //!
-//! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`, `directory`, `symlink`),
-//! found before the first change of a plan.
+//! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`,
+//! `directory`, `symlink`), found before the first change of a plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,29 +59,52 @@ pub(super) fn preflight(
         "local/directory" | "local/symlink" => Vec::new(),
         other => return Err(unknown_type(other)),
     };
-    let spec = if request.operation == Operation::Delete { &request.prior_inputs } else { &request.desired };
+    let spec = if request.operation == Operation::Delete {
+        &request.prior_inputs
+    } else {
+        &request.desired
+    };
     let path = match (text(spec, "path"), request.id.as_deref()) {
         (Some(path), _) => place.target_path(path)?,
         (None, Some(id)) if request.operation == Operation::Delete => place.target_path(id)?,
-        _ => return Ok(Preflight { sources, ..Preflight::default() }),
+        _ => {
+            return Ok(Preflight {
+                sources,
+                ..Preflight::default()
+            });
+        }
     };
     let id = id_of(&path);
     let existing = existing(request, &path)?;
     let is_own = request.id.as_deref() == Some(&*id) || request.changing.contains(&id);
     let refused = match request.operation {
-        Operation::Create if !is_own => match create_refusal(place, own, request, &path, &sources) {
-            Ok(None) => blocking_parent(&path)
-                .filter(|above| !request.changes(above))
-                .map(|above| format!("cannot make the folder `{}`: a file is in the way", above.display())),
-            Ok(Some(error)) | Err(error) => Some(error.message),
-        },
+        Operation::Create if !is_own => {
+            match create_refusal(place, own, request, &path, &sources) {
+                Ok(None) => blocking_parent(&path)
+                    .filter(|above| !request.changes(above))
+                    .map(|above| {
+                        format!(
+                            "cannot make the folder `{}`: a file is in the way",
+                            above.display()
+                        )
+                    }),
+                Ok(Some(error)) | Err(error) => Some(error.message),
+            }
+        }
         _ => None,
     };
-    Ok(Preflight { id: Some(id), sources, existing, refused })
+    Ok(Preflight {
+        id: Some(id),
+        sources,
+        existing,
+        refused,
+    })
 }
 
 fn source_of_file(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead> {
-    let Some(written) = text(&request.desired, "source") else { return Vec::new() };
+    let Some(written) = text(&request.desired, "source") else {
+        return Vec::new();
+    };
     let content = match place.source(written) {
         Ok(path) if request.changes(&path) => SourceContent::Open,
         Ok(path) => match whole_file::digest_of(&path) {
@@ -90,14 +113,21 @@ fn source_of_file(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead
         },
         Err(error) => SourceContent::Unreadable(error.message),
     };
-    vec![SourceRead { field: "source".into(), name: written.into(), content }]
+    vec![SourceRead {
+        field: "source".into(),
+        name: written.into(),
+        content,
+    }]
 }
 
 fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead> {
     let spec = &request.desired;
-    let Some(written) = text(spec, "root") else { return Vec::new() };
-    let unknown =
-        ["include", "exclude", "entries", "path"].iter().any(|name| spec.get(name).is_some_and(Value::has_unknown));
+    let Some(written) = text(spec, "root") else {
+        return Vec::new();
+    };
+    let unknown = ["include", "exclude", "entries", "path"]
+        .iter()
+        .any(|name| spec.get(name).is_some_and(Value::has_unknown));
     let content = if unknown || archive_list::takes_any(place, spec, &request.changing) {
         SourceContent::Open
     } else {
@@ -106,7 +136,11 @@ fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceR
             Err(error) => SourceContent::Unreadable(error.message),
         }
     };
-    vec![SourceRead { field: "root".into(), name: written.into(), content }]
+    vec![SourceRead {
+        field: "root".into(),
+        name: written.into(),
+        content,
+    }]
 }
 
 /// The object at the path: its kind, and its content if the operation would replace or remove it.
@@ -114,7 +148,10 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
     if request.type_name == "local/symlink"
         && let Ok(target) = std::fs::read_link(path)
     {
-        return Ok(Value::map([("link", Value::from(target.display().to_string()))]));
+        return Ok(Value::map([(
+            "link",
+            Value::from(target.display().to_string()),
+        )]));
     }
     Ok(match whole_file::inspect_path(path)? {
         PathContent::Nothing => match blocking_parent(path) {
@@ -128,7 +165,11 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
                 Operation::Create => Value::from(whole_file::digest_of(path)?),
                 _ => Value::Null,
             };
-            Value::map([("kind", kind.into()), ("mode", whole_file::mode_text(mode).into()), ("sha256", content)])
+            Value::map([
+                ("kind", kind.into()),
+                ("mode", whole_file::mode_text(mode).into()),
+                ("sha256", content),
+            ])
         }
         PathContent::Folder { .. } if request.operation == Operation::Delete => {
             let mut names = Vec::new();
@@ -137,7 +178,10 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
                 names.push(entry.file_name().to_string_lossy().into_owned());
             }
             names.sort_unstable();
-            Value::map([("kind", "folder".into()), ("holds", Value::list(names.into_iter().map(Value::from)))])
+            Value::map([
+                ("kind", "folder".into()),
+                ("holds", Value::list(names.into_iter().map(Value::from))),
+            ])
         }
         PathContent::Folder { .. } => Value::map([("kind", Value::from("folder"))]),
         PathContent::Other => Value::map([("kind", Value::from("other"))]),
@@ -152,8 +196,11 @@ fn create_refusal(
     path: &Path,
     sources: &[SourceRead],
 ) -> Result<Option<ProviderError>, ProviderError> {
-    // If the plan writes a source before the create, the source may or may not match the existing content by then.
-    let is_open = sources.iter().any(|source| source.content == SourceContent::Open);
+    // If the plan writes a source before the create, the source may or may not match the existing
+    // content by then.
+    let is_open = sources
+        .iter()
+        .any(|source| source.content == SourceContent::Open);
     match adoption::existing(place, own, &request.type_name, path, &request.desired)? {
         Existing::Nothing { .. } => Ok(None),
         Existing::Matching if !is_open => Ok(None),

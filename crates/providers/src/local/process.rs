@@ -1,5 +1,5 @@
-//! Runs one program. Its output is shown line by line and kept up to a limit. Its whole process group ends after the
-//! time limit, when the call is cancelled, and when the call is dropped.
+//! Runs one program. Its output is shown line by line and kept up to a limit. Its whole process
+//! group ends after the time limit, when the call is cancelled, and when the call is dropped.
 //!
 //! Not here: which program runs (`command`, `data`).
 
@@ -25,8 +25,8 @@ const LONGEST_LINE: usize = 64 << 10;
 const MOST_SHOWN: usize = 1000;
 /// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time limit for further output after the program ended, because a process that it left running may keep the stream
-/// open.
+/// Time limit for further output after the program ended, because a process that it left running
+/// may keep the stream open.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// A program to run.
@@ -67,7 +67,8 @@ struct Captured {
     cut: bool,
 }
 
-/// The process group of a running program. Dropping it ends the progress and, unless it is released, kills the group.
+/// The process group of a running program. Dropping it ends the progress and, unless it is
+/// released, kills the group.
 struct ProcessGroup {
     leader: Option<u32>,
     has_ended: Arc<AtomicBool>,
@@ -89,21 +90,26 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Runs a program to its end. If the returned future is dropped, the group of the program is killed.
+/// Runs a program to its end. If the returned future is dropped, the group of the program is
+/// killed.
 ///
 /// # Errors
-/// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and [`ErrorKind::TimedOut`] after
-/// the deadline of the call. In the last three cases the whole group has ended.
+/// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and
+/// [`ErrorKind::TimedOut`] after the deadline of the call. In the last three cases the whole group
+/// has ended.
 pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, ProviderError> {
     if call.cancel.is_cancelled() {
         return Err(cancelled());
     }
     let mut child = start(&run)?;
     let over = Arc::new(AtomicBool::new(false));
-    let mut group = ProcessGroup { leader: child.id(), has_ended: over.clone() };
+    let mut group = ProcessGroup {
+        leader: child.id(),
+        has_ended: over.clone(),
+    };
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
-        // A separate task, because the program may print before it has read all input. The program may also end without
-        // reading it.
+        // A separate task, because the program may print before it has read all input. The program
+        // may also end without reading it.
         tokio::spawn(async move { pipe.write_all(text.as_bytes()).await });
     }
     let progress: Progress = {
@@ -114,13 +120,18 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
             }
         })
     };
-    let (out, err) = (Arc::new(Mutex::new(Captured::default())), Arc::new(Mutex::new(Captured::default())));
+    let (out, err) = (
+        Arc::new(Mutex::new(Captured::default())),
+        Arc::new(Mutex::new(Captured::default())),
+    );
     let out_ended = child.stdout.take().map(|stream| {
         let (kept, scrub, progress) = (out.clone(), run.scrub.clone(), progress.clone());
         tokio::spawn(read_stream(stream, kept, scrub, progress))
     });
-    let err_ended =
-        child.stderr.take().map(|stream| tokio::spawn(read_stream(stream, err.clone(), run.scrub, progress)));
+    let err_ended = child
+        .stderr
+        .take()
+        .map(|stream| tokio::spawn(read_stream(stream, err.clone(), run.scrub, progress)));
     let ended = tokio::select! {
         status = child.wait() => Ok(status),
         () = call.cancel.cancelled() => Err(cancelled()),
@@ -129,16 +140,26 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
     };
     let status = match ended {
         Ok(status) => status.map_err(|error| {
-            ProviderError::new(ErrorKind::Permanent, format!("the command could not be followed: {error}"))
+            ProviderError::new(
+                ErrorKind::Permanent,
+                format!("the command could not be followed: {error}"),
+            )
         })?,
         Err(error) => {
-            group.leader.into_iter().for_each(|leader| unix::end_group(leader, false));
+            group
+                .leader
+                .into_iter()
+                .for_each(|leader| unix::end_group(leader, false));
             // Dropping the group kills the remaining processes after the grace period.
             let _ = tokio::time::timeout(GRACE, child.wait()).await;
             return Err(error);
         }
     };
-    let _ = tokio::time::timeout(LAST_OUTPUT, join_all(out_ended.into_iter().chain(err_ended))).await;
+    let _ = tokio::time::timeout(
+        LAST_OUTPUT,
+        join_all(out_ended.into_iter().chain(err_ended)),
+    )
+    .await;
     group.release();
     let (out, err) = (take(&out), take(&err));
     Ok(ProgramEnd {
@@ -159,8 +180,11 @@ async fn after(limit: Option<Duration>) {
 
 fn out_of_time(limit: Duration, limited_by: &str) -> ProviderError {
     let limit = blueprint::format_duration(limit);
-    ProviderError::new(ErrorKind::Permanent, format!("the command was ended: it ran longer than {limit}"))
-        .at(limited_by)
+    ProviderError::new(
+        ErrorKind::Permanent,
+        format!("the command was ended: it ran longer than {limit}"),
+    )
+    .at(limited_by)
 }
 
 fn take(kept: &Mutex<Captured>) -> Captured {
@@ -175,12 +199,21 @@ pub(super) fn is_own_variable(name: &OsStr) -> bool {
 fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
     let refuse = |text: String| Err(ProviderError::new(ErrorKind::Permanent, text));
     if !run.folder.is_dir() {
-        return refuse(format!("there is no folder `{}` to run the command in", run.folder.display()))
-            .map_err(|error| error.at("workingDir"));
+        return refuse(format!(
+            "there is no folder `{}` to run the command in",
+            run.folder.display()
+        ))
+        .map_err(|error| error.at("workingDir"));
     }
-    let Some((program, arguments)) = run.words.split_first() else { return refuse("the command is empty".into()) };
+    let Some((program, arguments)) = run.words.split_first() else {
+        return refuse("the command is empty".into());
+    };
     let mut command = Command::new(program);
-    let stdin = if run.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+    let stdin = if run.stdin.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    };
     command
         .args(arguments)
         .current_dir(&run.folder)
@@ -197,7 +230,9 @@ fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
         let program = run.scrub.clean(program);
         match error.kind() {
             std::io::ErrorKind::NotFound => refuse(format!("there is no program `{program}`")),
-            std::io::ErrorKind::PermissionDenied => refuse(format!("`{program}` may not be run: permission denied")),
+            std::io::ErrorKind::PermissionDenied => {
+                refuse(format!("`{program}` may not be run: permission denied"))
+            }
             _ => refuse(format!("cannot run `{program}`: {error}")),
         }
     })
@@ -217,7 +252,8 @@ async fn read_stream(
         {
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             let room = MOST_KEPT.saturating_sub(kept.bytes.len()).min(read.len());
-            kept.bytes.extend_from_slice(read.get(..room).unwrap_or_default());
+            kept.bytes
+                .extend_from_slice(read.get(..room).unwrap_or_default());
             kept.cut |= room < read.len();
         }
         for part in read.split_inclusive(|byte| *byte == b'\n') {

@@ -29,23 +29,32 @@ pub(super) struct OwnedApplyRequest {
 impl OwnedApplyRequest {
     /// The path of the resource that is changed or deleted.
     pub(super) fn path(&self, place: &PathContext) -> Result<PathBuf, ProviderError> {
-        first_path(place, &[&self.desired, &self.prior_inputs, &self.prior], self.id.as_deref())?
-            .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
+        first_path(
+            place,
+            &[&self.desired, &self.prior_inputs, &self.prior],
+            self.id.as_deref(),
+        )?
+        .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
     }
 
     /// Refuses a source whose digest differs from the one in the plan.
     pub(super) fn check_source(&self, field: &str, digest: &str) -> Result<(), ProviderError> {
-        let pinned = self.sources.iter().find(|(name, _)| name.as_ref() == field).and_then(|(_, it)| it.as_text());
+        let pinned = self
+            .sources
+            .iter()
+            .find(|(name, _)| name.as_ref() == field)
+            .and_then(|(_, it)| it.as_text());
         if pinned.is_none_or(|pinned| pinned == digest) {
             return Ok(());
         }
         let name = text(&self.desired, field).unwrap_or(field);
-        let text = format!("`{name}` has changed since the plan was made; nothing is written, plan again");
+        let text =
+            format!("`{name}` has changed since the plan was made; nothing is written, plan again");
         Err(ProviderError::new(ErrorKind::Conflict, text).at(field))
     }
 
-    /// The id of the resource at a path. An update keeps the recorded id, which the plan may contain. That id differs
-    /// from the path only if the project was moved and not read since.
+    /// The id of the resource at a path. An update keeps the recorded id, which the plan may
+    /// contain. That id differs from the path only if the project was moved and not read since.
     pub(super) fn id_at(&self, path: &Path) -> Name {
         match (&self.operation, self.id.as_deref()) {
             (Operation::Update, Some(id)) if !id.is_empty() => id.into(),
@@ -55,14 +64,18 @@ impl OwnedApplyRequest {
 }
 
 impl OwnedReadRequest {
-    /// The path of a recorded resource: from its `path` field, so that a project can be moved with its state; else from
-    /// its id. `None` without either.
+    /// The path of a recorded resource: from its `path` field, so that a project can be moved with
+    /// its state; else from its id. `None` without either.
     pub(super) fn path(&self, place: &PathContext) -> Result<Option<PathBuf>, ProviderError> {
         first_path(place, &[&self.inputs, &self.outputs], self.id.as_deref())
     }
 }
 
-fn first_path(place: &PathContext, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
+fn first_path(
+    place: &PathContext,
+    fields: &[&Value],
+    id: Option<&str>,
+) -> Result<Option<PathBuf>, ProviderError> {
     match fields.iter().find_map(|fields| text(fields, "path")).or(id) {
         Some(path) => place.target_path(path).map(Some),
         None => Ok(None),
@@ -71,7 +84,10 @@ fn first_path(place: &PathContext, fields: &[&Value], id: Option<&str>) -> Resul
 
 /// The error for a type that is not of this provider.
 pub(super) fn unknown_type(name: &str) -> ProviderError {
-    ProviderError::new(ErrorKind::Document, format!("there is no type `{name}` here"))
+    ProviderError::new(
+        ErrorKind::Document,
+        format!("there is no type `{name}` here"),
+    )
 }
 
 /// The answer to a delete.

@@ -1,7 +1,7 @@
 //! Temporary files and folders next to the written file, named `.cyan-` and six characters.
 //!
-//! A process holds a lock on each temporary file while it uses it. The system releases the lock when the process ends.
-//! An unlocked file was left by a killed process, and is removed.
+//! A process holds a lock on each temporary file while it uses it. The system releases the lock
+//! when the process ends. An unlocked file was left by a killed process, and is removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -38,7 +38,9 @@ pub(super) fn file_in(folder: &Path) -> io::Result<NamedTempFile> {
 pub(super) fn folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     for _ in 0..TRIES {
         let made = builder().tempdir_in(folder)?;
-        let Ok(opened) = File::open(made.path()) else { continue };
+        let Ok(opened) = File::open(made.path()) else {
+            continue;
+        };
         if lock(&opened) && made.path().is_dir() {
             return Ok((made, opened));
         }
@@ -46,17 +48,25 @@ pub(super) fn folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Locks a file. Returns false if another process holds the lock. A file system without locks counts as locked.
+/// Locks a file. Returns false if another process holds the lock. A file system without locks
+/// counts as locked.
 fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// Removes the temporary files that killed processes left in a folder. Errors are ignored.
 pub(super) fn sweep(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_temporary))
+    {
         // The provider creates no links or pipes under such names.
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if !kind.is_file() && !kind.is_dir() {
             continue;
         }
@@ -68,14 +78,19 @@ pub(super) fn sweep(folder: &Path) {
             Some(unix::is_same(&named, &opened))
         };
         if file.try_lock().is_ok() && is_same() == Some(true) {
-            let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let _ = if kind.is_dir() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
         }
     }
 }
 
 fn is_temporary(name: &str) -> bool {
-    name.strip_prefix(PREFIX)
-        .is_some_and(|rest| rest.len() == RANDOM && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    name.strip_prefix(PREFIX).is_some_and(|rest| {
+        rest.len() == RANDOM && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 #[cfg(test)]
@@ -93,9 +108,18 @@ mod tests {
         fs::create_dir(place.path().join(".cyan-Dir000")).unwrap();
         fs::write(place.path().join(".cyan-Dir000/link"), "").unwrap();
         sweep(place.path());
-        assert!(held.path().exists() && folder.path().exists(), "both are locked");
+        assert!(
+            held.path().exists() && folder.path().exists(),
+            "both are locked"
+        );
         let there = |name: &str| place.path().join(name).exists();
-        assert!(!there(".cyan-abc123") && !there(".cyan-Dir000"), "both are unlocked");
-        assert!(there(".cyan-own") && there("cyan-abc123") && there(".cyan-abc1234"), "other names are kept");
+        assert!(
+            !there(".cyan-abc123") && !there(".cyan-Dir000"),
+            "both are unlocked"
+        );
+        assert!(
+            there(".cyan-own") && there("cyan-abc123") && there(".cyan-abc1234"),
+            "other names are kept"
+        );
     }
 }

@@ -44,7 +44,8 @@ pub(super) fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-/// Sends SIGTERM to a process group, or SIGKILL with `now`. A group that has ended already is not an error.
+/// Sends SIGTERM to a process group, or SIGKILL with `now`. A group that has ended already is not
+/// an error.
 pub(super) fn end_group(leader: u32, now: bool) {
     if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, if now { Signal::KILL } else { Signal::TERM });
@@ -53,9 +54,12 @@ pub(super) fn end_group(leader: u32, now: bool) {
 
 /// Makes the creation or removal of a path durable in its folder.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let Some(folder) = path.parent() else { return Ok(()) };
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
     match std::fs::File::open(folder).and_then(|folder| folder.sync_all()) {
-        // The folder was removed meanwhile, is writable but not readable, or its file system does not support the sync.
+        // The folder was removed meanwhile, is writable but not readable, or its file system does
+        // not support the sync.
         Err(error)
             if matches!(
                 error.kind(),

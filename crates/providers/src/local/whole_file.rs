@@ -27,17 +27,32 @@ pub(super) enum PathContent {
 pub(super) fn inspect_path(path: &Path) -> Result<PathContent, ProviderError> {
     let own = match fs::symlink_metadata(path) {
         Ok(own) => own,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             return Ok(PathContent::Nothing);
         }
         Err(error) => return Err(failed("look at", path, &error)),
     };
     let link = own.is_symlink();
-    let metadata = if link { fs::metadata(path).unwrap_or(own) } else { own };
+    let metadata = if link {
+        fs::metadata(path).unwrap_or(own)
+    } else {
+        own
+    };
     Ok(if metadata.is_file() {
-        PathContent::File { mode: unix::mode_of(&metadata), size: metadata.len(), link }
+        PathContent::File {
+            mode: unix::mode_of(&metadata),
+            size: metadata.len(),
+            link,
+        }
     } else if metadata.is_dir() && !link {
-        PathContent::Folder { mode: unix::mode_of(&metadata) }
+        PathContent::Folder {
+            mode: unix::mode_of(&metadata),
+        }
     } else {
         PathContent::Other
     })
@@ -55,7 +70,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 /// The digest of a file's content. Reads the file in blocks.
 pub(super) fn digest_of(path: &Path) -> Result<String, ProviderError> {
-    fs::File::open(path).and_then(digest_all).map_err(|error| failed("read", path, &error))
+    fs::File::open(path)
+        .and_then(digest_all)
+        .map_err(|error| failed("read", path, &error))
 }
 
 /// The digest of a whole stream.
@@ -74,8 +91,13 @@ pub(super) fn digest_all(mut from: impl Read) -> io::Result<String> {
 
 /// The bits of a mode such as `0644` or `644`. `None` if the text is not a mode.
 pub(super) fn parse_mode(text: &str) -> Option<u32> {
-    let octal = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
-    if octal { u32::from_str_radix(text, 8).ok() } else { None }
+    let octal =
+        (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    if octal {
+        u32::from_str_radix(text, 8).ok()
+    } else {
+        None
+    }
 }
 
 /// Permission bits in octal: `0644`.
@@ -91,14 +113,19 @@ pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
     }
 }
 
-/// Creates the missing folders above a path. Returns the number of levels up to the highest created folder; 0 if none
-/// was created.
+/// Creates the missing folders above a path. Returns the number of levels up to the highest created
+/// folder; 0 if none was created.
 pub(super) fn make_parents(path: &Path, own: &OwnPaths) -> Result<usize, ProviderError> {
-    let Some(parent) = path.parent() else { return Ok(0) };
+    let Some(parent) = path.parent() else {
+        return Ok(0);
+    };
     make_folders(parent, own).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ProviderError::new(
             ErrorKind::Conflict,
-            format!("cannot make the folder `{}`: a file is in the way", parent.display()),
+            format!(
+                "cannot make the folder `{}`: a file is in the way",
+                parent.display()
+            ),
         )
         .at("path"),
         _ => failed("make the folder", parent, &error),
@@ -132,7 +159,9 @@ fn make_folders(folder: &Path, own: &OwnPaths) -> io::Result<usize> {
 pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
     own.sweep_parent(path);
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path, &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(failed("remove", path, &error));
+        }
         _ => {}
     }
     unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
@@ -141,8 +170,8 @@ pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
     Ok(())
 }
 
-/// Writes a file under a temporary name in its folder, makes it durable, then renames it. Readers see either the old
-/// file or the new one. Returns the number of [`make_parents`].
+/// Writes a file under a temporary name in its folder, makes it durable, then renames it. Readers
+/// see either the old file or the new one. Returns the number of [`make_parents`].
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] if `fresh` is set and the path exists.
@@ -156,14 +185,19 @@ pub(super) fn write(
     let parents = make_parents(path, own)?;
     own.sweep_parent(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let mut temporary = temporary::file_in(parent).map_err(|error| failed("write into", parent, &error))?;
+    let mut temporary =
+        temporary::file_in(parent).map_err(|error| failed("write into", parent, &error))?;
     fill(temporary.as_file_mut())?;
     let file = temporary.as_file_mut();
     file.flush()
         .and_then(|()| file.set_permissions(unix::permissions(mode)))
         .and_then(|()| file.sync_all())
         .map_err(|error| failed("write", path, &error))?;
-    let put = if fresh { temporary.persist_noclobber(path) } else { temporary.persist(path) };
+    let put = if fresh {
+        temporary.persist_noclobber(path)
+    } else {
+        temporary.persist(path)
+    };
     put.map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => in_the_way(path, "a file"),
         _ => failed("write", path, &error.error),
@@ -176,13 +210,18 @@ pub(super) fn write(
 /// The error for an existing object in the way, with advice.
 pub(super) fn in_the_way(path: &Path, what: &str) -> ProviderError {
     let advice = "remove it or choose another `path`, or write `overwrite: true` to replace it";
-    let text = format!("{what} is at `{}` already and was not made here; {advice}", path.display());
+    let text = format!(
+        "{what} is at `{}` already and was not made here; {advice}",
+        path.display()
+    );
     ProviderError::new(ErrorKind::Conflict, text).at("path")
 }
 
 /// The error for an object in the way that is never replaced.
 pub(super) fn never_replaced(path: &Path, what: &str) -> ProviderError {
-    let text =
-        format!("{what} is at `{}`, which is never replaced; remove it or choose another `path`", path.display());
+    let text = format!(
+        "{what} is at `{}`, which is never replaced; remove it or choose another `path`",
+        path.display()
+    );
     ProviderError::new(ErrorKind::Conflict, text).at("path")
 }

@@ -1,10 +1,11 @@
 //! The catalogue of the OpenStack types of Heat, offline, read type by type.
 //!
-//! `cargo xtask catalog openstack` generates `catalog.bin` from the interfaces of Heat's types. `CATALOG.md` describes
-//! the form of the file. Opening the file reads an index of names; only types that a document names are unpacked.
+//! `cargo xtask catalog openstack` generates `catalog.bin` from the interfaces of Heat's types.
+//! `CATALOG.md` describes the form of the file. Opening the file reads an index of names; only
+//! types that a document names are unpacked.
 //!
-//! Not here: a provider. Nothing in this folder uses the network. The types of `OS::Heat` belong to `heat`, which
-//! implements some of them.
+//! Not here: a provider. Nothing in this folder uses the network. The types of `OS::Heat` belong to
+//! `heat`, which implements some of them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -54,7 +55,10 @@ static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = provider::read_catalog(include_str!("catalog.json"));
     let own = own.expect("the catalogue of OpenStack is part of the program");
-    Arc::new(Catalog { source: Some(TYPES.clone()), ..own })
+    Arc::new(Catalog {
+        source: Some(TYPES.clone()),
+        ..own
+    })
 });
 
 /// The catalogue: all namespaces but `OS::Heat`.

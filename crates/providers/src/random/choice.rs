@@ -20,7 +20,11 @@ pub(super) fn check_integer(spec: &Value, found: &mut CheckFindings) {
 pub(super) fn integer(spec: &Value, random: &mut StdRng) -> Value {
     let limit = |name: &str| spec.get(name).and_then(Value::as_int).unwrap_or_default();
     let (min, max) = (limit("min"), limit("max"));
-    Value::Int(if min < max { random.random_range(min..=max) } else { min })
+    Value::Int(if min < max {
+        random.random_range(min..=max)
+    } else {
+        min
+    })
 }
 
 /// Checks that an item can be drawn.
@@ -32,19 +36,28 @@ pub(super) fn check_shuffle(spec: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// `count` items of `input` in random order. If `count` exceeds the number of items, they are repeated in a new order,
-/// so that the numbers of occurrences differ by at most one.
+/// `count` items of `input` in random order. If `count` exceeds the number of items, they are
+/// repeated in a new order, so that the numbers of occurrences differ by at most one.
 pub(super) fn shuffle(spec: &Value, random: &mut StdRng) -> Value {
-    let Some(input) = spec.get("input") else { return Value::list([]) };
+    let Some(input) = spec.get("input") else {
+        return Value::list([]);
+    };
     let (list, secret) = input.split_secret();
     let items = list.as_list().unwrap_or_default();
-    let wanted =
-        spec.get("count").and_then(Value::as_int).map_or(items.len(), |count| usize::try_from(count).unwrap_or(0));
+    let wanted = spec
+        .get("count")
+        .and_then(Value::as_int)
+        .map_or(items.len(), |count| usize::try_from(count).unwrap_or(0));
     let mut drawn: Vec<Value> = Vec::with_capacity(wanted.min(items.len()));
     let mut order: Vec<&Value> = items.iter().collect();
     while drawn.len() < wanted && !order.is_empty() {
         order.shuffle(random);
-        drawn.extend(order.iter().take(wanted - drawn.len()).map(|item| (*item).clone()));
+        drawn.extend(
+            order
+                .iter()
+                .take(wanted - drawn.len())
+                .map(|item| (*item).clone()),
+        );
     }
     Value::list(drawn).tainted(secret)
 }
@@ -59,7 +72,12 @@ mod tests {
         let mut spec = vec![("input", Value::list(["a", "b", "c"].map(Value::from)))];
         spec.extend(count.map(|count| ("count", Value::Int(count))));
         let result = shuffle(&Value::map(spec), &mut StdRng::seed_from_u64(1));
-        result.as_list().unwrap().iter().map(|item| item.as_text().unwrap().to_owned()).collect()
+        result
+            .as_list()
+            .unwrap()
+            .iter()
+            .map(|item| item.as_text().unwrap().to_owned())
+            .collect()
     }
 
     #[test]
@@ -71,13 +89,19 @@ mod tests {
             let drawn = integer(&spec, &mut random).as_int().unwrap();
             seen[usize::try_from(drawn + 1).unwrap()] += 1;
         }
-        assert!(seen.iter().all(|count| (850..1150).contains(count)), "{seen:?}");
+        assert!(
+            seen.iter().all(|count| (850..1150).contains(count)),
+            "{seen:?}"
+        );
     }
 
     #[test]
     fn the_whole_range_of_integers_can_be_asked_for() {
         let spec = Value::map([("min", Value::Int(i64::MIN)), ("max", Value::Int(i64::MAX))]);
-        assert_ne!(integer(&spec, &mut StdRng::seed_from_u64(1)), integer(&spec, &mut StdRng::seed_from_u64(2)));
+        assert_ne!(
+            integer(&spec, &mut StdRng::seed_from_u64(1)),
+            integer(&spec, &mut StdRng::seed_from_u64(2))
+        );
     }
 
     #[test]
@@ -100,7 +124,13 @@ mod tests {
 
     #[test]
     fn secret_items_stay_secret() {
-        let spec = Value::map([("input", Value::list([Value::from("pin").secret(), Value::from("pin").secret()]))]);
-        assert_eq!(shuffle(&spec, &mut StdRng::seed_from_u64(1)).to_string(), "[(secret), (secret)]");
+        let spec = Value::map([(
+            "input",
+            Value::list([Value::from("pin").secret(), Value::from("pin").secret()]),
+        )]);
+        assert_eq!(
+            shuffle(&spec, &mut StdRng::seed_from_u64(1)).to_string(),
+            "[(secret), (secret)]"
+        );
     }
 }

@@ -9,10 +9,19 @@ use uuid::{Builder, Uuid};
 
 /// The computed fields of a `random/id`.
 pub(super) fn id(spec: &Value, random: &mut StdRng) -> Map {
-    let bytes = spec.get("bytes").and_then(Value::as_int).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(8);
+    let bytes = spec
+        .get("bytes")
+        .and_then(Value::as_int)
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .unwrap_or(8);
     let mut drawn = vec![0; bytes];
     random.fill_bytes(&mut drawn);
-    id_of(&drawn, spec.get("prefix").and_then(Value::as_text).unwrap_or_default())
+    id_of(
+        &drawn,
+        spec.get("prefix")
+            .and_then(Value::as_text)
+            .unwrap_or_default(),
+    )
 }
 
 /// The three texts of an id, each after the prefix.
@@ -20,8 +29,14 @@ fn id_of(bytes: &[u8], prefix: &str) -> Map {
     let hex = data_encoding::HEXLOWER.encode(bytes);
     [
         ("hex".into(), format!("{prefix}{hex}").into()),
-        ("base64Url".into(), format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)).into()),
-        ("decimal".into(), format!("{prefix}{}", decimal(bytes)).into()),
+        (
+            "base64Url".into(),
+            format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)).into(),
+        ),
+        (
+            "decimal".into(),
+            format!("{prefix}{}", decimal(bytes)).into(),
+        ),
     ]
     .into_iter()
     .collect()
@@ -36,7 +51,10 @@ pub(super) fn id_from_hex(text: &str) -> Option<Map> {
     {
         return None;
     }
-    let digits = text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    let digits = text
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
     let bytes: Vec<u8> = digits.collect::<Option<_>>()?;
     let mut fields = id_of(&bytes, "");
     fields.insert("bytes".into(), Value::Int(i64::try_from(bytes.len()).ok()?));
@@ -45,7 +63,8 @@ pub(super) fn id_from_hex(text: &str) -> Option<Map> {
 
 /// The decimal digits of a number from its bytes, the most significant first.
 fn decimal(bytes: &[u8]) -> String {
-    // Nine digits per limb, the least significant first. The work is quadratic, and the length of an id is bounded.
+    // Nine digits per limb, the least significant first. The work is quadratic, and the length of
+    // an id is bounded.
     const LIMB: u64 = 1_000_000_000;
     let mut limbs: Vec<u64> = vec![0];
     for byte in bytes {
@@ -92,7 +111,10 @@ mod tests {
     #[test]
     fn hexadecimal_text_reads_back() {
         let fields = id_from_hex("0100fffe").unwrap();
-        assert_eq!((fields.get("bytes"), fields.get("decimal")), (Some(&Value::Int(4)), Some(&"16842750".into())));
+        assert_eq!(
+            (fields.get("bytes"), fields.get("decimal")),
+            (Some(&Value::Int(4)), Some(&"16842750".into()))
+        );
         assert_eq!(id_from_hex("abc"), None);
         assert_eq!(id_from_hex("zz"), None);
     }

@@ -1,7 +1,7 @@
 //! The provider `random`: ids, passwords, names and choices that are drawn once and then stay.
 //!
-//! The resources of this provider exist only in the state: `read` returns the record, a delete does nothing, and a
-//! changed input draws again.
+//! The resources of this provider exist only in the state: `read` returns the record, a delete does
+//! nothing, and a changed input draws again.
 //!
 //! Not here: keys and certificates (`tls`).
 
@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session, configured, read_catalog,
 };
 use rand::RngExt;
 
@@ -39,8 +40,12 @@ pub fn provider_with(seed: u64) -> RandomProvider {
 }
 
 fn from_source(source: RandomSource) -> RandomProvider {
-    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
-    RandomProvider { catalog: Arc::new(catalog), source }
+    let catalog =
+        read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    RandomProvider {
+        catalog: Arc::new(catalog),
+        source,
+    }
 }
 
 impl Provider for RandomProvider {
@@ -48,7 +53,10 @@ impl Provider for RandomProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -78,10 +86,17 @@ impl Session for RandomProvider {
         Box::pin(async move { Ok(recorded(&request).unwrap_or_else(|| imported(&request))) })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if call.cancel.is_cancelled() {
-                return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was drawn"));
+                return Err(ProviderError::new(
+                    ErrorKind::Cancelled,
+                    "cancelled before anything was drawn",
+                ));
             }
             match request.operation {
                 Operation::Create => self.create(call, &request).await,
@@ -93,7 +108,11 @@ impl Session for RandomProvider {
 }
 
 impl RandomProvider {
-    async fn create(&self, call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+    async fn create(
+        &self,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
         let mut random = self.source.draw(call)?;
         let spec = request.desired;
         let (id, drawn) = match request.type_name {
@@ -110,15 +129,27 @@ impl RandomProvider {
                 (name.clone(), one("name", name.into()))
             }
             // These types get a random UUID as id, because their value may be secret or not unique.
-            "random/integer" => {
-                (id::uuid(&mut random).to_string(), one("result", choice::integer(&spec.revealed(), &mut random)))
-            }
-            "random/shuffle" => (id::uuid(&mut random).to_string(), one("result", choice::shuffle(spec, &mut random))),
+            "random/integer" => (
+                id::uuid(&mut random).to_string(),
+                one("result", choice::integer(&spec.revealed(), &mut random)),
+            ),
+            "random/shuffle" => (
+                id::uuid(&mut random).to_string(),
+                one("result", choice::shuffle(spec, &mut random)),
+            ),
             "random/password" => {
                 let id = id::uuid(&mut random).to_string();
                 let password = password::password(spec, &mut random);
                 let hash = hash(password.clone(), random.random()).await?;
-                (id, [("result".into(), password.into()), ("bcryptHash".into(), hash.into())].into_iter().collect())
+                (
+                    id,
+                    [
+                        ("result".into(), password.into()),
+                        ("bcryptHash".into(), hash.into()),
+                    ]
+                    .into_iter()
+                    .collect(),
+                )
             }
             other => return Err(unknown_type(other)),
         };
@@ -131,16 +162,23 @@ impl RandomProvider {
 /// Computes the hash on another thread, because it is slow on purpose.
 async fn hash(password: String, salt: [u8; 16]) -> Result<String, ProviderError> {
     let made = tokio::task::spawn_blocking(move || password::hash(&password, salt)).await;
-    made.ok()
-        .flatten()
-        .ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "the hash of the password cannot be made"))
+    made.ok().flatten().ok_or_else(|| {
+        ProviderError::new(
+            ErrorKind::Permanent,
+            "the hash of the password cannot be made",
+        )
+    })
 }
 
 /// The recorded resource. `None` without a record.
 fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     let outputs = request.outputs.as_map()?;
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
-    fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    fields.extend(
+        outputs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
     let id = request.id.unwrap_or_default().into();
     Some(ReadOutcome::Present(Observed {
         id,
@@ -151,12 +189,16 @@ fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     }))
 }
 
-/// The resource from its id alone. A resource without a record counts as absent if its id does not give its value, so
-/// that it can be drawn again after a lost answer.
+/// The resource from its id alone. A resource without a record counts as absent if its id does not
+/// give its value, so that it can be drawn again after a lost answer.
 fn imported(request: &ReadRequest<'_>) -> ReadOutcome {
-    let Some(id) = request.id else { return ReadOutcome::Absent };
+    let Some(id) = request.id else {
+        return ReadOutcome::Absent;
+    };
     let fields = match request.type_name {
-        "random/uuid" => uuid::Uuid::parse_str(id).ok().map(|uuid| one("uuid", uuid.to_string().into())),
+        "random/uuid" => uuid::Uuid::parse_str(id)
+            .ok()
+            .map(|uuid| one("uuid", uuid.to_string().into())),
         "random/id" => id::id_from_hex(id),
         _ => None,
     };
@@ -192,9 +234,16 @@ fn one(name: &str, value: Value) -> Map {
 }
 
 fn text_of(fields: &Map, name: &str) -> String {
-    fields.get(name).and_then(Value::as_text).unwrap_or_default().to_owned()
+    fields
+        .get(name)
+        .and_then(Value::as_text)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn unknown_type(name: &str) -> ProviderError {
-    ProviderError::new(ErrorKind::Document, format!("there is no resource type `{name}` here"))
+    ProviderError::new(
+        ErrorKind::Document,
+        format!("there is no resource type `{name}` here"),
+    )
 }

@@ -1,7 +1,7 @@
 //! `random/password`: character classes and their minimum numbers.
 //!
-//! The minimum number of each class is drawn first, then the rest from all classes. Then the order is shuffled, so that
-//! no class has a preferred position.
+//! The minimum number of each class is drawn first, then the rest from all classes. Then the order
+//! is shuffled, so that no class has a preferred position.
 
 use std::collections::BTreeSet;
 
@@ -40,14 +40,23 @@ fn classes(spec: &Value) -> [Class; 4] {
             Some(value) if value.is_unknown() => None,
             Some(value) if !value.is_null() => {
                 // Each character is kept once, so that a repeated one is not more likely.
-                Some(value.as_text().unwrap_or_default().chars().collect::<BTreeSet<_>>().into_iter().collect())
+                Some(
+                    value
+                        .as_text()
+                        .unwrap_or_default()
+                        .chars()
+                        .collect::<BTreeSet<_>>()
+                        .into_iter()
+                        .collect(),
+                )
             }
             _ => Some(usual.chars().collect()),
         };
         Class {
             switch,
             least_field,
-            enabled: known(spec, switch).map(|value| value.and_then(Value::as_bool).unwrap_or(true)),
+            enabled: known(spec, switch)
+                .map(|value| value.and_then(Value::as_bool).unwrap_or(true)),
             least: known(spec, least_field).map(|value| value.and_then(count).unwrap_or(0)),
             characters,
         }
@@ -71,29 +80,43 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let classes = classes(spec);
     for class in &classes {
         if class.enabled == Some(false) && class.least.is_some_and(|least| least > 0) {
-            let message = format!("asks for characters that `{}: false` rules out", class.switch);
+            let message = format!(
+                "asks for characters that `{}: false` rules out",
+                class.switch
+            );
             found.refuse(class.least_field, message);
         }
     }
     if classes.iter().all(|class| class.enabled == Some(false)) {
         found.refuse("", "every class of characters is switched off");
     }
-    let special = spec.get("overrideSpecial").and_then(Value::as_text).unwrap_or_default();
+    let special = spec
+        .get("overrideSpecial")
+        .and_then(Value::as_text)
+        .unwrap_or_default();
     if special.chars().any(char::is_control) {
         found.refuse("overrideSpecial", "holds a control character");
     }
-    let least: u64 = classes.iter().filter_map(|class| class.least).fold(0, u64::saturating_add);
+    let least: u64 = classes
+        .iter()
+        .filter_map(|class| class.least)
+        .fold(0, u64::saturating_add);
     if let Some(length) = spec.get("length").and_then(count)
         && least > length
     {
-        let message = format!("{length} is less than the {least} characters that the minimums ask for");
+        let message =
+            format!("{length} is less than the {least} characters that the minimums ask for");
         found.refuse("length", message);
     }
 }
 
 /// A password for a spec that `check` has accepted.
 pub(super) fn password(spec: &Value, random: &mut StdRng) -> String {
-    let length = spec.get("length").and_then(count).and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    let length = spec
+        .get("length")
+        .and_then(count)
+        .and_then(|length| usize::try_from(length).ok())
+        .unwrap_or(0);
     let mut drawn: Vec<char> = Vec::with_capacity(length);
     let mut all: BTreeSet<char> = BTreeSet::new();
     for class in classes(spec) {
@@ -118,7 +141,9 @@ pub(super) fn password(spec: &Value, random: &mut StdRng) -> String {
 pub(super) fn hash(password: &str, salt: [u8; 16]) -> Option<String> {
     let bytes = password.as_bytes();
     let hashed = &bytes[..bytes.len().min(HASHED_BYTES)];
-    bcrypt::hash_with_salt(hashed, HASH_COST, salt).ok().map(|parts| parts.to_string())
+    bcrypt::hash_with_salt(hashed, HASH_COST, salt)
+        .ok()
+        .map(|parts| parts.to_string())
 }
 
 #[cfg(test)]
@@ -128,37 +153,65 @@ mod tests {
     use super::*;
 
     fn draw(entries: &[(&str, Value)], seed: u64) -> String {
-        password(&Value::map(entries.iter().cloned()), &mut StdRng::seed_from_u64(seed))
+        password(
+            &Value::map(entries.iter().cloned()),
+            &mut StdRng::seed_from_u64(seed),
+        )
     }
 
     fn rejected(entries: &[(&str, Value)]) -> Vec<String> {
         let mut found = CheckFindings::default();
         check(&Value::map(entries.iter().cloned()), &mut found);
-        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
+        found
+            .diagnostics
+            .into_iter()
+            .map(|found| found.path.to_string())
+            .collect()
     }
 
     #[test]
     fn minimums_are_met_and_the_length_is_kept() {
         for seed in 0..50 {
             let drawn = draw(
-                &[("length", 10.into()), ("minNumeric", 3.into()), ("minSpecial", 2.into()), ("upper", false.into())],
+                &[
+                    ("length", 10.into()),
+                    ("minNumeric", 3.into()),
+                    ("minSpecial", 2.into()),
+                    ("upper", false.into()),
+                ],
                 seed,
             );
             assert_eq!(drawn.chars().count(), 10, "{drawn}");
-            assert!(drawn.chars().filter(char::is_ascii_digit).count() >= 3, "{drawn}");
-            assert!(drawn.chars().filter(|c| !c.is_ascii_alphanumeric()).count() >= 2, "{drawn}");
+            assert!(
+                drawn.chars().filter(char::is_ascii_digit).count() >= 3,
+                "{drawn}"
+            );
+            assert!(
+                drawn.chars().filter(|c| !c.is_ascii_alphanumeric()).count() >= 2,
+                "{drawn}"
+            );
             assert!(!drawn.chars().any(|c| c.is_ascii_uppercase()), "{drawn}");
         }
     }
 
     #[test]
     fn own_special_characters_replace_the_usual_ones() {
-        let only = [("lower", false.into()), ("upper", false.into()), ("numeric", false.into())];
-        let mut entries = vec![("length", Value::Int(40)), ("overrideSpecial", "é~~".into())];
+        let only = [
+            ("lower", false.into()),
+            ("upper", false.into()),
+            ("numeric", false.into()),
+        ];
+        let mut entries = vec![
+            ("length", Value::Int(40)),
+            ("overrideSpecial", "é~~".into()),
+        ];
         entries.extend(only);
         let drawn = draw(&entries, 3);
         assert_eq!(drawn.chars().count(), 40);
-        assert!(drawn.chars().all(|c| "é~".contains(c)) && drawn.contains('é') && drawn.contains('~'), "{drawn}");
+        assert!(
+            drawn.chars().all(|c| "é~".contains(c)) && drawn.contains('é') && drawn.contains('~'),
+            "{drawn}"
+        );
     }
 
     #[test]
@@ -176,17 +229,45 @@ mod tests {
                 seen[at][usize::from(digit - b'0')] += 1;
             }
         }
-        assert!(seen.iter().flatten().all(|count| (300..500).contains(count)), "{seen:?}");
+        assert!(
+            seen.iter()
+                .flatten()
+                .all(|count| (300..500).contains(count)),
+            "{seen:?}"
+        );
     }
 
     #[test]
     fn impossible_combinations_are_refused_where_they_stand() {
-        assert_eq!(rejected(&[("length", 4.into()), ("minLower", 3.into()), ("minUpper", 2.into())]), ["length"]);
-        assert_eq!(rejected(&[("length", 4.into()), ("lower", false.into()), ("minLower", 1.into())]), ["minLower"]);
+        assert_eq!(
+            rejected(&[
+                ("length", 4.into()),
+                ("minLower", 3.into()),
+                ("minUpper", 2.into())
+            ]),
+            ["length"]
+        );
+        assert_eq!(
+            rejected(&[
+                ("length", 4.into()),
+                ("lower", false.into()),
+                ("minLower", 1.into())
+            ]),
+            ["minLower"]
+        );
         let none = CLASSES.map(|(switch, _, _)| (switch, Value::Bool(false)));
         assert_eq!(rejected(&none), [""]);
-        assert_eq!(rejected(&[("length", 4.into()), ("overrideSpecial", "\u{7}".into())]), ["overrideSpecial"]);
-        assert!(rejected(&[("length", Value::unknown(None, None)), ("minLower", 9.into())]).is_empty());
+        assert_eq!(
+            rejected(&[("length", 4.into()), ("overrideSpecial", "\u{7}".into())]),
+            ["overrideSpecial"]
+        );
+        assert!(
+            rejected(&[
+                ("length", Value::unknown(None, None)),
+                ("minLower", 9.into())
+            ])
+            .is_empty()
+        );
         assert!(rejected(&[("length", 4.into()), ("minLower", 4.into())]).is_empty());
     }
 

@@ -1,4 +1,5 @@
-//! The provider `std`: values in the state, a transform that generates unit files for services, and functions.
+//! The provider `std`: values in the state, a transform that generates unit files for services, and
+//! functions.
 //!
 //! Not here: writing files (`local`).
 
@@ -10,16 +11,19 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    InvokeRequest, Observed, Operation, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Session, Transform, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, InvokeRequest, Observed, Operation, Preflight, PreflightRequest,
+    Provider, ProviderError, ReadOutcome, ReadRequest, Session, Transform, configured,
 };
 use sha2::{Digest, Sha256};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let mut catalog =
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `std` is part of the program");
-    catalog.functions.iter_mut().for_each(functions::attach_body);
+    let mut catalog = provider::read_catalog(include_str!("catalog.json"))
+        .expect("the catalogue of `std` is part of the program");
+    catalog
+        .functions
+        .iter_mut()
+        .for_each(functions::attach_body);
     Arc::new(catalog)
 });
 
@@ -40,7 +44,10 @@ impl Provider for StdProvider {
         (name == services::NAME).then_some(&services::Services)
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -51,8 +58,11 @@ impl Session for StdProvider {
         _call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
-        let checked =
-            if request.type_name == "std/template" { template::check(request.spec) } else { CheckFindings::default() };
+        let checked = if request.type_name == "std/template" {
+            template::check(request.spec)
+        } else {
+            CheckFindings::default()
+        };
         Box::pin(async move { Ok(checked) })
     }
 
@@ -64,7 +74,10 @@ impl Session for StdProvider {
         let function = request.function;
         let answer = match functions::call(function, request.arguments) {
             Some(answer) => answer.map_err(|why| ProviderError::new(ErrorKind::Document, why)),
-            None => Err(ProviderError::new(ErrorKind::Document, format!("there is no function `{function}` here"))),
+            None => Err(ProviderError::new(
+                ErrorKind::Document,
+                format!("there is no function `{function}` here"),
+            )),
         };
         Box::pin(async move { answer })
     }
@@ -76,7 +89,9 @@ impl Session for StdProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else {
+                return Ok(ReadOutcome::Absent);
+            };
             let fields = request.outputs.clone();
             Ok(ReadOutcome::Present(Observed {
                 id: id.into(),
@@ -95,14 +110,23 @@ impl Session for StdProvider {
     ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         Box::pin(async move {
             let sources = match request.type_name {
-                "std/template" => template::source_read(call, request.desired, request.changing).await?,
+                "std/template" => {
+                    template::source_read(call, request.desired, request.changing).await?
+                }
                 _ => Vec::new(),
             };
-            Ok(Preflight { sources, ..Preflight::default() })
+            Ok(Preflight {
+                sources,
+                ..Preflight::default()
+            })
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if request.operation == Operation::Delete {
                 return Ok(Applied::ready("", Value::Null));
@@ -110,7 +134,10 @@ impl Session for StdProvider {
             let mut fields = entries(request.desired);
             let kind = match request.type_name {
                 "std/value" => {
-                    fields.insert("output".into(), request.desired.get("input").cloned().unwrap_or_default());
+                    fields.insert(
+                        "output".into(),
+                        request.desired.get("input").cloned().unwrap_or_default(),
+                    );
                     "value"
                 }
                 "std/template" => {
@@ -118,10 +145,16 @@ impl Session for StdProvider {
                     "template"
                 }
                 other => {
-                    return Err(ProviderError::new(ErrorKind::Document, format!("there is no type `{other}` here")));
+                    return Err(ProviderError::new(
+                        ErrorKind::Document,
+                        format!("there is no type `{other}` here"),
+                    ));
                 }
             };
-            let id = request.id.filter(|id| !id.is_empty()).map_or_else(|| id_of(kind, &call.token), Name::from);
+            let id = request
+                .id
+                .filter(|id| !id.is_empty())
+                .map_or_else(|| id_of(kind, &call.token), Name::from);
             fields.insert("id".into(), Value::Text(id.clone()));
             Ok(Applied::ready(id, Value::map(fields)))
         })

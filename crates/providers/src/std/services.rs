@@ -4,7 +4,8 @@
 
 use blueprint::wire::WireDocument;
 use blueprint::{
-    Accessor, AccessorKind, Expr, ExprKind, Lifecycle, Name, Ref, ReferenceHead, Resource, TextPart, Value,
+    Accessor, AccessorKind, Expr, ExprKind, Lifecycle, Name, Ref, ReferenceHead, Resource,
+    TextPart, Value,
 };
 use diag::Span;
 use provider::transform::{derived_resource, each_resource, field};
@@ -23,10 +24,17 @@ const FOLDER: &str = "services";
 pub(super) struct Services;
 
 impl Transform for Services {
-    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
+    fn transform(
+        &self,
+        document: WireDocument,
+    ) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async {
             each_resource(document, |name, resource| {
-                if resource.type_name.item.as_ref() == SERVICE { service(name, resource).map(Some) } else { Ok(None) }
+                if resource.type_name.item.as_ref() == SERVICE {
+                    service(name, resource).map(Some)
+                } else {
+                    Ok(None)
+                }
             })
         })
     }
@@ -36,14 +44,22 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
     let data = match field(service, "data").map(|expr| &expr.kind) {
         None | Some(ExprKind::Literal(Value::Bool(false) | Value::Null)) => false,
         Some(ExprKind::Literal(Value::Bool(true))) => true,
-        Some(_) => return Err(TransformError::of(name, "`data` must be written as true or false")),
+        Some(_) => {
+            return Err(TransformError::of(
+                name,
+                "`data` must be written as true or false",
+            ));
+        }
     };
     if data && service.each.is_some() {
         let message = "a service with `each` has no folder of its own; write `data` only where there is one service";
         return Err(TransformError::of(name, message));
     }
-    let lifecycle =
-        Lifecycle { protect: service.lifecycle.protect, retain: service.lifecycle.retain, ..Lifecycle::default() };
+    let lifecycle = Lifecycle {
+        protect: service.lifecycle.protect,
+        retain: service.lifecycle.retain,
+        ..Lifecycle::default()
+    };
     let folder: Name = format!("{name}_data").into();
     let mut made = Vec::new();
     if data {
@@ -57,7 +73,10 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         made.push((folder.clone(), directory));
     }
     let content = unit(name, service, data.then_some(&folder))?;
-    let spec = vec![("path", text(service, path(service, ".service"))), ("content", text(service, content))];
+    let spec = vec![
+        ("path", text(service, path(service, ".service"))),
+        ("content", text(service, content)),
+    ];
     let unit = Resource {
         each: service.each.clone(),
         condition: service.condition.clone(),
@@ -103,7 +122,11 @@ fn path(service: &Resource, ending: &str) -> Vec<TextPart> {
 }
 
 /// The text of the unit file. `folder` is the resource of the folder that the service requests.
-fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<TextPart>, TransformError> {
+fn unit(
+    name: &Name,
+    service: &Resource,
+    folder: Option<&Name>,
+) -> Result<Vec<TextPart>, TransformError> {
     let mut all = vec![plain("[Unit]\nDescription=")];
     let title = field(service, "title").or_else(|| field(service, "name"));
     all.extend(title.map(parts).unwrap_or_default());
@@ -132,8 +155,18 @@ fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Te
 
 /// `resources.FOLDER.spec.id`: the absolute path, known after the create of the folder.
 fn id_of(folder: &Name, at: Span) -> Expr {
-    let step = |name: &str| Accessor { kind: AccessorKind::Name(name.into()), span: at };
-    let head = ReferenceHead::Resource { name: folder.clone(), bare: false };
-    let reference = Ref { head, head_span: at, path: vec![step("spec"), step("id")] };
+    let step = |name: &str| Accessor {
+        kind: AccessorKind::Name(name.into()),
+        span: at,
+    };
+    let head = ReferenceHead::Resource {
+        name: folder.clone(),
+        bare: false,
+    };
+    let reference = Ref {
+        head,
+        head_span: at,
+        path: vec![step("spec"), step("id")],
+    };
     Expr::new(ExprKind::Ref(Box::new(reference)), at)
 }

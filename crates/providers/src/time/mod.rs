@@ -1,19 +1,22 @@
 //! The provider `time`: stored times, and waiting.
 //!
-//! Decisions that depend on the time are made in `read`, from the time of the call; the provider reads no clock.
+//! Decisions that depend on the time are made in `read`, from the time of the call; the provider
+//! reads no clock.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::{Map, Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session, configured,
 };
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `time` is part of the program"),
+        provider::read_catalog(include_str!("catalog.json"))
+            .expect("the catalogue of `time` is part of the program"),
     )
 });
 
@@ -36,7 +39,10 @@ impl Provider for TimeProvider {
         &CATALOG
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -49,11 +55,16 @@ impl Session for TimeProvider {
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let mut checked = CheckFindings::default();
         for field in DURATIONS {
-            let Some(text) = request.spec.get(field).and_then(Value::as_text) else { continue };
+            let Some(text) = request.spec.get(field).and_then(Value::as_text) else {
+                continue;
+            };
             match parse_duration(text) {
                 Err(error) => checked.refuse(field, format!("`{text}` is {error}")),
                 Ok(every) if field == "every" && every < Duration::from_secs(1) => {
-                    checked.refuse(field, format!("`{text}` is too short: a rotation takes at least `1s`"));
+                    checked.refuse(
+                        field,
+                        format!("`{text}` is too short: a rotation takes at least `1s`"),
+                    );
                 }
                 Ok(_) => {}
             }
@@ -68,9 +79,14 @@ impl Session for TimeProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
-            let expired =
-                if request.type_name == "time/rotating" { rotation_reason(request.outputs, call.now) } else { None };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else {
+                return Ok(ReadOutcome::Absent);
+            };
+            let expired = if request.type_name == "time/rotating" {
+                rotation_reason(request.outputs, call.now)
+            } else {
+                None
+            };
             Ok(ReadOutcome::Present(Observed {
                 id: id.into(),
                 fields: request.outputs.clone(),
@@ -81,7 +97,11 @@ impl Session for TimeProvider {
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if request.operation == Operation::Delete {
                 if request.type_name == "time/sleep" {
@@ -92,9 +112,9 @@ impl Session for TimeProvider {
             let update = request.operation == Operation::Update;
             let mut fields = entries(request.desired);
             if update {
-                fields.extend(
-                    STABLE_FIELDS.iter().filter_map(|field| Some(((*field).into(), request.prior.get(field)?.clone()))),
-                );
+                fields.extend(STABLE_FIELDS.iter().filter_map(|field| {
+                    Some(((*field).into(), request.prior.get(field)?.clone()))
+                }));
             }
             match request.type_name {
                 "time/static" | "time/sleep" if update => {}
@@ -105,14 +125,19 @@ impl Session for TimeProvider {
                 }
                 "time/rotating" => rotate(&mut fields, request.desired, call.now)?,
                 other => {
-                    return Err(ProviderError::new(ErrorKind::Document, format!("there is no type `{other}` here")));
+                    return Err(ProviderError::new(
+                        ErrorKind::Document,
+                        format!("there is no type `{other}` here"),
+                    ));
                 }
             }
             let id = match request.id.filter(|id| !id.is_empty()) {
                 Some(id) => Name::from(id),
-                None => {
-                    ["id", "rfc3339"].iter().find_map(|field| fields.get(field)?.as_text()).unwrap_or_default().into()
-                }
+                None => ["id", "rfc3339"]
+                    .iter()
+                    .find_map(|field| fields.get(field)?.as_text())
+                    .unwrap_or_default()
+                    .into(),
             };
             Ok(Applied::ready(id, Value::map(fields)))
         })
@@ -127,9 +152,12 @@ fn out_of_range() -> ProviderError {
     ProviderError::new(ErrorKind::Document, "this moment is beyond the year 9999")
 }
 
-/// Writes a time as RFC 3339 under a name, and as seconds since 1970 under `unix` if it is the time of the resource.
+/// Writes a time as RFC 3339 under a name, and as seconds since 1970 under `unix` if it is the time
+/// of the resource.
 fn set_time(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderError> {
-    let text = jiff::Timestamp::from_second(seconds).map_err(|_| out_of_range())?.to_string();
+    let text = jiff::Timestamp::from_second(seconds)
+        .map_err(|_| out_of_range())?
+        .to_string();
     fields.insert(name.into(), text.into());
     if name == "rfc3339" {
         fields.insert("unix".into(), Value::Int(seconds));
@@ -138,8 +166,11 @@ fn set_time(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderEr
 }
 
 fn duration_field(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
-    let Some(text) = spec.get(field).and_then(Value::as_text) else { return Ok(None) };
-    let refuse = |error| ProviderError::new(ErrorKind::Document, format!("`{text}` is {error}")).at(field);
+    let Some(text) = spec.get(field).and_then(Value::as_text) else {
+        return Ok(None);
+    };
+    let refuse =
+        |error| ProviderError::new(ErrorKind::Document, format!("`{text}` is {error}")).at(field);
     parse_duration(text).map(Some).map_err(refuse)
 }
 
@@ -164,7 +195,9 @@ fn rotation_reason(fields: &Value, now: i64) -> Option<String> {
 
 /// Waits for the duration in a field, until the call is cancelled or its deadline passes.
 async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderError> {
-    let Some(duration) = duration_field(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
+    let Some(duration) = duration_field(spec, field)?.filter(|duration| !duration.is_zero()) else {
+        return Ok(());
+    };
     (call.progress)(&format!("waiting {}", blueprint::format_duration(duration)));
     let deadline = async {
         match call.deadline {

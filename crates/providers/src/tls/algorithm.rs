@@ -57,9 +57,15 @@ impl KeyAlgorithm {
             KeyAlgorithm::Ed25519 => &rcgen::PKCS_ED25519,
             KeyAlgorithm::EcdsaP256 => &rcgen::PKCS_ECDSA_P256_SHA256,
             KeyAlgorithm::EcdsaP384 => &rcgen::PKCS_ECDSA_P384_SHA384,
-            KeyAlgorithm::Rsa2048 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_2048),
-            KeyAlgorithm::Rsa3072 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_3072),
-            KeyAlgorithm::Rsa4096 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_4096),
+            KeyAlgorithm::Rsa2048 => {
+                return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_2048);
+            }
+            KeyAlgorithm::Rsa3072 => {
+                return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_3072);
+            }
+            KeyAlgorithm::Rsa4096 => {
+                return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_4096);
+            }
         };
         KeyPair::generate_for(elliptic)
     }

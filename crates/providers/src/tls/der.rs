@@ -37,7 +37,8 @@ impl<'a> DerReader<'a> {
     }
 }
 
-/// The key inside a PKCS#8 document, in the form of its algorithm. `None` if the document is invalid.
+/// The key inside a PKCS#8 document, in the form of its algorithm. `None` if the document is
+/// invalid.
 pub(super) fn inside_pkcs8(der: &[u8]) -> Option<&[u8]> {
     let mut document = DerReader::new(der).sequence()?;
     document.integer()?;
@@ -47,7 +48,9 @@ pub(super) fn inside_pkcs8(der: &[u8]) -> Option<&[u8]> {
 
 /// A PEM text with lines of `width` characters.
 pub(super) fn pem(label: &str, contents: &[u8], width: usize) -> String {
-    let config = EncodeConfig::new().set_line_ending(LineEnding::LF).set_line_wrap(width);
+    let config = EncodeConfig::new()
+        .set_line_ending(LineEnding::LF)
+        .set_line_wrap(width);
     pem::encode_config(&Pem::new(label, contents), config)
 }
 
@@ -57,7 +60,8 @@ mod tests {
 
     #[test]
     fn elements_are_read_one_after_another() {
-        let mut reader = DerReader::new(&[0x30, 0x07, 0x02, 0x02, 0x00, 0x80, 0x04, 0x01, 0x09, 0xff]);
+        let mut reader =
+            DerReader::new(&[0x30, 0x07, 0x02, 0x02, 0x00, 0x80, 0x04, 0x01, 0x09, 0xff]);
         let mut inner = reader.sequence().unwrap();
         assert_eq!(inner.integer(), Some([0x80].as_slice()));
         assert_eq!(inner.octets(), Some([0x09].as_slice()));

@@ -1,7 +1,8 @@
 //! The provider `tls`: keys, certificates and certificate requests.
 //!
-//! The resources of this provider exist only in the state: `read` returns the record, and says when a certificate is
-//! about to expire. Private keys are sensitive fields; no message contains a part of a key.
+//! The resources of this provider exist only in the state: `read` returns the record, and says when
+//! a certificate is about to expire. Private keys are sensitive fields; no message contains a part
+//! of a key.
 //!
 //! Not here: writing keys to files (`local`), requests to an authority over a network.
 
@@ -19,8 +20,9 @@ use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session, configured, read_catalog,
 };
 use rcgen::KeyPair;
 
@@ -33,8 +35,11 @@ pub struct TlsProvider {
 
 /// The provider.
 pub fn provider() -> TlsProvider {
-    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
-    TlsProvider { catalog: Arc::new(catalog) }
+    let catalog =
+        read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    TlsProvider {
+        catalog: Arc::new(catalog),
+    }
 }
 
 impl Provider for TlsProvider {
@@ -42,7 +47,10 @@ impl Provider for TlsProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -75,10 +83,14 @@ impl Session for TlsProvider {
             "tls/signed-certificate" => {
                 key("caPrivateKeyPem");
                 let text = |field: &str| spec.get(field).and_then(Value::as_text);
-                if let Some(problem) = text("certificateRequestPem").and_then(certificate::check_request) {
+                if let Some(problem) =
+                    text("certificateRequestPem").and_then(certificate::check_request)
+                {
                     found.refuse("certificateRequestPem", problem);
                 }
-                if let Some(problem) = text("caCertificatePem").and_then(certificate::check_certificate) {
+                if let Some(problem) =
+                    text("caCertificatePem").and_then(certificate::check_certificate)
+                {
                     found.refuse("caCertificatePem", problem);
                 }
                 expiry::check(spec, &mut found);
@@ -95,9 +107,15 @@ impl Session for TlsProvider {
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             // A resource without a record does not exist, and can be created again.
-            let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Absent) };
+            let Some(outputs) = request.outputs.as_map() else {
+                return Ok(ReadOutcome::Absent);
+            };
             let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
-            fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+            fields.extend(
+                outputs
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
             Ok(ReadOutcome::Present(Observed {
                 id: request.id.unwrap_or_default().into(),
                 fields: Value::Map(Arc::new(fields)),
@@ -108,13 +126,21 @@ impl Session for TlsProvider {
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             match request.operation {
                 Operation::Create => create(call, &request).await,
-                // Fields that are only recorded can change in place. A change of another field replaces the resource.
+                // Fields that are only recorded can change in place. A change of another field
+                // replaces the resource.
                 Operation::Update => {
-                    let fields = merged(request.prior, request.desired.as_map().cloned().unwrap_or_default());
+                    let fields = merged(
+                        request.prior,
+                        request.desired.as_map().cloned().unwrap_or_default(),
+                    );
                     Ok(applied(request.id.unwrap_or_default().into(), fields))
                 }
                 Operation::Delete => Ok(applied("".into(), Value::Null)),
@@ -130,11 +156,16 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
     let spec = request.desired;
     match request.type_name {
         "tls/private-key" => {
-            let name = spec.get("algorithm").and_then(Value::as_text).unwrap_or("ecdsa-p256");
-            let algorithm = KeyAlgorithm::named(name)
-                .ok_or_else(|| ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm"))?;
+            let name = spec
+                .get("algorithm")
+                .and_then(Value::as_text)
+                .unwrap_or("ecdsa-p256");
+            let algorithm = KeyAlgorithm::named(name).ok_or_else(|| {
+                ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm")
+            })?;
             let made = run_blocking(call, move || private_key::generate(algorithm)).await?;
-            let (id, fields) = made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;
+            let (id, fields) =
+                made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;
             Ok(applied(id, merged(spec, fields)))
         }
         "tls/certificate-request" => {
@@ -143,11 +174,15 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
         }
         "tls/self-signed-certificate" => Ok(certified(certificate::self_signed(call, spec)?, spec)),
         "tls/signed-certificate" => Ok(certified(certificate::signed(call, spec)?, spec)),
-        other => Err(ProviderError::new(ErrorKind::Document, format!("there is no resource type `{other}` here"))),
+        other => Err(ProviderError::new(
+            ErrorKind::Document,
+            format!("there is no resource type `{other}` here"),
+        )),
     }
 }
 
-/// Runs slow work on another thread and waits until the call ends. The thread itself is not interrupted.
+/// Runs slow work on another thread and waits until the call ends. The thread itself is not
+/// interrupted.
 async fn run_blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce() -> T + Send + 'static,

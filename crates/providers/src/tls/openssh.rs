@@ -29,7 +29,8 @@ fn number(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The public key in the wire format of OpenSSH. `raw` is the content of the key's bit string. `None` if it is invalid.
+/// The public key in the wire format of OpenSSH. `raw` is the content of the key's bit string.
+/// `None` if it is invalid.
 pub(super) fn public_blob(algorithm: KeyAlgorithm, raw: &[u8]) -> Option<Vec<u8>> {
     let mut blob = Vec::new();
     string(&mut blob, algorithm.openssh_name().as_bytes());
@@ -60,10 +61,16 @@ pub(super) fn fingerprint(blob: &[u8]) -> String {
 }
 
 /// The private key in the file format of OpenSSH, not encrypted. `None` if it is invalid.
-pub(super) fn private_file(algorithm: KeyAlgorithm, pkcs8: &[u8], raw: &[u8], blob: &[u8]) -> Option<String> {
+pub(super) fn private_file(
+    algorithm: KeyAlgorithm,
+    pkcs8: &[u8],
+    raw: &[u8],
+    blob: &[u8],
+) -> Option<String> {
     let inside = inside_pkcs8(pkcs8)?;
     let mut secret = Vec::new();
-    // Two equal numbers, by which a reader verifies the decryption. Without encryption any number works.
+    // Two equal numbers, by which a reader verifies the decryption. Without encryption any number
+    // works.
     let check = Sha256::digest(pkcs8);
     secret.extend(check.iter().take(4));
     secret.extend(check.iter().take(4));

@@ -42,13 +42,19 @@ pub(super) fn usual(is_ca: bool) -> &'static [&'static str] {
     }
 }
 
-/// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses them earlier.
-pub(super) fn set_usages<'a>(names: impl IntoIterator<Item = &'a str>, params: &mut CertificateParams) {
+/// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses
+/// them earlier.
+pub(super) fn set_usages<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    params: &mut CertificateParams,
+) {
     params.key_usages.clear();
     params.extended_key_usages.clear();
     for usage in names.into_iter().filter_map(named) {
         match usage {
-            Usage::Plain(usage) if !params.key_usages.contains(&usage) => params.key_usages.push(usage),
+            Usage::Plain(usage) if !params.key_usages.contains(&usage) => {
+                params.key_usages.push(usage)
+            }
             Usage::Extended(usage) if !params.extended_key_usages.contains(&usage) => {
                 params.extended_key_usages.push(usage);
             }
@@ -69,16 +75,29 @@ mod tests {
         let provider = super::super::provider();
         for name in ["tls/self-signed-certificate", "tls/signed-certificate"] {
             let found: &ResourceType = &provider.catalog().resource_types[name];
-            let Kind::Array(item) = &found.schema.fields["usages"].kind else { panic!("{name}: no list of usages") };
+            let Kind::Array(item) = &found.schema.fields["usages"].kind else {
+                panic!("{name}: no list of usages")
+            };
             assert_eq!(item.allowed.len(), 16, "{name}");
-            assert!(item.allowed.iter().all(|usage| named(usage.as_text().unwrap()).is_some()), "{name}");
+            assert!(
+                item.allowed
+                    .iter()
+                    .all(|usage| named(usage.as_text().unwrap()).is_some()),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn each_usage_is_set_once() {
         let mut params = CertificateParams::default();
-        set_usages(["server-auth", "digital-signature", "server-auth"], &mut params);
-        assert_eq!((params.key_usages.len(), params.extended_key_usages.len()), (1, 1));
+        set_usages(
+            ["server-auth", "digital-signature", "server-auth"],
+            &mut params,
+        );
+        assert_eq!(
+            (params.key_usages.len(), params.extended_key_usages.len()),
+            (1, 1)
+        );
     }
 }

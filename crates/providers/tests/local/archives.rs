@@ -11,17 +11,26 @@ use crate::world::{World, spec, texts, warnings};
 
 fn packed_names(path: &Path) -> Vec<String> {
     let zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
-    zip.file_names().map(|name| name.unwrap().into_owned()).collect()
+    zip.file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect()
 }
 
 #[tokio::test]
 async fn the_same_input_gives_the_same_archive() {
     let world = World::new();
-    for (number, names) in [("1", ["b/x.txt", "a.txt", "run.sh"]), ("2", ["run.sh", "a.txt", "b/x.txt"])] {
+    for (number, names) in [
+        ("1", ["b/x.txt", "a.txt", "run.sh"]),
+        ("2", ["run.sh", "a.txt", "b/x.txt"]),
+    ] {
         for name in names {
             world.write(&format!("in{number}/{name}"), name);
         }
-        fs::set_permissions(world.path(&format!("in{number}/run.sh")), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(
+            world.path(&format!("in{number}/run.sh")),
+            fs::Permissions::from_mode(0o700),
+        )
+        .unwrap();
         std::thread::sleep(Duration::from_millis(20));
     }
     for end in ["zip", "tar", "tar.gz"] {
@@ -33,7 +42,11 @@ async fn the_same_input_gives_the_same_archive() {
                 ("entries", spec([("extra/note", "n".into())])),
             ]);
             made.push(world.create("local/archive", &inputs).await.unwrap().fields);
-            assert_eq!(made[0].get("sha256"), made[made.len() - 1].get("sha256"), "{end}");
+            assert_eq!(
+                made[0].get("sha256"),
+                made[made.len() - 1].get("sha256"),
+                "{end}"
+            );
         }
         assert_eq!(
             fs::read(world.path(&format!("1.{end}"))).unwrap(),
@@ -41,35 +54,85 @@ async fn the_same_input_gives_the_same_archive() {
         );
     }
     let mut zip = zip::ZipArchive::new(fs::File::open(world.path("1.zip")).unwrap()).unwrap();
-    assert_eq!(packed_names(&world.path("1.zip")), ["a.txt", "b/x.txt", "extra/note", "run.sh"]);
-    assert_eq!(zip.by_name("run.sh").unwrap().unix_mode().map(|mode| mode & 0o777), Some(0o755));
-    assert_eq!(std::io::read_to_string(zip.by_name("extra/note").unwrap()).unwrap(), "n");
-    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(fs::File::open(world.path("1.tar.gz")).unwrap()));
-    let names: Vec<_> =
-        tar.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string()).collect();
+    assert_eq!(
+        packed_names(&world.path("1.zip")),
+        ["a.txt", "b/x.txt", "extra/note", "run.sh"]
+    );
+    assert_eq!(
+        zip.by_name("run.sh")
+            .unwrap()
+            .unix_mode()
+            .map(|mode| mode & 0o777),
+        Some(0o755)
+    );
+    assert_eq!(
+        std::io::read_to_string(zip.by_name("extra/note").unwrap()).unwrap(),
+        "n"
+    );
+    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(
+        fs::File::open(world.path("1.tar.gz")).unwrap(),
+    ));
+    let names: Vec<_> = tar
+        .entries()
+        .unwrap()
+        .map(|entry| entry.unwrap().path().unwrap().display().to_string())
+        .collect();
     assert_eq!(names, ["a.txt", "b/x.txt", "extra/note", "run.sh"]);
 }
 
 #[tokio::test]
 async fn patterns_select_the_packed_files() {
     let world = World::new();
-    for name in ["a.txt", "a.log", "sub/b.txt", "sub/deep/c.txt", "skip/d.txt", "out.zip"] {
+    for name in [
+        "a.txt",
+        "a.log",
+        "sub/b.txt",
+        "sub/deep/c.txt",
+        "skip/d.txt",
+        "out.zip",
+    ] {
         world.write(&format!("in/{name}"), name);
     }
     let packed = async |fields: Vec<(&str, Value)>| {
-        let all = [("path", "in/out.zip".into()), ("root", "in".into()), ("overwrite", true.into())]
-            .into_iter()
-            .chain(fields);
-        world.create("local/archive", &Value::map(all)).await.unwrap();
+        let all = [
+            ("path", "in/out.zip".into()),
+            ("root", "in".into()),
+            ("overwrite", true.into()),
+        ]
+        .into_iter()
+        .chain(fields);
+        world
+            .create("local/archive", &Value::map(all))
+            .await
+            .unwrap();
         packed_names(&world.path("in/out.zip"))
     };
-    assert_eq!(packed(vec![]).await, ["a.log", "a.txt", "skip/d.txt", "sub/b.txt", "sub/deep/c.txt"]);
-    assert_eq!(packed(vec![("include", texts(&["*.txt"]))]).await, ["a.txt"]);
     assert_eq!(
-        packed(vec![("include", texts(&["**/*.txt"])), ("exclude", texts(&["skip/", "sub/deep"]))]).await,
+        packed(vec![]).await,
+        [
+            "a.log",
+            "a.txt",
+            "skip/d.txt",
+            "sub/b.txt",
+            "sub/deep/c.txt"
+        ]
+    );
+    assert_eq!(
+        packed(vec![("include", texts(&["*.txt"]))]).await,
+        ["a.txt"]
+    );
+    assert_eq!(
+        packed(vec![
+            ("include", texts(&["**/*.txt"])),
+            ("exclude", texts(&["skip/", "sub/deep"]))
+        ])
+        .await,
         ["a.txt", "sub/b.txt"]
     );
-    assert_eq!(packed(vec![("include", texts(&["sub"]))]).await, ["sub/b.txt", "sub/deep/c.txt"]);
+    assert_eq!(
+        packed(vec![("include", texts(&["sub"]))]).await,
+        ["sub/b.txt", "sub/deep/c.txt"]
+    );
 }
 
 #[tokio::test]
@@ -85,22 +148,39 @@ async fn a_changed_archive_is_drift_and_a_changed_input_is_not() {
     assert_eq!(seen().await, [true, true]);
     world.write("in/a", "2");
     assert_eq!(seen().await, [true, true]);
-    world.update("local/archive", &made, &inputs, &inputs).await.unwrap();
+    world
+        .update("local/archive", &made, &inputs, &inputs)
+        .await
+        .unwrap();
     assert_eq!(seen().await, [false, true]);
     fs::remove_dir_all(world.path("in")).unwrap();
     assert_eq!(seen().await, [false, true]);
-    let error = world.update("local/archive", &made, &inputs, &inputs).await.unwrap_err();
-    assert_eq!(error.field.as_ref().map(ToString::to_string).as_deref(), Some("root"));
+    let error = world
+        .update("local/archive", &made, &inputs, &inputs)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.field.as_ref().map(ToString::to_string).as_deref(),
+        Some("root")
+    );
 }
 
 #[tokio::test]
 async fn invalid_archives_are_rejected_at_their_fields() {
     let world = World::new();
     let at = async |fields: Value| world.rejected("local/archive", &fields).await;
-    assert_eq!(at(spec([("path", "a.rar".into()), ("root", ".".into())])).await, ["path"]);
+    assert_eq!(
+        at(spec([("path", "a.rar".into()), ("root", ".".into())])).await,
+        ["path"]
+    );
     assert_eq!(at(spec([("path", "a.zip".into())])).await, [""]);
     assert_eq!(
-        at(spec([("path", "a.zip".into()), ("root", ".".into()), ("include", texts(&["ok", "a["]))])).await,
+        at(spec([
+            ("path", "a.zip".into()),
+            ("root", ".".into()),
+            ("include", texts(&["ok", "a["]))
+        ]))
+        .await,
         ["include[1]"]
     );
 }
@@ -111,7 +191,13 @@ async fn links_to_folders_are_left_out_of_archives() {
     world.write("in/a", "a");
     symlink(world.path("in"), world.path("in/loop")).unwrap();
     symlink("a", world.path("in/b")).unwrap();
-    let made = world.create("local/archive", &spec([("path", "x.zip".into()), ("root", "in".into())])).await.unwrap();
+    let made = world
+        .create(
+            "local/archive",
+            &spec([("path", "x.zip".into()), ("root", "in".into())]),
+        )
+        .await
+        .unwrap();
     assert_eq!(warnings(&made.diagnostics).len(), 1);
     assert_eq!(packed_names(&world.path("x.zip")), ["a", "b"]);
 }

@@ -26,19 +26,47 @@ async fn every_type_passes_the_conformance_suite() {
     let cases = [
         Case::new("local/directory", spec([("path", "made/d".into())]))
             .changed(spec([("path", "made/d".into()), ("mode", "0700".into())])),
-        Case::new("local/file", spec([("path", "deep/f".into()), ("content", "one".into())])).changed(spec([
+        Case::new(
+            "local/file",
+            spec([("path", "deep/f".into()), ("content", "one".into())]),
+        )
+        .changed(spec([
             ("path", "deep/f".into()),
             ("content", "two".into()),
             ("mode", "600".into()),
         ])),
-        Case::new("local/file", spec([("path", "f2".into()), ("contentBase64", "AP8=".into())])),
-        Case::new("local/file", spec([("path", "f3".into()), ("source", "in/a.txt".into())])),
-        Case::new("local/file", spec([("path", "f4".into()), ("sensitiveContent", "hunter2".into())]))
-            .changed(spec([("path", "f4".into()), ("sensitiveContent", "hunter3".into())])),
-        Case::new("local/archive", spec([("path", "a.zip".into()), ("root", "in".into())]))
-            .changed(spec([("path", "a.zip".into()), ("entries", spec([("x", "y".into())]))])),
-        Case::new("local/symlink", spec([("path", "l".into()), ("target", "in".into())]))
-            .changed(spec([("path", "l".into()), ("target", "nowhere".into())])),
+        Case::new(
+            "local/file",
+            spec([("path", "f2".into()), ("contentBase64", "AP8=".into())]),
+        ),
+        Case::new(
+            "local/file",
+            spec([("path", "f3".into()), ("source", "in/a.txt".into())]),
+        ),
+        Case::new(
+            "local/file",
+            spec([
+                ("path", "f4".into()),
+                ("sensitiveContent", "hunter2".into()),
+            ]),
+        )
+        .changed(spec([
+            ("path", "f4".into()),
+            ("sensitiveContent", "hunter3".into()),
+        ])),
+        Case::new(
+            "local/archive",
+            spec([("path", "a.zip".into()), ("root", "in".into())]),
+        )
+        .changed(spec([
+            ("path", "a.zip".into()),
+            ("entries", spec([("x", "y".into())])),
+        ])),
+        Case::new(
+            "local/symlink",
+            spec([("path", "l".into()), ("target", "in".into())]),
+        )
+        .changed(spec([("path", "l".into()), ("target", "nowhere".into())])),
         Case::new(
             "local/command",
             spec([

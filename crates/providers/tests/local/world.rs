@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation, ProviderDiagnostic,
-    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation,
+    ProviderDiagnostic, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -31,7 +31,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> World {
-        World { folder: tempfile::tempdir().unwrap(), provider: provider(), said: Arc::default() }
+        World {
+            folder: tempfile::tempdir().unwrap(),
+            provider: provider(),
+            said: Arc::default(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -69,7 +73,11 @@ impl World {
         self.said.lock().unwrap().clone()
     }
 
-    pub(crate) async fn create(&self, type_name: &str, desired: &Value) -> Result<Applied, ProviderError> {
+    pub(crate) async fn create(
+        &self,
+        type_name: &str,
+        desired: &Value,
+    ) -> Result<Applied, ProviderError> {
         self.create_with(&self.call(), type_name, desired).await
     }
 
@@ -134,7 +142,10 @@ impl World {
             schema_version: 0,
             planned: &Value::Null,
         };
-        self.provider.apply(&self.call(), request).await.map(|applied| warnings(&applied.diagnostics))
+        self.provider
+            .apply(&self.call(), request)
+            .await
+            .map(|applied| warnings(&applied.diagnostics))
     }
 
     pub(crate) async fn see(
@@ -163,10 +174,20 @@ impl World {
         }
     }
 
-    pub(crate) async fn fetch(&self, type_name: &str, filters: &[(&str, Value)]) -> Result<Value, ProviderError> {
-        let filters: Vec<_> =
-            filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
-        let request = FetchRequest { type_name, filters: &filters, annotations: &Value::Null };
+    pub(crate) async fn fetch(
+        &self,
+        type_name: &str,
+        filters: &[(&str, Value)],
+    ) -> Result<Value, ProviderError> {
+        let filters: Vec<_> = filters
+            .iter()
+            .map(|(field, value)| ((*field).into(), "=".into(), value.clone()))
+            .collect();
+        let request = FetchRequest {
+            type_name,
+            filters: &filters,
+            annotations: &Value::Null,
+        };
         let fetched = self.provider.fetch(&self.call(), request).await?;
         assert_eq!(fetched.candidates.len(), 1);
         assert_eq!(fetched.applied.len(), filters.len());
@@ -174,7 +195,11 @@ impl World {
     }
 
     pub(crate) async fn rejected(&self, type_name: &str, spec: &Value) -> Vec<String> {
-        let checked = self.provider.check(&self.call(), CheckRequest { type_name, spec }).await.unwrap();
+        let checked = self
+            .provider
+            .check(&self.call(), CheckRequest { type_name, spec })
+            .await
+            .unwrap();
         checked
             .diagnostics
             .into_iter()
@@ -186,12 +211,20 @@ impl World {
 
 /// The texts of the diagnostics. Checks that all are warnings.
 pub(crate) fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
-    assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
+    assert!(
+        diagnostics
+            .iter()
+            .all(|it| it.severity == ProviderSeverity::Warning),
+        "{diagnostics:?}"
+    );
     diagnostics.iter().map(ProviderDiagnostic::text).collect()
 }
 
 pub(crate) fn text<'a>(fields: &'a Value, name: &str) -> &'a str {
-    fields.get(name).and_then(Value::as_text).unwrap_or_else(|| panic!("no text in `{name}`"))
+    fields
+        .get(name)
+        .and_then(Value::as_text)
+        .unwrap_or_else(|| panic!("no text in `{name}`"))
 }
 
 pub(crate) fn mode(path: &Path) -> u32 {

@@ -1,4 +1,5 @@
-//! Opens the providers of the folder `peer` through the contract, and keeps records like the engine.
+//! Opens the providers of the folder `peer` through the contract, and keeps records like the
+//! engine.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -7,8 +8,9 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use plugins::{Logs, Pool, PoolLimits};
 use provider::{
-    Applied, ApplyRequest, Call, Configuration, Configured, HostedPackage, ImportRequest, Imported, Operation,
-    PlanMode, PlanPhase, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, Configuration, Configured, HostedPackage, ImportRequest, Imported,
+    Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Session,
 };
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -35,8 +37,14 @@ impl Package {
         let package = HostedPackage {
             name: name.into(),
             program: python,
-            arguments: [script].into_iter().chain(arguments.iter().map(|&it| it.into())).collect(),
-            environment: vec![("PYTHONDONTWRITEBYTECODE".into(), "1".into()), ("SHOP_STARTS".into(), starts)],
+            arguments: [script]
+                .into_iter()
+                .chain(arguments.iter().map(|&it| it.into()))
+                .collect(),
+            environment: vec![
+                ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
+                ("SHOP_STARTS".into(), starts),
+            ],
             inherits: None,
             memory: None,
             start_within: Duration::from_secs(60),
@@ -44,8 +52,16 @@ impl Package {
             cache: Some(folder.path().join("cache")),
         };
         // Tests crash processes more often than the default limit allows.
-        let limits = PoolLimits { crashes: 100, ..PoolLimits::default() };
-        Some(Package { folder, package, pool: Arc::new(Pool::new(limits, Logs::default())), log: Arc::default() })
+        let limits = PoolLimits {
+            crashes: 100,
+            ..PoolLimits::default()
+        };
+        Some(Package {
+            folder,
+            package,
+            pool: Arc::new(Pool::new(limits, Logs::default())),
+            log: Arc::default(),
+        })
     }
 
     pub(crate) async fn open(&self) -> Result<Arc<dyn Provider>, ProviderError> {
@@ -55,7 +71,10 @@ impl Package {
     /// The same package in another run of `cyan`: no process is left.
     pub(crate) async fn next_run(&mut self) {
         self.pool.close().await;
-        let limits = PoolLimits { crashes: 100, ..PoolLimits::default() };
+        let limits = PoolLimits {
+            crashes: 100,
+            ..PoolLimits::default()
+        };
         self.pool = Arc::new(Pool::new(limits, Logs::default()));
     }
 
@@ -91,7 +110,10 @@ impl Package {
     pub(crate) async fn shop() -> Option<(Package, Things)> {
         let package = Package::of("shop", &[])?;
         let provider = package.open().await.unwrap();
-        let configured = package.configure(&provider, package.settings(&[]), Value::Null).await.unwrap();
+        let configured = package
+            .configure(&provider, package.settings(&[]), Value::Null)
+            .await
+            .unwrap();
         let things = Things::new(configured.session, "shop/index:Item");
         Some((package, things))
     }
@@ -104,15 +126,23 @@ impl Package {
 
     /// The contents of the items.
     pub(crate) fn contents(&self) -> Vec<serde_json::Value> {
-        let files = std::fs::read_dir(self.items()).unwrap().map(|entry| entry.unwrap().path());
-        let items = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-        items.map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
+        let files = std::fs::read_dir(self.items())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let items = files.filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        });
+        items
+            .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+            .collect()
     }
 
     /// Changes the input of an item outside of the provider.
     pub(crate) fn drift(&self, id: &str, name: &str, value: &str) {
         let path = self.items().join(format!("{id}.json"));
-        let mut item: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let mut item: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         item["inputs"][name] = value.into();
         std::fs::write(path, item.to_string()).unwrap();
     }
@@ -191,7 +221,9 @@ impl Things {
 
     /// Plans a change in the preview phase.
     pub(crate) async fn update(&self, prior: &Record, desired: &Value) -> Planned {
-        self.plan(PlanMode::Update, PlanPhase::Preview, prior, desired).await.unwrap()
+        self.plan(PlanMode::Update, PlanPhase::Preview, prior, desired)
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn apply(
@@ -217,10 +249,24 @@ impl Things {
 
     /// Plans and creates a resource.
     pub(crate) async fn create(&self, desired: &Value) -> Record {
-        let planned = self.plan(PlanMode::Create, PlanPhase::Apply, &Record::default(), desired).await.unwrap();
-        assert_eq!(planned.outputs, None, "no preview is asked for directly before the call");
+        let planned = self
+            .plan(
+                PlanMode::Create,
+                PlanPhase::Apply,
+                &Record::default(),
+                desired,
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            planned.outputs, None,
+            "no preview is asked for directly before the call"
+        );
         let inputs = planned.inputs.unwrap();
-        let applied = self.apply(Operation::Create, &Record::default(), &inputs).await.unwrap();
+        let applied = self
+            .apply(Operation::Create, &Record::default(), &inputs)
+            .await
+            .unwrap();
         recorded(applied, inputs)
     }
 
@@ -242,7 +288,11 @@ impl Things {
     }
 
     pub(crate) async fn import(&self, id: &str) -> Vec<Imported> {
-        let request = ImportRequest { type_name: self.type_name, id, desired: &Value::Null };
+        let request = ImportRequest {
+            type_name: self.type_name,
+            id,
+            desired: &Value::Null,
+        };
         self.session.import(&self.call(), request).await.unwrap()
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use blueprint::Value;
 use plugins::{Inherit, Logs, Plugin, ProcessLimits, start};
 use pulumi_host::{
-    CallTarget, Client, ConnectOptions, Desired, Engine, Logged, PluginProgram, PluginSession, ProviderSettings,
-    PulumiProtocol, RecordedResource,
+    CallTarget, Client, ConnectOptions, Desired, Engine, Logged, PluginProgram, PluginSession,
+    ProviderSettings, PulumiProtocol, RecordedResource,
 };
 use pulumi_wire::{NoLookups, Phase};
 use tempfile::TempDir;
@@ -20,7 +20,10 @@ pub(crate) fn python() -> Option<PathBuf> {
     let found = std::env::var_os("CYAN_TEST_PULUMI").filter(|path| !path.is_empty());
     if found.is_none() {
         let all = std::env::var_os("CYAN_TEST_ALL").is_some();
-        assert!(!all, "the provider framework of Pulumi should have been installed: CYAN_TEST_PULUMI is not set");
+        assert!(
+            !all,
+            "the provider framework of Pulumi should have been installed: CYAN_TEST_PULUMI is not set"
+        );
         eprintln!("skipped: the Python package pulumi is needed; `cargo xtask test` installs it");
     }
     found.map(PathBuf::from)
@@ -40,8 +43,13 @@ impl Peer {
     /// Starts a script of the folder `peer` with arguments.
     pub(crate) async fn start(script: &str, arguments: &[&str]) -> Option<Peer> {
         let python = python()?;
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer").join(script);
-        let arguments = [script.into_os_string()].into_iter().chain(arguments.iter().map(OsString::from)).collect();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/peer")
+            .join(script);
+        let arguments = [script.into_os_string()]
+            .into_iter()
+            .chain(arguments.iter().map(OsString::from))
+            .collect();
         let folder = tempfile::tempdir().unwrap();
         let program = program(&python, arguments, folder.path());
         let logged = Arc::new(Mutex::new(Vec::new()));
@@ -49,7 +57,14 @@ impl Peer {
         let sink = Arc::new(move |line| sink.lock().unwrap().push(line));
         let engine = Engine::start("urn:root".into(), sink).await.unwrap();
         let (plugin, client) = launch(&program, &engine).await;
-        Some(Peer { folder, plugin, client, engine, logged, program })
+        Some(Peer {
+            folder,
+            plugin,
+            client,
+            engine,
+            logged,
+            program,
+        })
     }
 
     /// Starts the plugin again after it has ended.
@@ -67,15 +82,28 @@ impl Peer {
 
     pub(crate) async fn configure_shop(&self, plain: bool) -> PluginSession {
         let folder = self.folder.path().to_str().unwrap();
-        let values = Value::map([("folder", Value::from(folder)), ("plain", Value::Bool(plain))]);
-        self.client.configure(&settings("shop", &values)).await.unwrap()
+        let values = Value::map([
+            ("folder", Value::from(folder)),
+            ("plain", Value::Bool(plain)),
+        ]);
+        self.client
+            .configure(&settings("shop", &values))
+            .await
+            .unwrap()
     }
 
     /// The items in the folder.
     pub(crate) fn items(&self) -> Vec<serde_json::Value> {
-        let files = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        let items = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-        items.map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
+        let files = std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let items = files.filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        });
+        items
+            .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+            .collect()
     }
 
     /// Changes an item outside of the provider.
@@ -96,14 +124,22 @@ pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -
         project: "test".into(),
         environment: vec![("PYTHONDONTWRITEBYTECODE".into(), "1".into())],
         inherit: Inherit::All,
-        limits: ProcessLimits { grace: Duration::from_secs(5), ..ProcessLimits::default() },
+        limits: ProcessLimits {
+            grace: Duration::from_secs(5),
+            ..ProcessLimits::default()
+        },
     }
 }
 
 async fn launch(program: &PluginProgram, engine: &Engine) -> (Plugin, Client) {
     let launch = program.launch(&engine.address());
-    let plugin = start(launch, Arc::new(PulumiProtocol), Logs::default()).await.unwrap();
-    let connecting = ConnectOptions { engine_address: engine.address(), program_folder: None };
+    let plugin = start(launch, Arc::new(PulumiProtocol), Logs::default())
+        .await
+        .unwrap();
+    let connecting = ConnectOptions {
+        engine_address: engine.address(),
+        program_folder: None,
+    };
     let client = Client::connect(&plugin, &connecting).await.unwrap();
     (plugin, client)
 }
@@ -128,19 +164,36 @@ pub(crate) const PLAN: CallTarget<'static> = CallTarget {
     lookups: &NoLookups,
 };
 
-pub(crate) const APPLY: CallTarget<'static> = CallTarget { phase: Phase::Applying, ..PLAN };
+pub(crate) const APPLY: CallTarget<'static> = CallTarget {
+    phase: Phase::Applying,
+    ..PLAN
+};
 
 pub(crate) const SEED: [u8; 32] = [0xab; 32];
 
 pub(crate) fn desired(inputs: &Value) -> Desired<'_> {
-    Desired { inputs, ignored: &[], timeout: None }
+    Desired {
+        inputs,
+        ignored: &[],
+        timeout: None,
+    }
 }
 
-pub(crate) fn recorded<'a>(id: &'a str, inputs: &'a Value, outputs: &'a Value) -> RecordedResource<'a> {
-    RecordedResource { id, inputs, outputs }
+pub(crate) fn recorded<'a>(
+    id: &'a str,
+    inputs: &'a Value,
+    outputs: &'a Value,
+) -> RecordedResource<'a> {
+    RecordedResource {
+        id,
+        inputs,
+        outputs,
+    }
 }
 
 /// The value of a property as JSON-like text; `-` if there is none.
 pub(crate) fn text(value: &Value, name: &str) -> String {
-    value.get(name).map_or_else(|| "-".to_owned(), ToString::to_string)
+    value
+        .get(name)
+        .map_or_else(|| "-".to_owned(), ToString::to_string)
 }

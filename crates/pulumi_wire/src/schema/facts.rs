@@ -37,7 +37,9 @@ pub struct FunctionFacts {
 impl ResourceFacts {
     /// Returns the inputs with the constants of the schema added and its secret inputs marked.
     pub fn complete_inputs(&self, inputs: &Value) -> Value {
-        let (Value::Map(entries), secret) = inputs.split_secret() else { return inputs.clone() };
+        let (Value::Map(entries), secret) = inputs.split_secret() else {
+            return inputs.clone();
+        };
         if self.constants.is_empty() && self.secret_inputs.is_empty() {
             return inputs.clone();
         }
@@ -49,15 +51,20 @@ impl ResourceFacts {
         Value::Map(Arc::new(all)).tainted(secret)
     }
 
-    /// Returns planned outputs with the secret outputs marked. Outputs of the schema that the plugin left out become
-    /// unknown values that wait for the resource.
+    /// Returns planned outputs with the secret outputs marked. Outputs of the schema that the
+    /// plugin left out become unknown values that wait for the resource.
     pub fn complete_planned(&self, outputs: &Value, waits_for: Option<&Address>) -> Value {
-        let (Value::Map(entries), secret) = outputs.split_secret() else { return outputs.clone() };
+        let (Value::Map(entries), secret) = outputs.split_secret() else {
+            return outputs.clone();
+        };
         let mut all = Map::clone(entries);
         for (name, ty) in &self.outputs {
             all.get_or_insert_with(name.clone(), || {
                 let waits_for = waits_for.cloned().into_iter().collect();
-                Value::Unknown(Arc::new(Unknown { ty: Some(ty.clone()), waits_for }))
+                Value::Unknown(Arc::new(Unknown {
+                    ty: Some(ty.clone()),
+                    waits_for,
+                }))
             });
         }
         mark(&mut all, &self.secret_outputs);
@@ -66,7 +73,9 @@ impl ResourceFacts {
 
     /// Returns the outputs with the secret outputs of the schema marked.
     pub fn mark_outputs(&self, outputs: &Value) -> Value {
-        let (Value::Map(entries), secret) = outputs.split_secret() else { return outputs.clone() };
+        let (Value::Map(entries), secret) = outputs.split_secret() else {
+            return outputs.clone();
+        };
         if self.secret_outputs.is_empty() {
             return outputs.clone();
         }
@@ -92,15 +101,23 @@ mod tests {
     fn constants_marks_and_unknown_outputs_are_added() {
         let facts = ResourceFacts {
             secret_inputs: vec!["password".into()],
-            outputs: [("password".into(), Type::Text), ("size".into(), Type::Int)].into_iter().collect(),
+            outputs: [("password".into(), Type::Text), ("size".into(), Type::Int)]
+                .into_iter()
+                .collect(),
             secret_outputs: vec!["password".into()],
             constants: vec![("kind".into(), Value::from("Pod"))],
             ..ResourceFacts::default()
         };
         let inputs = facts.complete_inputs(&Value::map([("password", Value::from("s"))]));
-        assert_eq!(inputs.to_string(), r#"{"password": (secret), "kind": "Pod"}"#);
+        assert_eq!(
+            inputs.to_string(),
+            r#"{"password": (secret), "kind": "Pod"}"#
+        );
         let planned = facts.complete_planned(&Value::map([("password", Value::from("s"))]), None);
-        assert_eq!(planned.to_string(), r#"{"password": (secret), "size": (known on deploy)}"#);
+        assert_eq!(
+            planned.to_string(),
+            r#"{"password": (secret), "size": (known on deploy)}"#
+        );
         let made = facts.mark_outputs(&Value::map([("password", Value::from("s"))]));
         assert_eq!(made.to_string(), r#"{"password": (secret)}"#);
     }

@@ -10,20 +10,21 @@ use super::package::PackageSchema;
 /// The maximum depth of nested object types. Deeper parts accept any value.
 const DEPTH: usize = 24;
 
-/// The maximum number of types that are read for one entry. Further ones accept any value. Without it, the number of
-/// reads could grow exponentially with the types of a cycle.
+/// The maximum number of types that are read for one entry. Further ones accept any value. Without
+/// it, the number of reads could grow exponentially with the types of a cycle.
 const MOST_TYPES: usize = 10_000;
 
-/// Reads the types of one entry of a schema. Where a type contains itself, it accepts any value. Types of a cycle are
-/// read in each place where they are used; other types are read once.
+/// Reads the types of one entry of a schema. Where a type contains itself, it accepts any value.
+/// Types of a cycle are read in each place where they are used; other types are read once.
 pub(super) struct FieldReader<'a> {
     package: &'a PackageSchema,
     /// The types that have the same fields in each place.
     finished_types: IndexMap<String, Field>,
     /// The types that are being read, outermost first.
     types_in_progress: Vec<String>,
-    /// The number of open types at the outermost one that the fields read so far depend on: a type that contains itself
-    /// through others, or 0 where a limit is reached. `usize::MAX` if they depend on none.
+    /// The number of open types at the outermost one that the fields read so far depend on: a type
+    /// that contains itself through others, or 0 where a limit is reached. `usize::MAX` if they
+    /// depend on none.
     depends_on: usize,
     /// The number of types that were read.
     count: usize,
@@ -47,7 +48,14 @@ impl<'a> FieldReader<'a> {
         for (name, spec) in properties.as_object().into_iter().flatten() {
             let needed = required.contains(&name.as_str());
             let field = self.property(spec);
-            fields.insert(Name::from(name.as_str()), Field { required: needed, nullable: !needed, ..field });
+            fields.insert(
+                Name::from(name.as_str()),
+                Field {
+                    required: needed,
+                    nullable: !needed,
+                    ..field
+                },
+            );
         }
         fields
     }
@@ -55,7 +63,10 @@ impl<'a> FieldReader<'a> {
     /// The field of a property specification, without `required`.
     pub(super) fn property(&mut self, spec: &Json) -> Field {
         let mut field = self.of_type(spec);
-        let constant = spec.get("const").filter(|constant| !constant.is_null()).map(value);
+        let constant = spec
+            .get("const")
+            .filter(|constant| !constant.is_null())
+            .map(value);
         if let Some(constant) = &constant {
             field.allowed = vec![constant.clone()];
         }
@@ -74,8 +85,15 @@ impl<'a> FieldReader<'a> {
         }
         if let Some(members) = spec["oneOf"].as_array() {
             let members: Vec<Field> = members.iter().map(|member| self.of_type(member)).collect();
-            let is_open = members.is_empty() || members.iter().any(|member| matches!(member.kind, Kind::Any));
-            return Field::of(if is_open { Kind::Any } else { Kind::Union(Arc::new(members)) });
+            let is_open = members.is_empty()
+                || members
+                    .iter()
+                    .any(|member| matches!(member.kind, Kind::Any));
+            return Field::of(if is_open {
+                Kind::Any
+            } else {
+                Kind::Union(Arc::new(members))
+            });
         }
         Field::of(match spec["type"].as_str() {
             Some("boolean") => Kind::Boolean,
@@ -87,7 +105,10 @@ impl<'a> FieldReader<'a> {
                 let values = match spec.get("additionalProperties") {
                     Some(values) => self.item(values),
                     // Without a type, the values are texts.
-                    None => Field { nullable: true, ..Field::of(Kind::String) },
+                    None => Field {
+                        nullable: true,
+                        ..Field::of(Kind::String)
+                    },
                 };
                 Kind::Map(Arc::new(values))
             }
@@ -96,13 +117,19 @@ impl<'a> FieldReader<'a> {
     }
 
     fn item(&mut self, spec: &Json) -> Field {
-        Field { nullable: true, ..self.of_type(spec) }
+        Field {
+            nullable: true,
+            ..self.of_type(spec)
+        }
     }
 
     fn referenced(&mut self, reference: &str) -> Field {
         let any = || Field::of(Kind::Any);
-        // Types of other packages, resources, assets and archives accept any value; the plugin decides.
-        let Some(token) = reference.strip_prefix("#/types/") else { return any() };
+        // Types of other packages, resources, assets and archives accept any value; the plugin
+        // decides.
+        let Some(token) = reference.strip_prefix("#/types/") else {
+            return any();
+        };
         let token = decoded(token);
         if let Some(made) = self.finished_types.get(&token) {
             return made.clone();
@@ -115,20 +142,31 @@ impl<'a> FieldReader<'a> {
         let depends_on = if limited {
             Some(0)
         } else {
-            self.types_in_progress.iter().position(|open| *open == token).map(|at| at + 1)
+            self.types_in_progress
+                .iter()
+                .position(|open| *open == token)
+                .map(|at| at + 1)
         };
         if let Some(depends_on) = depends_on {
             self.depends_on = self.depends_on.min(depends_on);
             return any();
         }
-        let Some(spec) = self.package.object_type(&token) else { return any() };
+        let Some(spec) = self.package.object_type(&token) else {
+            return any();
+        };
         self.types_in_progress.push(token.clone());
         self.count += 1;
         let outer = std::mem::replace(&mut self.depends_on, usize::MAX);
         let field = match spec["enum"].as_array() {
             Some(members) => {
-                let allowed = members.iter().map(|member| value(&member["value"])).collect();
-                Field { allowed, ..self.of_type(&serde_json::json!({"type": spec["type"]})) }
+                let allowed = members
+                    .iter()
+                    .map(|member| value(&member["value"]))
+                    .collect();
+                Field {
+                    allowed,
+                    ..self.of_type(&serde_json::json!({"type": spec["type"]}))
+                }
             }
             None => {
                 let fields = self.object(&spec["properties"], &spec["required"]);
@@ -148,7 +186,10 @@ impl<'a> FieldReader<'a> {
 }
 
 fn number() -> Kind {
-    Kind::Union(Arc::new(vec![Field::of(Kind::Integer), Field::of(Kind::Float)]))
+    Kind::Union(Arc::new(vec![
+        Field::of(Kind::Integer),
+        Field::of(Kind::Float),
+    ]))
 }
 
 /// Decodes the percent-encoding in a reference.
@@ -156,7 +197,10 @@ fn decoded(token: &str) -> String {
     let mut bytes = Vec::with_capacity(token.len());
     let mut rest = token.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let hex = after
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
@@ -173,7 +217,11 @@ fn decoded(token: &str) -> String {
 
 /// The texts in a JSON list.
 pub(super) fn texts(list: &Json) -> Vec<&str> {
-    list.as_array().into_iter().flatten().filter_map(Json::as_str).collect()
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .collect()
 }
 
 /// A constant of a schema.
@@ -195,7 +243,11 @@ fn value(json: &Json) -> Value {
 pub(super) fn summary(description: &Json) -> Name {
     let text = description.as_str().unwrap_or_default().trim_start();
     let first = text.split("\n\n").next().unwrap_or_default();
-    first.split_whitespace().collect::<Vec<_>>().join(" ").into()
+    first
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .into()
 }
 
 /// The support status of an entry or property.
@@ -214,35 +266,57 @@ mod tests {
     fn read(types: &[(&str, &[&str])], used: &[&str]) -> IndexMap<Name, Field> {
         let reference = |name: &str| serde_json::json!({"$ref": format!("#/types/x::{name}")});
         let object = |fields: &[&str]| {
-            let properties: Json = fields.iter().map(|name| ((*name).to_owned(), reference(name))).collect();
+            let properties: Json = fields
+                .iter()
+                .map(|name| ((*name).to_owned(), reference(name)))
+                .collect();
             serde_json::json!({"type": "object", "properties": properties})
         };
-        let types: Json = types.iter().map(|(name, fields)| (format!("x::{name}"), object(fields))).collect();
+        let types: Json = types
+            .iter()
+            .map(|(name, fields)| (format!("x::{name}"), object(fields)))
+            .collect();
         let text = serde_json::json!({"name": "x", "types": types}).to_string();
         let package = PackageSchema::parse(text).expect("a schema");
         let mut reader = FieldReader::new(&package);
-        used.iter().map(|name| (Name::from(*name), reader.property(&reference(name)))).collect()
+        used.iter()
+            .map(|name| (Name::from(*name), reader.property(&reference(name))))
+            .collect()
     }
 
     /// The type of a field as text, without `nullable`.
     fn shape(field: &Field) -> String {
-        let Kind::Object(schema) = &field.kind else { return "any".to_owned() };
-        let fields = schema.fields.iter().map(|(name, field)| format!("{name}: {}", shape(field)));
+        let Kind::Object(schema) = &field.kind else {
+            return "any".to_owned();
+        };
+        let fields = schema
+            .fields
+            .iter()
+            .map(|(name, field)| format!("{name}: {}", shape(field)));
         format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
     }
 
     #[test]
     fn fields_do_not_depend_on_the_order_of_properties() {
-        let types: &[(&str, &[&str])] =
-            &[("a", &["b", "leaf"]), ("b", &["a", "b", "leaf"]), ("c", &["a"]), ("leaf", &[])];
+        let types: &[(&str, &[&str])] = &[
+            ("a", &["b", "leaf"]),
+            ("b", &["a", "b", "leaf"]),
+            ("c", &["a"]),
+            ("leaf", &[]),
+        ];
         let wanted = [
             ("a", "{b: {a: any, b: any, leaf: {}}, leaf: {}}"),
             ("b", "{a: {b: any, leaf: {}}, b: any, leaf: {}}"),
             ("c", "{a: {b: {a: any, b: any, leaf: {}}, leaf: {}}}"),
         ];
-        for used in
-            [["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"]]
-        {
+        for used in [
+            ["a", "b", "c"],
+            ["a", "c", "b"],
+            ["b", "a", "c"],
+            ["b", "c", "a"],
+            ["c", "a", "b"],
+            ["c", "b", "a"],
+        ] {
             let fields = read(types, &used);
             for (name, shape_of) in wanted {
                 assert_eq!(shape(&fields[name]), shape_of, "{name} in {used:?}");
@@ -254,12 +328,20 @@ mod tests {
     fn a_type_below_the_maximum_depth_is_read_elsewhere() {
         let names: Vec<String> = (0..=DEPTH).map(|at| format!("t{at}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let types: Vec<(&str, &[&str])> =
-            (0..=DEPTH).map(|at| (names[at], &names[at + 1..(at + 2).min(DEPTH + 1)])).collect();
+        let types: Vec<(&str, &[&str])> = (0..=DEPTH)
+            .map(|at| (names[at], &names[at + 1..(at + 2).min(DEPTH + 1)]))
+            .collect();
         let fields = read(&types, &[names[0], names[DEPTH], names[DEPTH - 1]]);
-        assert!(shape(&fields[names[0]]).ends_with(&format!("{{{}: any{}", names[DEPTH], "}".repeat(DEPTH))));
+        assert!(shape(&fields[names[0]]).ends_with(&format!(
+            "{{{}: any{}",
+            names[DEPTH],
+            "}".repeat(DEPTH)
+        )));
         assert_eq!(shape(&fields[names[DEPTH]]), "{}");
-        assert_eq!(shape(&fields[names[DEPTH - 1]]), format!("{{{}: {{}}}}", names[DEPTH]));
+        assert_eq!(
+            shape(&fields[names[DEPTH - 1]]),
+            format!("{{{}: {{}}}}", names[DEPTH])
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Package schemas. A schema may have tens of megabytes, so it is split into its entries once. An entry is read when a
-//! document uses it.
+//! Package schemas. A schema may have tens of megabytes, so it is split into its entries once. An
+//! entry is read when a document uses it.
 
 mod facts;
 mod fields;

@@ -74,7 +74,10 @@ impl PackageSchema {
             let mut section = SchemaSection::default();
             for (token, raw) in entries.into_iter().flatten() {
                 let token = Name::from(token);
-                section.lower.entry(token.to_lowercase()).or_insert_with(|| token.clone());
+                section
+                    .lower
+                    .entry(token.to_lowercase())
+                    .or_insert_with(|| token.clone());
                 section.entries.insert(token, place(raw));
             }
             section
@@ -118,13 +121,16 @@ impl PackageSchema {
         self.functions.entries.keys()
     }
 
-    /// Resolves a token of a resource type: to the token itself, else to one of its longer forms, else by an alias.
-    /// Case does not matter.
+    /// Resolves a token of a resource type: to the token itself, else to one of its longer forms,
+    /// else by an alias. Case does not matter.
     pub fn resource_token(&self, token: &str) -> Option<Name> {
-        self.resources.resolve(token).or_else(|| self.aliases().get(&token.to_lowercase()).cloned())
+        self.resources
+            .resolve(token)
+            .or_else(|| self.aliases().get(&token.to_lowercase()).cloned())
     }
 
-    /// Resolves a token of a function: to the token itself, else to one of its longer forms. Case does not matter.
+    /// Resolves a token of a function: to the token itself, else to one of its longer forms. Case
+    /// does not matter.
     pub fn function_token(&self, token: &str) -> Option<Name> {
         self.functions.resolve(token)
     }
@@ -155,18 +161,27 @@ impl PackageSchema {
 
     fn read(&self, place: Option<&Range<usize>>) -> Json {
         let text = place.and_then(|place| self.text.get(place.clone()));
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Json::Null)
+        text.and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or(Json::Null)
     }
 
     fn aliases(&self) -> &HashMap<String, Name> {
         self.aliases.get_or_init(|| {
             let mut all = HashMap::new();
             for (token, place) in &self.resources.entries {
-                let has_aliases = self.text.get(place.clone()).is_some_and(|text| text.contains("\"aliases\""));
-                let resource = if has_aliases { self.read(Some(place)) } else { Json::Null };
+                let has_aliases = self
+                    .text
+                    .get(place.clone())
+                    .is_some_and(|text| text.contains("\"aliases\""));
+                let resource = if has_aliases {
+                    self.read(Some(place))
+                } else {
+                    Json::Null
+                };
                 for alias in resource["aliases"].as_array().into_iter().flatten() {
                     if let Some(alias) = alias["type"].as_str() {
-                        all.entry(alias.to_lowercase()).or_insert_with(|| token.clone());
+                        all.entry(alias.to_lowercase())
+                            .or_insert_with(|| token.clone());
                     }
                 }
             }
@@ -189,12 +204,14 @@ impl SchemaSection {
         if let Some((token, _)) = self.entries.get_key_value(token) {
             return Some(token.clone());
         }
-        forms(&token.to_lowercase()).into_iter().find_map(|form| self.lower.get(&form).cloned())
+        forms(&token.to_lowercase())
+            .into_iter()
+            .find_map(|form| self.lower.get(&form).cloned())
     }
 }
 
-/// The forms of a token in lower case: the token itself, with the module `index`, and with the type at the end of its
-/// module.
+/// The forms of a token in lower case: the token itself, with the module `index`, and with the type
+/// at the end of its module.
 fn forms(token: &str) -> Vec<String> {
     let mut forms = vec![token.to_owned()];
     let parts: Vec<&str> = token.split(':').collect();
@@ -241,7 +258,10 @@ mod tests {
         for token in ["Thing", "", "x:Nothing", "x:a:b:c", "::"] {
             assert_eq!(resolved(token), None, "{token}");
         }
-        assert_eq!(schema.resource("x:index/pet:Pet"), Some(serde_json::json!(7)));
+        assert_eq!(
+            schema.resource("x:index/pet:Pet"),
+            Some(serde_json::json!(7))
+        );
     }
 
     #[test]

@@ -1,11 +1,13 @@
-//! The entries of a package schema as types of a catalogue. Names of properties stay as the package spells them.
+//! The entries of a package schema as types of a catalogue. Names of properties stay as the package
+//! spells them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type};
 use provider::{
-    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource,
+    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType,
+    Setting, TypeSource,
 };
 use serde_json::Value as Json;
 
@@ -37,9 +39,21 @@ impl PackageTypes {
     /// Creates the types of a schema, with their names in a namespace.
     pub fn new(schema: Arc<PackageSchema>, namespace: impl Into<Name>) -> PackageTypes {
         let tokens = TypeTokens::new(namespace, schema.name());
-        let resources = schema.resource_tokens().map(|token| tokens.in_documents(token)).collect();
-        let functions = schema.function_tokens().map(|token| tokens.in_documents(token)).collect();
-        PackageTypes { schema, tokens, resources, functions, made: Mutex::default() }
+        let resources = schema
+            .resource_tokens()
+            .map(|token| tokens.in_documents(token))
+            .collect();
+        let functions = schema
+            .function_tokens()
+            .map(|token| tokens.in_documents(token))
+            .collect();
+        PackageTypes {
+            schema,
+            tokens,
+            resources,
+            functions,
+            made: Mutex::default(),
+        }
     }
 
     /// The schema.
@@ -69,8 +83,17 @@ impl PackageTypes {
         let mut all = fields.object(&config["variables"], &config["defaults"]);
         all.extend(fields.object(&provider["inputProperties"], &provider["requiredInputs"]));
         // Settings that the plugin can take from its environment are optional.
-        let specs = |name: &str| [&config["variables"][name], &provider["inputProperties"][name]];
-        let has_default = |name: &str| specs(name).iter().any(|spec| !spec["defaultInfo"].is_null());
+        let specs = |name: &str| {
+            [
+                &config["variables"][name],
+                &provider["inputProperties"][name],
+            ]
+        };
+        let has_default = |name: &str| {
+            specs(name)
+                .iter()
+                .any(|spec| !spec["defaultInfo"].is_null())
+        };
         let setting = |(name, mut field): (Name, Field)| {
             field.required &= !has_default(&name);
             Setting { name, field }
@@ -86,33 +109,44 @@ impl PackageTypes {
         }
         let entry = self.schema.resource(&token)?;
         let ty = resource_type(&self.schema, self.tokens.in_documents(&token), &entry);
-        let both = (Arc::new(ty), Arc::new(resource_facts(&self.schema, token.clone(), &entry)));
+        let both = (
+            Arc::new(ty),
+            Arc::new(resource_facts(&self.schema, token.clone(), &entry)),
+        );
         made.resources.insert(token, both.clone());
         Some(both)
     }
 
     fn function(&self, name: &str) -> Option<(Arc<DataSourceType>, Arc<FunctionFacts>)> {
-        let token = self.tokens.in_protocol(name, |token| self.schema.function_token(token))?;
+        let token = self
+            .tokens
+            .in_protocol(name, |token| self.schema.function_token(token))?;
         let mut made = self.made.lock().ok()?;
         if let Some(found) = made.functions.get(&token) {
             return Some(found.clone());
         }
         let entry = self.schema.function(&token)?;
         let ty = data_source_type(&self.schema, self.tokens.in_documents(&token), &entry);
-        let facts = FunctionFacts { token: token.clone(), secret_inputs: secrets(&entry["inputs"]["properties"]) };
+        let facts = FunctionFacts {
+            token: token.clone(),
+            secret_inputs: secrets(&entry["inputs"]["properties"]),
+        };
         let both = (Arc::new(ty), Arc::new(facts));
         made.functions.insert(token, both.clone());
         Some(both)
     }
 
     fn resource_in_protocol(&self, name: &str) -> Option<Name> {
-        self.tokens.in_protocol(name, |token| self.schema.resource_token(token))
+        self.tokens
+            .in_protocol(name, |token| self.schema.resource_token(token))
     }
 }
 
 impl fmt::Debug for PackageTypes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PackageTypes").field("tokens", &self.tokens).finish_non_exhaustive()
+        f.debug_struct("PackageTypes")
+            .field("tokens", &self.tokens)
+            .finish_non_exhaustive()
     }
 }
 
@@ -142,8 +176,8 @@ impl TypeSource for PackageTypes {
     }
 }
 
-/// The fields of a resource: inputs first, in the order of the schema, then properties that are only outputs. Every
-/// resource has an `id`.
+/// The fields of a resource: inputs first, in the order of the schema, then properties that are
+/// only outputs. Every resource has an `id`.
 fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field> {
     let mut read = FieldReader::new(schema);
     let mut fields = read.object(&entry["inputProperties"], &entry["requiredInputs"]);
@@ -173,7 +207,11 @@ fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field
             }
         }
     }
-    let id = || Field { computed: true, docs: "The id that the provider gave.".into(), ..Field::of(Kind::String) };
+    let id = || Field {
+        computed: true,
+        docs: "The id that the provider gave.".into(),
+        ..Field::of(Kind::String)
+    };
     fields.entry("id".into()).or_insert_with(id);
     fields
 }
@@ -185,7 +223,10 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         name: name.into(),
         docs: summary(&entry["description"]),
         example: "".into(),
-        schema: Arc::new(Schema { fields: resource_fields(schema, entry), open }),
+        schema: Arc::new(Schema {
+            fields: resource_fields(schema, entry),
+            open,
+        }),
         id_field: Some("id".into()),
         replace_order: ReplaceOrder::CreateFirst,
         needs_stable: Vec::new(),
@@ -213,9 +254,15 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
 fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> ResourceFacts {
     let (inputs, outputs) = (&entry["inputProperties"], &entry["properties"]);
     let mut read = FieldReader::new(schema);
-    let typed = read.object(outputs, &Json::Null).into_iter().map(|(name, field)| (name, field.ty()));
+    let typed = read
+        .object(outputs, &Json::Null)
+        .into_iter()
+        .map(|(name, field)| (name, field.ty()));
     let constants = read.object(inputs, &Json::Null);
-    let constants = constants.into_iter().filter_map(|(name, field)| Some((name, field.default?))).collect();
+    let constants = constants
+        .into_iter()
+        .filter_map(|(name, field)| Some((name, field.default?)))
+        .collect();
     let mut replace_on_changes = flagged(inputs, "replaceOnChanges");
     for name in flagged(outputs, "replaceOnChanges") {
         if !replace_on_changes.contains(&name) {
@@ -239,16 +286,37 @@ fn data_source_type(schema: &PackageSchema, name: Name, entry: &Json) -> DataSou
     let inputs = read.object(&entry["inputs"]["properties"], &entry["inputs"]["required"]);
     let outputs = match entry.get("outputs") {
         Some(outputs) => read.object(&outputs["properties"], &outputs["required"]),
-        None => read.object(&entry["returnType"]["properties"], &entry["returnType"]["required"]),
+        None => read.object(
+            &entry["returnType"]["properties"],
+            &entry["returnType"]["required"],
+        ),
     };
     let filters = inputs.iter().map(|(name, field)| {
-        (name.clone(), FilterField { ty: filter_type(field), push_down: vec!["=".into()], docs: field.docs.clone() })
+        (
+            name.clone(),
+            FilterField {
+                ty: filter_type(field),
+                push_down: vec!["=".into()],
+                docs: field.docs.clone(),
+            },
+        )
     });
     let filters = filters.collect();
-    let required = texts(&entry["inputs"]["required"]).into_iter().map(Name::from).collect();
+    let required = texts(&entry["inputs"]["required"])
+        .into_iter()
+        .map(Name::from)
+        .collect();
     let mut fields: IndexMap<Name, Field> = inputs;
     for (name, output) in outputs {
-        fields.insert(name, Field { computed: true, nullable: true, required: false, ..output });
+        fields.insert(
+            name,
+            Field {
+                computed: true,
+                nullable: true,
+                required: false,
+                ..output
+            },
+        );
     }
     DataSourceType {
         name: name.into(),
@@ -257,7 +325,10 @@ fn data_source_type(schema: &PackageSchema, name: Name, entry: &Json) -> DataSou
         filters,
         exclusive: Vec::new(),
         required,
-        schema: Arc::new(Schema { fields, open: entry.get("outputs").is_none() && entry.get("returnType").is_none() }),
+        schema: Arc::new(Schema {
+            fields,
+            open: entry.get("outputs").is_none() && entry.get("returnType").is_none(),
+        }),
         annotations: Vec::new(),
         rows: Vec::new(),
         acts: false,
@@ -280,5 +351,7 @@ fn secrets(properties: &Json) -> Vec<Name> {
 /// The properties whose specification sets a flag.
 fn flagged(properties: &Json, flag: &str) -> Vec<Name> {
     let all = properties.as_object().into_iter().flatten();
-    all.filter(|(_, spec)| spec[flag] == true).map(|(name, _)| Name::from(name.as_str())).collect()
+    all.filter(|(_, spec)| spec[flag] == true)
+        .map(|(name, _)| Name::from(name.as_str()))
+        .collect()
 }

@@ -45,8 +45,14 @@ fn named(letter: char, ascii: bool) -> Option<&'static str> {
 }
 
 impl Translator {
-    /// Reads the rest of an escape sequence for a character or a class; its backslash is at `begin`.
-    pub(super) fn escaped(&mut self, begin: usize, in_class: bool, flags: Flags) -> Result<Escaped, PatternError> {
+    /// Reads the rest of an escape sequence for a character or a class; its backslash is at
+    /// `begin`.
+    pub(super) fn escaped(
+        &mut self,
+        begin: usize,
+        in_class: bool,
+        flags: Flags,
+    ) -> Result<Escaped, PatternError> {
         let Some(next) = self.next() else {
             return Err(self.error("bad escape (end of pattern)", begin));
         };
@@ -65,7 +71,11 @@ impl Translator {
             'u' => self.hexadecimal(begin, 4)?,
             'U' => self.hexadecimal(begin, 8)?,
             '0'..='7' => {
-                let most = if next == '0' || in_class { 3 } else { 3.min(self.characters.len()) };
+                let most = if next == '0' || in_class {
+                    3
+                } else {
+                    3.min(self.characters.len())
+                };
                 let mut code = u32::from(next) - u32::from('0');
                 let mut count = 1;
                 while count < most
@@ -78,24 +88,34 @@ impl Translator {
                 let character = char::from_u32(code).filter(|_| code <= 0o377);
                 let written: String = self.characters[begin..self.at].iter().collect();
                 character.ok_or_else(|| {
-                    self.error(format!("octal escape value {written} outside of range 0-0o377"), begin)
+                    self.error(
+                        format!("octal escape value {written} outside of range 0-0o377"),
+                        begin,
+                    )
                 })?
             }
-            other if other.is_ascii_alphanumeric() => return Err(self.error(format!("bad escape \\{other}"), begin)),
+            other if other.is_ascii_alphanumeric() => {
+                return Err(self.error(format!("bad escape \\{other}"), begin));
+            }
             other => other,
         };
         Ok(Escaped::Character(character))
     }
 
     fn hexadecimal(&mut self, begin: usize, count: usize) -> Result<char, PatternError> {
-        let digits: String =
-            self.characters[self.at..].iter().take(count).take_while(|next| next.is_ascii_hexdigit()).collect();
+        let digits: String = self.characters[self.at..]
+            .iter()
+            .take(count)
+            .take_while(|next| next.is_ascii_hexdigit())
+            .collect();
         self.at += digits.len();
         let written: String = self.characters[begin..self.at].iter().collect();
         if digits.len() < count {
             return Err(self.error(format!("incomplete escape {written}"), begin));
         }
-        let character = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+        let character = u32::from_str_radix(&digits, 16)
+            .ok()
+            .and_then(char::from_u32);
         character.ok_or_else(|| self.error(format!("bad escape {written}"), begin))
     }
 
@@ -116,7 +136,11 @@ impl Translator {
             }
             let item = self.at;
             let low = self.class_item(begin, flags)?;
-            let range = self.peek() == Some('-') && self.characters.get(self.at + 1).is_some_and(|next| *next != ']');
+            let range = self.peek() == Some('-')
+                && self
+                    .characters
+                    .get(self.at + 1)
+                    .is_some_and(|next| *next != ']');
             if !range {
                 match low {
                     Escaped::Character(character) => member(character, &mut self.out),

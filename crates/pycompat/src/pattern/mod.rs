@@ -1,7 +1,7 @@
 //! Python's regular expressions (`re`) on text.
 //!
-//! A pattern is translated ([`translate`]) for a backtracking engine with leftmost alternatives. The work of a match is
-//! bounded: beyond the limit it fails with [`TooCostly`].
+//! A pattern is translated ([`translate`]) for a backtracking engine with leftmost alternatives.
+//! The work of a match is bounded: beyond the limit it fails with [`TooCostly`].
 
 mod class;
 mod translate;
@@ -34,7 +34,8 @@ impl std::error::Error for TooCostly {}
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// The same pattern without empty matches at the start of the search. It is compiled on first use.
+    /// The same pattern without empty matches at the start of the search. It is compiled on first
+    /// use.
     advancing: OnceLock<Option<Regex>>,
     translated: Box<str>,
     names: Vec<Option<String>>,
@@ -47,7 +48,8 @@ pub struct PatternMatch {
     pub start: usize,
     /// The end of the match.
     pub end: usize,
-    /// The last match of each group; `None` for a group that did not match. The first group is the whole match.
+    /// The last match of each group; `None` for a group that did not match. The first group is the
+    /// whole match.
     pub groups: Vec<Option<(usize, usize)>>,
 }
 
@@ -57,10 +59,19 @@ impl Pattern {
         let translated = translate(pattern, flags)?;
         let Some(regex) = build(&translated.pattern) else {
             let message = "the pattern is too large".into();
-            return Err(PatternError { message, at: 0, place: ErrorPlace::None });
+            return Err(PatternError {
+                message,
+                at: 0,
+                place: ErrorPlace::None,
+            });
         };
         let Translated { pattern, names } = translated;
-        Ok(Pattern { regex, advancing: OnceLock::new(), translated: pattern.into(), names })
+        Ok(Pattern {
+            regex,
+            advancing: OnceLock::new(),
+            translated: pattern.into(),
+            names,
+        })
     }
 
     /// The names of the groups; the first group is the whole match and has no name.
@@ -68,16 +79,26 @@ impl Pattern {
         &self.names
     }
 
-    /// Python's `search`: the first match that begins at the byte `from` or later. Fails if the match is too costly.
+    /// Python's `search`: the first match that begins at the byte `from` or later. Fails if the
+    /// match is too costly.
     pub fn find(&self, text: &str, from: usize) -> Result<Option<PatternMatch>, TooCostly> {
         self.find_by(&self.regex, text, from)
     }
 
-    fn find_by(&self, regex: &Regex, text: &str, from: usize) -> Result<Option<PatternMatch>, TooCostly> {
+    fn find_by(
+        &self,
+        regex: &Regex,
+        text: &str,
+        from: usize,
+    ) -> Result<Option<PatternMatch>, TooCostly> {
         let found = regex.captures_from_pos(text, from).map_err(|_| TooCostly)?;
         Ok(found.map(|captures| {
             let groups: Vec<_> = (0..self.names.len())
-                .map(|group| captures.get(group).map(|found| (found.start(), found.end())))
+                .map(|group| {
+                    captures
+                        .get(group)
+                        .map(|found| (found.start(), found.end()))
+                })
                 .collect();
             let (start, end) = groups.first().copied().flatten().unwrap_or((from, from));
             PatternMatch { start, end, groups }
@@ -95,30 +116,43 @@ impl Pattern {
         Ok(self.find(text, 0)?.filter(|found| found.start == 0))
     }
 
-    /// Whether the match at the beginning ends at the end of the text. Unlike `fullmatch`, no other alternative or
-    /// repetition is tried: `a|ab` does not cover `ab`, and `$` does not cover a final line end. Fails if the match is
-    /// too costly.
+    /// Whether the match at the beginning ends at the end of the text. Unlike `fullmatch`, no other
+    /// alternative or repetition is tried: `a|ab` does not cover `ab`, and `$` does not cover a
+    /// final line end. Fails if the match is too costly.
     pub fn covers(&self, text: &str) -> Result<bool, TooCostly> {
-        Ok(self.match_at_start(text)?.is_some_and(|found| found.end == text.len()))
+        Ok(self
+            .match_at_start(text)?
+            .is_some_and(|found| found.end == text.len()))
     }
 
-    /// Python's `finditer`: all matches that do not overlap, from left to right. After an empty match the next one is
-    /// not empty or begins later. Fails if a match is too costly.
+    /// Python's `finditer`: all matches that do not overlap, from left to right. After an empty
+    /// match the next one is not empty or begins later. Fails if a match is too costly.
     pub fn find_all(&self, text: &str) -> Result<Vec<PatternMatch>, TooCostly> {
         let (mut matches, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() {
-            let Some(found) = self.find_next(text, from, advances)? else { break };
+            let Some(found) = self.find_next(text, from, advances)? else {
+                break;
+            };
             (from, advances) = (found.end, found.start == found.end);
             matches.push(found);
         }
         Ok(matches)
     }
 
-    /// Returns the first match from the byte `from` on. With `advances`, the match is not empty or begins later. To
-    /// iterate, continue at the end of the previous match, with `advances` if that match was empty. Fails if the match
-    /// is too costly.
-    pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<PatternMatch>, TooCostly> {
-        let regex = if advances { self.advancing() } else { Some(&self.regex) };
+    /// Returns the first match from the byte `from` on. With `advances`, the match is not empty or
+    /// begins later. To iterate, continue at the end of the previous match, with `advances` if that
+    /// match was empty. Fails if the match is too costly.
+    pub fn find_next(
+        &self,
+        text: &str,
+        from: usize,
+        advances: bool,
+    ) -> Result<Option<PatternMatch>, TooCostly> {
+        let regex = if advances {
+            self.advancing()
+        } else {
+            Some(&self.regex)
+        };
         regex.map_or(Ok(None), |regex| self.find_by(regex, text, from))
     }
 
@@ -129,7 +163,10 @@ impl Pattern {
 }
 
 fn build(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).backtrack_limit(BACKTRACK_LIMIT).build().ok()
+    RegexBuilder::new(pattern)
+        .backtrack_limit(BACKTRACK_LIMIT)
+        .build()
+        .ok()
 }
 
 #[cfg(test)]

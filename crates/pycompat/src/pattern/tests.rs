@@ -54,7 +54,11 @@ fn covers_requires_the_first_match_to_reach_the_end() {
         ("(?!b){2}ab", "ab", true),
         ("\\b²\\b", "²", true),
     ] {
-        assert_eq!(pattern(text).covers(value), Ok(expected), "{text} on {value}");
+        assert_eq!(
+            pattern(text).covers(value),
+            Ok(expected),
+            "{text} on {value}"
+        );
     }
 }
 
@@ -74,23 +78,37 @@ fn errors_have_pythons_messages() {
         ("(?<n>a)", "unknown extension ?<n at position 1"),
         ("\\2(a)", "invalid group reference 2 at position 1"),
         ("(\\1)", "cannot refer to an open group at position 1"),
-        ("a(?i)b", "global flags not at the start of the expression at position 1"),
+        (
+            "a(?i)b",
+            "global flags not at the start of the expression at position 1",
+        ),
         ("\\", "bad escape (end of pattern) at position 0"),
         ("(?P<1>a)", "bad character in group name '1' at position 4"),
         ("(?<=a+)b", "look-behind requires fixed-width pattern"),
-        ("a\n*b\n**", "multiple repeat at position 6 (line 3, column 2)"),
+        (
+            "a\n*b\n**",
+            "multiple repeat at position 6 (line 3, column 2)",
+        ),
         ("(?-i)", "missing : at position 4"),
         ("(?i", "missing -, : or ) at position 3"),
-        ("(?P<a>x)(?P<a>y)", "redefinition of group name 'a' as group 2; was group 1 at position 12"),
+        (
+            "(?P<a>x)(?P<a>y)",
+            "redefinition of group name 'a' as group 2; was group 1 at position 12",
+        ),
         ("(a)(?(2)b)", "invalid group reference 2 at position 6"),
         ("\\x1", "incomplete escape \\x1 at position 0"),
     ] {
         assert_eq!(
-            Pattern::new(text, Flags::default()).map(|_| ()).map_err(|error| error.to_string()),
+            Pattern::new(text, Flags::default())
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             Err(expected.into())
         );
     }
-    assert!(Pattern::new("(?<=a+)b", Flags::default()).is_err_and(|error| error.message.starts_with("look-behind")));
+    assert!(
+        Pattern::new("(?<=a+)b", Flags::default())
+            .is_err_and(|error| error.message.starts_with("look-behind"))
+    );
     assert!(Pattern::new(&"(".repeat(10_000), Flags::default()).is_err());
 }
 
@@ -98,7 +116,10 @@ fn errors_have_pythons_messages() {
 fn matches_are_found_in_order_without_overlap() {
     let found = |text: &str, value: &str| -> Vec<String> {
         let matches = pattern(text).find_all(value).expect("cheap");
-        matches.iter().map(|found| value[found.start..found.end].to_owned()).collect()
+        matches
+            .iter()
+            .map(|found| value[found.start..found.end].to_owned())
+            .collect()
     };
     assert_eq!(found("[0-9]+", "a1b22"), ["1", "22"]);
     assert_eq!(found("a*", "baac"), ["", "aa", "", ""]);
@@ -108,10 +129,16 @@ fn matches_are_found_in_order_without_overlap() {
     let both = pattern("(?P<k>\\w+)=(\\d)?");
     assert_eq!(both.group_names(), [None, Some("k".into()), None]);
     let first = both.find(" ab=", 0).expect("cheap").expect("matches");
-    assert_eq!((first.start, first.end, &first.groups[1..]), (1, 4, &[Some((1, 3)), None][..]));
+    assert_eq!(
+        (first.start, first.end, &first.groups[1..]),
+        (1, 4, &[Some((1, 3)), None][..])
+    );
 }
 
 #[test]
 fn costly_pattern_fails_instead_of_hanging() {
-    assert_eq!(pattern("(a|a)*(?=b)c").covers(&"a".repeat(60)), Err(TooCostly));
+    assert_eq!(
+        pattern("(a|a)*(?=b)c").covers(&"a".repeat(60)),
+        Err(TooCostly)
+    );
 }

@@ -1,10 +1,12 @@
 //! Translation of a pattern in Python's syntax for `fancy-regex`.
 //!
-//! The result uses no flags except `i`, has numbered groups only, and encloses each item so that a following quantifier
-//! applies to that item. Errors have Python's messages and positions.
+//! The result uses no flags except `i`, has numbered groups only, and encloses each item so that a
+//! following quantifier applies to that item. Errors have Python's messages and positions.
 
 use super::class;
-use super::translator::{ErrorPlace, Flags, PatternError, PrecedingItem, Translation, Translator, Width};
+use super::translator::{
+    ErrorPlace, Flags, PatternError, PrecedingItem, Translation, Translator, Width,
+};
 
 /// A translated pattern.
 pub(super) struct Translated {
@@ -27,13 +29,27 @@ const DEEPEST: usize = 200;
 pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, PatternError> {
     let mut translator = Translator::new(pattern);
     match translator.whole(flags) {
-        Ok(()) => Ok(Translated { pattern: translator.out, names: translator.names }),
+        Ok(()) => Ok(Translated {
+            pattern: translator.out,
+            names: translator.names,
+        }),
         Err(mut error) => {
             if error.place == ErrorPlace::Position && pattern.contains('\n') {
                 let before = &translator.characters[..error.at.min(translator.characters.len())];
-                let column = before.iter().rev().take_while(|character| **character != '\n').count() + 1;
-                error.place =
-                    ErrorPlace::Line(before.iter().filter(|character| **character == '\n').count() + 1, column);
+                let column = before
+                    .iter()
+                    .rev()
+                    .take_while(|character| **character != '\n')
+                    .count()
+                    + 1;
+                error.place = ErrorPlace::Line(
+                    before
+                        .iter()
+                        .filter(|character| **character == '\n')
+                        .count()
+                        + 1,
+                    column,
+                );
             }
             Err(error)
         }
@@ -43,7 +59,8 @@ pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, Patte
 impl Translator {
     fn whole(&mut self, flags: Flags) -> Translation<()> {
         let flags = self.global_flags(flags)?;
-        self.out.push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
+        self.out
+            .push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
         self.alternatives(flags)?;
         if self.peek().is_some() {
             return Err(self.error("unbalanced parenthesis", self.at));
@@ -56,7 +73,11 @@ impl Translator {
         }
         if self.variable_look_behind {
             let message = "look-behind requires fixed-width pattern".to_owned();
-            return Err(PatternError { message, at: 0, place: ErrorPlace::None });
+            return Err(PatternError {
+                message,
+                at: 0,
+                place: ErrorPlace::None,
+            });
         }
         Ok(())
     }
@@ -96,7 +117,12 @@ impl Translator {
                 'x' => flags.verbose = true,
                 'a' => flags.ascii = true,
                 'u' => flags.ascii = false,
-                'L' => return Err(self.error("bad inline flags: cannot use 'L' flag with a str pattern", self.at + 1)),
+                'L' => {
+                    return Err(self.error(
+                        "bad inline flags: cannot use 'L' flag with a str pattern",
+                        self.at + 1,
+                    ));
+                }
                 _ => break,
             }
             self.at += 1;
@@ -163,17 +189,22 @@ impl Translator {
                     PrecedingItem::Item => before = PrecedingItem::Repeated,
                 }
                 match (last.1, least) {
-                    // Repeating an item without width changes nothing. An optional item must not fail the match.
+                    // Repeating an item without width changes nothing. An optional item must not
+                    // fail the match.
                     (0, 1..) => {}
                     (0, 0) => {
                         let lazy = suffix == "?";
-                        self.out.insert_str(item_at, if lazy { "(?:|" } else { "(?:" });
+                        self.out
+                            .insert_str(item_at, if lazy { "(?:|" } else { "(?:" });
                         self.out.push_str(if lazy { ")" } else { "|)" });
                     }
                     _ if most == u32::MAX => self.out.push_str(&format!("{{{least},}}{suffix}")),
                     _ => self.out.push_str(&format!("{{{least},{most}}}{suffix}")),
                 }
-                width = width.then(Width(last.0.saturating_mul(least), last.1.saturating_mul(most)));
+                width = width.then(Width(
+                    last.0.saturating_mul(least),
+                    last.1.saturating_mul(most),
+                ));
                 last = Width::NONE;
                 continue;
             }
@@ -202,7 +233,13 @@ impl Translator {
                     self.at = begin;
                     return Ok(None);
                 }
-                let number = |digits: &str, absent: u32| if digits.is_empty() { Ok(absent) } else { digits.parse() };
+                let number = |digits: &str, absent: u32| {
+                    if digits.is_empty() {
+                        Ok(absent)
+                    } else {
+                        digits.parse()
+                    }
+                };
                 let (Ok(least), Ok(most)) = (number(&low, 0), number(&high, u32::MAX)) else {
                     return Err(self.error("the repetition number is too large", begin));
                 };
@@ -227,7 +264,10 @@ impl Translator {
     }
 
     fn digits(&mut self) -> String {
-        let digits: String = self.characters[self.at..].iter().take_while(|next| next.is_ascii_digit()).collect();
+        let digits: String = self.characters[self.at..]
+            .iter()
+            .take_while(|next| next.is_ascii_digit())
+            .collect();
         self.at += digits.len();
         digits
     }
@@ -242,7 +282,8 @@ impl Translator {
             '\\' => return self.escape(flags).map(Some),
             '.' => {
                 self.at += 1;
-                self.out.push_str(if flags.dot_all { "(?s:.)" } else { "." });
+                self.out
+                    .push_str(if flags.dot_all { "(?s:.)" } else { "." });
             }
             '^' | '$' => {
                 self.at += 1;
@@ -268,7 +309,9 @@ impl Translator {
         if !self.eat("?") {
             return self.capture(None, begin, flags).map(Some);
         }
-        let Some(kind) = self.next() else { return Err(self.error("unexpected end of pattern", self.at)) };
+        let Some(kind) = self.next() else {
+            return Err(self.error("unexpected end of pattern", self.at));
+        };
         match kind {
             '#' => {
                 self.comment(begin)?;
@@ -282,16 +325,23 @@ impl Translator {
                 let at = self.at;
                 let name = self.name(')')?;
                 let group = self.by_name.get(&name).copied();
-                let group = group.ok_or_else(|| self.error(format!("unknown group name '{name}'"), at))?;
+                let group =
+                    group.ok_or_else(|| self.error(format!("unknown group name '{name}'"), at))?;
                 self.reference(group, at).map(Some)
             }
             'P' => match self.peek() {
                 Some(other) => Err(self.error(format!("unknown extension ?P{other}"), begin + 1)),
                 None => Err(self.error("unexpected end of pattern", self.at)),
             },
-            ':' => self.inner("(?:", begin, flags).map(|width| Some((PrecedingItem::Item, width))),
-            '>' => self.inner("(?>", begin, flags).map(|width| Some((PrecedingItem::Item, width))),
-            '=' | '!' => self.look(if kind == '=' { "(?:(?=" } else { "(?:(?!" }, begin, flags).map(Some),
+            ':' => self
+                .inner("(?:", begin, flags)
+                .map(|width| Some((PrecedingItem::Item, width))),
+            '>' => self
+                .inner("(?>", begin, flags)
+                .map(|width| Some((PrecedingItem::Item, width))),
+            '=' | '!' => self
+                .look(if kind == '=' { "(?:(?=" } else { "(?:(?!" }, begin, flags)
+                .map(Some),
             '<' => match self.next() {
                 Some('=') => self.look("(?:(?<=", begin, flags).map(Some),
                 Some('!') => self.look("(?:(?<!", begin, flags).map(Some),
@@ -318,11 +368,18 @@ impl Translator {
         Ok(width)
     }
 
-    fn capture(&mut self, name: Option<String>, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
+    fn capture(
+        &mut self,
+        name: Option<String>,
+        begin: usize,
+        flags: Flags,
+    ) -> Translation<(PrecedingItem, Width)> {
         let group = self.names.len();
         if let Some(name) = &name {
             if let Some(first) = self.by_name.get(name) {
-                let words = format!("redefinition of group name '{name}' as group {group}; was group {first}");
+                let words = format!(
+                    "redefinition of group name '{name}' as group {group}; was group {first}"
+                );
                 return Err(self.error(words, self.at - name.chars().count() - 1));
             }
             self.by_name.insert(name.clone(), group);
@@ -334,8 +391,14 @@ impl Translator {
         Ok((PrecedingItem::Item, width))
     }
 
-    /// Translates a look-around, which has no width. The content of a look-behind must have a fixed width.
-    fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
+    /// Translates a look-around, which has no width. The content of a look-behind must have a fixed
+    /// width.
+    fn look(
+        &mut self,
+        open: &str,
+        begin: usize,
+        flags: Flags,
+    ) -> Translation<(PrecedingItem, Width)> {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');
         if open.contains('<') && width.0 != width.1 {
@@ -406,12 +469,15 @@ impl Translator {
         }
         match self.next() {
             Some(':') => {}
-            Some(other) if other.is_alphabetic() => return Err(self.error("unknown flag", self.at - 1)),
+            Some(other) if other.is_alphabetic() => {
+                return Err(self.error("unknown flag", self.at - 1));
+            }
             Some(_) => return Err(self.error("missing :", self.at - 1)),
             None => return Err(self.error("missing :", self.at)),
         }
         let open = if changed.ignore_case { "(?i:" } else { "(?-i:" };
-        self.inner(open, begin, changed).map(|width| (PrecedingItem::Item, width))
+        self.inner(open, begin, changed)
+            .map(|width| (PrecedingItem::Item, width))
     }
 
     fn name_or_number(&mut self, end: char) -> Translation<String> {
@@ -419,7 +485,9 @@ impl Translator {
         let mut name = String::new();
         loop {
             match self.next() {
-                Some(next) if next == end && name.is_empty() => return Err(self.error("missing group name", at)),
+                Some(next) if next == end && name.is_empty() => {
+                    return Err(self.error("missing group name", at));
+                }
                 Some(next) if next == end => return Ok(name),
                 Some(next) => name.push(next),
                 None if name.is_empty() => return Err(self.error("missing group name", at)),
@@ -431,12 +499,16 @@ impl Translator {
     fn name(&mut self, end: char) -> Translation<String> {
         let at = self.at;
         let name = self.name_or_number(end)?;
-        let good =
-            |(at, next): (usize, char)| next == '_' || next.is_alphabetic() || (at > 0 && next.is_alphanumeric());
+        let good = |(at, next): (usize, char)| {
+            next == '_' || next.is_alphabetic() || (at > 0 && next.is_alphanumeric())
+        };
         if name.chars().enumerate().all(good) {
             Ok(name)
         } else {
-            Err(self.error(format!("bad character in group name {}", crate::repr_text(&name)), at))
+            Err(self.error(
+                format!("bad character in group name {}", crate::repr_text(&name)),
+                at,
+            ))
         }
     }
 
@@ -454,13 +526,25 @@ impl Translator {
     fn escape(&mut self, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let begin = self.at;
         self.at += 1;
-        let Some(next) = self.peek() else { return Err(self.error("bad escape (end of pattern)", begin)) };
+        let Some(next) = self.peek() else {
+            return Err(self.error("bad escape (end of pattern)", begin));
+        };
         let anchor = match next {
             'A' => Some(r"\A"),
             'Z' => Some(r"\z"),
             'b' if flags.ascii => Some(r"(?-u:\b)"),
             'B' if flags.ascii => Some(r"(?:(?!\A\z)(?-u:\B))"),
-            'b' => Some(concat!(r"(?:(?<=", word!(), r")(?!", word!(), r")|(?<!", word!(), ")(?=", word!(), "))")),
+            'b' => Some(concat!(
+                r"(?:(?<=",
+                word!(),
+                r")(?!",
+                word!(),
+                r")|(?<!",
+                word!(),
+                ")(?=",
+                word!(),
+                "))"
+            )),
             'B' => Some(concat!(
                 r"(?:(?!\A\z)(?:(?<=",
                 word!(),
@@ -483,7 +567,11 @@ impl Translator {
             let digits: String = self.characters[self.at..].iter().take(3).collect();
             let octal = digits.len() == 3 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
             if !octal {
-                let digits: String = digits.chars().take(2).take_while(char::is_ascii_digit).collect();
+                let digits: String = digits
+                    .chars()
+                    .take(2)
+                    .take_while(char::is_ascii_digit)
+                    .collect();
                 self.at += digits.len();
                 return self.reference(digits.parse().unwrap_or_default(), begin + 1);
             }

@@ -46,7 +46,10 @@ impl std::fmt::Display for PatternError {
         match place {
             ErrorPlace::None => f.write_str(message),
             ErrorPlace::Position => write!(f, "{message} at position {at}"),
-            ErrorPlace::Line(line, column) => write!(f, "{message} at position {at} (line {line}, column {column})"),
+            ErrorPlace::Line(line, column) => write!(
+                f,
+                "{message} at position {at} (line {line}, column {column})"
+            ),
         }
     }
 }
@@ -62,7 +65,10 @@ impl Width {
     pub(super) const ONE: Width = Width(1, 1);
 
     pub(super) fn then(self, other: Width) -> Width {
-        Width(self.0.saturating_add(other.0), self.1.saturating_add(other.1))
+        Width(
+            self.0.saturating_add(other.0),
+            self.1.saturating_add(other.1),
+        )
     }
 
     pub(super) fn or(self, other: Width) -> Width {
@@ -113,7 +119,11 @@ impl Translator {
     }
 
     pub(super) fn error(&self, message: impl Into<String>, at: usize) -> PatternError {
-        PatternError { message: message.into(), at, place: ErrorPlace::Position }
+        PatternError {
+            message: message.into(),
+            at,
+            place: ErrorPlace::Position,
+        }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -127,7 +137,11 @@ impl Translator {
     }
 
     pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.characters[self.at..].iter().copied().take(text.len()).eq(text.chars());
+        let found = self.characters[self.at..]
+            .iter()
+            .copied()
+            .take(text.len())
+            .eq(text.chars());
         if found {
             self.at += text.len();
         }

@@ -1,7 +1,8 @@
 //! Files of this machine.
 //!
-//! A path may lead to any file that the user may read, as `../shared/network.yaml` does. A server restricts the
-//! folders. Only regular files are documents, because opening other files may block or have side effects.
+//! A path may lead to any file that the user may read, as `../shared/network.yaml` does. A server
+//! restricts the folders. Only regular files are documents, because opening other files may block
+//! or have side effects.
 //!
 //! Not here: expansion of `~`, variables or patterns, which paths in documents do not have.
 
@@ -10,11 +11,18 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use source::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind};
+use source::{
+    BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind,
+};
 
 use crate::limit::{blocking, run_limited};
 
-static KIND: SourceKind = SourceKind { name: DISK, about: "Files of this machine.", schemes: &[], keys: &[] };
+static KIND: SourceKind = SourceKind {
+    name: DISK,
+    about: "Files of this machine.",
+    schemes: &[],
+    keys: &[],
+};
 
 /// The files of this machine.
 #[derive(Clone, Debug)]
@@ -24,14 +32,22 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Reads all files. A path outside of any document is relative to `working_directory`, which is an absolute path.
+    /// Reads all files. A path outside of any document is relative to `working_directory`, which is
+    /// an absolute path.
     pub fn new(working_directory: impl Into<PathBuf>) -> Disk {
-        Disk { working_directory: working_directory.into(), allowed: None }
+        Disk {
+            working_directory: working_directory.into(),
+            allowed: None,
+        }
     }
 
-    /// Reads only files in these folders (absolute, canonical), after links and dots of a path are resolved.
+    /// Reads only files in these folders (absolute, canonical), after links and dots of a path are
+    /// resolved.
     pub fn only_in(self, folders: impl IntoIterator<Item = PathBuf>) -> Disk {
-        Disk { allowed: Some(folders.into_iter().collect()), ..self }
+        Disk {
+            allowed: Some(folders.into_iter().collect()),
+            ..self
+        }
     }
 }
 
@@ -54,7 +70,10 @@ impl Source for Disk {
         }
         let path = folder.join(&*request.path);
         let allowed = self.allowed.clone();
-        Box::pin(run_limited(limits, blocking(move || locate(&path, allowed.as_deref()))))
+        Box::pin(run_limited(
+            limits,
+            blocking(move || locate(&path, allowed.as_deref())),
+        ))
     }
 
     fn fetch<'a>(
@@ -72,15 +91,19 @@ impl Source for Disk {
 fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceError> {
     let canonical = path.canonicalize().map_err(|error| refused(&error, path))?;
     if allowed.is_some_and(|folders| !folders.iter().any(|folder| canonical.starts_with(folder))) {
-        return Err(SourceError::Denied { words: "it lies outside of the folders that are allowed here".into() });
+        return Err(SourceError::Denied {
+            words: "it lies outside of the folders that are allowed here".into(),
+        });
     }
-    let text = canonical.to_str().ok_or_else(|| SourceError::broken("a link leads to a path that is not UTF-8"))?;
+    let text = canonical
+        .to_str()
+        .ok_or_else(|| SourceError::broken("a link leads to a path that is not UTF-8"))?;
     Ok(Location::disk(text))
 }
 
 fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
-    // The file is checked before it is opened, because opening a device may have side effects, and again afterwards,
-    // because the file may have changed in between.
+    // The file is checked before it is opened, because opening a device may have side effects, and
+    // again afterwards, because the file may have changed in between.
     regular(&path.metadata().map_err(|error| refused(&error, path))?)?;
     let file = open(path).map_err(|error| refused(&error, path))?;
     let about = file.metadata().map_err(|error| refused(&error, path))?;
@@ -89,8 +112,14 @@ fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
         return Err(SourceError::TooLarge { limit: most });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or_default() + 1);
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| refused(&error, path))?;
-    if bytes.len() as u64 > most { Err(SourceError::TooLarge { limit: most }) } else { Ok(bytes.into()) }
+    file.take(most.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| refused(&error, path))?;
+    if bytes.len() as u64 > most {
+        Err(SourceError::TooLarge { limit: most })
+    } else {
+        Ok(bytes.into())
+    }
 }
 
 /// Opens for reading, without blocking on a pipe.
@@ -98,12 +127,19 @@ fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits() as i32,
+    );
     options.open(path)
 }
 
 fn regular(about: &Metadata) -> Result<(), SourceError> {
-    if about.is_file() { Ok(()) } else { Err(SourceError::not_document(name_of(about.file_type()))) }
+    if about.is_file() {
+        Ok(())
+    } else {
+        Err(SourceError::not_document(name_of(about.file_type())))
+    }
 }
 
 fn name_of(kind: FileType) -> &'static str {
@@ -120,7 +156,11 @@ fn name_of(kind: FileType) -> &'static str {
             return "a device";
         }
     }
-    if kind.is_dir() { "a folder" } else { "no regular file" }
+    if kind.is_dir() {
+        "a folder"
+    } else {
+        "no regular file"
+    }
 }
 
 fn refused(error: &io::Error, path: &Path) -> SourceError {
@@ -128,15 +168,25 @@ fn refused(error: &io::Error, path: &Path) -> SourceError {
         // A part of the path that is not a folder contains nothing.
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             let windows = path.to_str().is_some_and(|path| path.contains('\\'));
-            let words = if windows { "folders are separated by `/`, not by `\\`" } else { "" };
-            SourceError::NotFound { words: words.into() }
+            let words = if windows {
+                "folders are separated by `/`, not by `\\`"
+            } else {
+                ""
+            };
+            SourceError::NotFound {
+                words: words.into(),
+            }
         }
-        ErrorKind::PermissionDenied => SourceError::Denied { words: String::new() },
+        ErrorKind::PermissionDenied => SourceError::Denied {
+            words: String::new(),
+        },
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             SourceError::broken("its links lead in a circle")
         }
         ErrorKind::IsADirectory => SourceError::not_document("a folder"),
-        ErrorKind::InvalidFilename => SourceError::NotFound { words: "no file can have such a name".into() },
+        ErrorKind::InvalidFilename => SourceError::NotFound {
+            words: "no file can have such a name".into(),
+        },
         _ => SourceError::broken(error.to_string()),
     }
 }

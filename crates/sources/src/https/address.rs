@@ -11,11 +11,15 @@ pub(super) static KIND: SourceKind = SourceKind {
     name: "https",
     about: "A web server, asked without credentials.",
     schemes: &["https", "http"],
-    keys: &[SourceKey { name: "host", required: true, about: "The host, with its port unless that is 443." }],
+    keys: &[SourceKey {
+        name: "host",
+        required: true,
+        about: "The host, with its port unless that is 443.",
+    }],
 };
 
-/// The address of a request. A remote document may not address this machine, because local servers may trust every
-/// local client.
+/// The address of a request. A remote document may not address this machine, because local servers
+/// may trust every local client.
 ///
 /// # Errors
 /// [`SourceError::Denied`] for such a request, [`SourceError::Settings`] for an invalid address.
@@ -23,20 +27,24 @@ pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
     let url = whole(request)?;
     // In the address of a bucket, the host is the name of the bucket.
     let is_web = |from: &Location| &**from.kind() == KIND.name;
-    let local_url = |from: &Location| Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
+    let local_url =
+        |from: &Location| Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
     let from_here = |from: &Location| from.is_disk() || is_web(from) && local_url(from);
     if is_this_machine(&url) && !request.from.as_ref().is_none_or(from_here) {
-        return Err(SourceError::Denied { words: "a remote document must not read from this machine".to_owned() });
+        return Err(SourceError::Denied {
+            words: "a remote document must not read from this machine".to_owned(),
+        });
     }
     Ok(url)
 }
 
 fn whole(request: &Request) -> Result<Url, SourceError> {
     let (path, host) = (&*request.path, request.key("host"));
-    if path
-        .split_once("://")
-        .is_some_and(|(scheme, _)| ["https", "http"].iter().any(|one| one.eq_ignore_ascii_case(scheme)))
-    {
+    if path.split_once("://").is_some_and(|(scheme, _)| {
+        ["https", "http"]
+            .iter()
+            .any(|one| one.eq_ignore_ascii_case(scheme))
+    }) {
         return if host.is_none() {
             parse(path)
         } else {
@@ -54,8 +62,14 @@ fn whole(request: &Request) -> Result<Url, SourceError> {
         return Err(wrong_path("begins with two slashes"));
     }
     // Prevents a first segment with a colon from being read as a scheme.
-    let path = if path.starts_with(slash) { path.to_owned() } else { format!("./{path}") };
-    let url = base.join(&path).map_err(|error| wrong_path(format!("cannot be part of an address: {error}")))?;
+    let path = if path.starts_with(slash) {
+        path.to_owned()
+    } else {
+        format!("./{path}")
+    };
+    let url = base
+        .join(&path)
+        .map_err(|error| wrong_path(format!("cannot be part of an address: {error}")))?;
     if url.origin() != base.origin() {
         return Err(wrong_path("leads to another host"));
     }
@@ -68,8 +82,17 @@ pub(super) fn parse(text: &str) -> Result<Url, SourceError> {
 }
 
 fn of_host(host: &str) -> Result<Url, SourceError> {
-    let wrong = || SourceError::settings("host", "is no host such as `example.com` or `example.com:8443`");
-    if host.contains(['/', '\\', '@', '?', '#']) || host.chars().any(|one| one.is_whitespace() || one.is_control()) {
+    let wrong = || {
+        SourceError::settings(
+            "host",
+            "is no host such as `example.com` or `example.com:8443`",
+        )
+    };
+    if host.contains(['/', '\\', '@', '?', '#'])
+        || host
+            .chars()
+            .any(|one| one.is_whitespace() || one.is_control())
+    {
         return Err(wrong());
     }
     Url::parse(&format!("https://{host}/")).map_err(|_| wrong())
@@ -79,11 +102,17 @@ fn canonical(mut url: Url) -> Result<Url, SourceError> {
     match url.scheme() {
         "https" => {}
         "http" if is_this_machine(&url) => {}
-        "http" => return Err(wrong_path("is an `http` address; documents are fetched over `https` only")),
+        "http" => {
+            return Err(wrong_path(
+                "is an `http` address; documents are fetched over `https` only",
+            ));
+        }
         _ => return Err(wrong_path("is no `https` address")),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong_path("holds a user or password; no credentials are sent to web servers"));
+        return Err(wrong_path(
+            "holds a user or password; no credentials are sent to web servers",
+        ));
     }
     url.set_fragment(None);
     let path = plain_escapes(url.path());
@@ -91,14 +120,16 @@ fn canonical(mut url: Url) -> Result<Url, SourceError> {
     Ok(url)
 }
 
-/// Decodes escapes that are not needed (`%41` is `A`), and writes the others with capitals, so that two spellings of
-/// one address are equal.
+/// Decodes escapes that are not needed (`%41` is `A`), and writes the others with capitals, so that
+/// two spellings of one address are equal.
 fn plain_escapes(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     let mut rest = path;
     while let Some((before, after)) = rest.split_once('%') {
         plain.push_str(before);
-        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let byte = after
+            .get(..2)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         rest = match byte {
             Some(byte) => {
                 if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
@@ -131,10 +162,15 @@ mod tests {
             from: from.map(|from| Location::new("https", from)),
             path: path.into(),
             kind: host.map(|_| "https".into()),
-            keys: host.map(|host| ("host".into(), host.into())).into_iter().collect(),
+            keys: host
+                .map(|host| ("host".into(), host.into()))
+                .into_iter()
+                .collect(),
             checksum: None,
         };
-        resolve(&request).map(String::from).map_err(|error| error.to_string())
+        resolve(&request)
+            .map(String::from)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -151,11 +187,20 @@ mod tests {
             ("d\\c.yaml", "https://example.com/a/b/d/c.yaml"),
             ("c:d.yaml", "https://example.com/a/b/c:d.yaml"),
             ("a b/ä.yaml", "https://example.com/a/b/a%20b/%C3%A4.yaml"),
-            ("%41%2fb%c3%a4.yaml", "https://example.com/a/b/A%2Fb%C3%A4.yaml"),
+            (
+                "%41%2fb%c3%a4.yaml",
+                "https://example.com/a/b/A%2Fb%C3%A4.yaml",
+            ),
             ("c.yaml?x=1#part", "https://example.com/a/b/c.yaml?x=1"),
             ("100%.yaml", "https://example.com/a/b/100%.yaml"),
-            ("https://other.example:443/x.yaml", "https://other.example/x.yaml"),
-            ("HTTPS://OTHER.example/./y/../x.yaml", "https://other.example/x.yaml"),
+            (
+                "https://other.example:443/x.yaml",
+                "https://other.example/x.yaml",
+            ),
+            (
+                "HTTPS://OTHER.example/./y/../x.yaml",
+                "https://other.example/x.yaml",
+            ),
         ] {
             assert_eq!(resolved(base, None, path), Ok(wanted.to_owned()), "{path}");
         }
@@ -164,21 +209,53 @@ mod tests {
     #[test]
     fn paths_to_another_host_are_refused() {
         let base = Some("https://example.com/a/main.yaml");
-        for path in ["//evil.example/x", "/\\evil.example/x", "\\\\evil.example\\x", "\\/evil.example/x"] {
-            assert_eq!(resolved(base, None, path).unwrap_err(), "`path` begins with two slashes", "{path}");
+        for path in [
+            "//evil.example/x",
+            "/\\evil.example/x",
+            "\\\\evil.example\\x",
+            "\\/evil.example/x",
+        ] {
+            assert_eq!(
+                resolved(base, None, path).unwrap_err(),
+                "`path` begins with two slashes",
+                "{path}"
+            );
         }
-        for path in ["http://example.com/x", "http://127.0.0.1.example.com/x", "http://0x7f.example/x"] {
-            assert!(resolved(base, None, path).unwrap_err().contains("over `https` only"), "{path}");
+        for path in [
+            "http://example.com/x",
+            "http://127.0.0.1.example.com/x",
+            "http://0x7f.example/x",
+        ] {
+            assert!(
+                resolved(base, None, path)
+                    .unwrap_err()
+                    .contains("over `https` only"),
+                "{path}"
+            );
         }
-        assert!(resolved(base, None, "https://user:secret@example.com/x").unwrap_err().contains("no credentials"));
-        assert!(resolved(base, None, "https://").unwrap_err().contains("is no address"));
+        assert!(
+            resolved(base, None, "https://user:secret@example.com/x")
+                .unwrap_err()
+                .contains("no credentials")
+        );
+        assert!(
+            resolved(base, None, "https://")
+                .unwrap_err()
+                .contains("is no address")
+        );
     }
 
     #[test]
     fn only_local_documents_may_address_this_machine() {
         let here = Some("http://127.0.0.1:8080/a.yaml");
-        assert_eq!(resolved(here, None, "http://localhost:80/x"), Ok("http://localhost/x".to_owned()));
-        assert_eq!(resolved(None, None, "http://[::1]:8080/x"), Ok("http://[::1]:8080/x".to_owned()));
+        assert_eq!(
+            resolved(here, None, "http://localhost:80/x"),
+            Ok("http://localhost/x".to_owned())
+        );
+        assert_eq!(
+            resolved(None, None, "http://[::1]:8080/x"),
+            Ok("http://[::1]:8080/x".to_owned())
+        );
         let afar = Some("https://example.com/a.yaml");
         for path in [
             "http://127.0.0.1/x",
@@ -191,12 +268,20 @@ mod tests {
             "https://2130706433/x",
             "http://0x7f.1/x",
         ] {
-            assert!(resolved(afar, None, path).unwrap_err().contains("must not read from this machine"), "{path}");
+            assert!(
+                resolved(afar, None, path)
+                    .unwrap_err()
+                    .contains("must not read from this machine"),
+                "{path}"
+            );
         }
         let request = Request {
             kind: Some("https".into()),
             keys: vec![("host".into(), "localhost:8443".into())],
-            ..Request::path(Some(Location::new("aws/s3", "s3://docs/a.yaml?region=eu-west-1")), "x")
+            ..Request::path(
+                Some(Location::new("aws/s3", "s3://docs/a.yaml?region=eu-west-1")),
+                "x",
+            )
         };
         assert!(matches!(resolve(&request), Err(SourceError::Denied { .. })));
         // A bucket may have the name of a local host.
@@ -207,15 +292,39 @@ mod tests {
 
     #[test]
     fn invalid_hosts_are_refused() {
-        assert_eq!(resolved(None, Some("Example.com"), "a/b.yaml"), Ok("https://example.com/a/b.yaml".to_owned()));
-        assert_eq!(resolved(None, Some("[::1]:8443"), "/b.yaml"), Ok("https://[::1]:8443/b.yaml".to_owned()));
-        assert_eq!(resolved(None, Some("bücher.example"), "b"), Ok("https://xn--bcher-kva.example/b".to_owned()));
-        for host in
-            ["https://example.com", "example.com/a", "user@example.com", "exa mple.com", "a:b:c", "a:99999", "?"]
-        {
-            assert!(resolved(None, Some(host), "b.yaml").unwrap_err().starts_with("`host` is no host"), "{host}");
+        assert_eq!(
+            resolved(None, Some("Example.com"), "a/b.yaml"),
+            Ok("https://example.com/a/b.yaml".to_owned())
+        );
+        assert_eq!(
+            resolved(None, Some("[::1]:8443"), "/b.yaml"),
+            Ok("https://[::1]:8443/b.yaml".to_owned())
+        );
+        assert_eq!(
+            resolved(None, Some("bücher.example"), "b"),
+            Ok("https://xn--bcher-kva.example/b".to_owned())
+        );
+        for host in [
+            "https://example.com",
+            "example.com/a",
+            "user@example.com",
+            "exa mple.com",
+            "a:b:c",
+            "a:99999",
+            "?",
+        ] {
+            assert!(
+                resolved(None, Some(host), "b.yaml")
+                    .unwrap_err()
+                    .starts_with("`host` is no host"),
+                "{host}"
+            );
         }
-        assert!(resolved(None, Some("example.com"), "https://example.com/b").unwrap_err().contains("`host` names one"));
+        assert!(
+            resolved(None, Some("example.com"), "https://example.com/b")
+                .unwrap_err()
+                .contains("`host` names one")
+        );
     }
 
     #[test]

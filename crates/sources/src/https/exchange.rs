@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_client::{Clients, innermost_message, is_this_machine};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION,
+};
 use reqwest::{Response, StatusCode, Url};
 use source::{Location, SourceError};
 
@@ -19,7 +21,8 @@ const REDIRECTS: usize = 5;
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
 /// The `Accept` header: preferred formats first.
-const WANTED: &str = "application/yaml, application/x-yaml, text/yaml, application/json, text/plain, */*;q=0.5";
+const WANTED: &str =
+    "application/yaml, application/x-yaml, text/yaml, application/json, text/plain, */*;q=0.5";
 
 /// The reason why one attempt failed.
 enum TryFailure {
@@ -45,11 +48,21 @@ pub(super) async fn get(
     if let Some(cache) = cache
         && let Some(seen) = cache.last_entry(location).await
     {
-        kept = cache.get(seen.digest, most).await.map(|bytes| (seen.tag, bytes));
+        kept = cache
+            .get(seen.digest, most)
+            .await
+            .map(|bytes| (seen.tag, bytes));
     }
     let mut pauses = PAUSES.into_iter();
     let (tag, bytes) = loop {
-        let failed = match send_request(clients, url.clone(), kept.as_ref().map(|(tag, _)| &**tag), most).await {
+        let failed = match send_request(
+            clients,
+            url.clone(),
+            kept.as_ref().map(|(tag, _)| &**tag),
+            most,
+        )
+        .await
+        {
             Ok(Some(answer)) => break answer,
             Ok(None) => match kept {
                 Some((_, bytes)) => return Ok(bytes),
@@ -68,7 +81,8 @@ pub(super) async fn get(
 
 type FetchedBody = (Option<String>, Arc<[u8]>);
 
-/// Sends one request and follows redirects. Returns `None` if the server says that the content has not changed.
+/// Sends one request and follows redirects. Returns `None` if the server says that the content has
+/// not changed.
 async fn send_request(
     clients: &Clients,
     first: Url,
@@ -77,8 +91,14 @@ async fn send_request(
 ) -> Result<Option<FetchedBody>, TryFailure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
-        let client = clients.of(&url).await.map_err(|why| TryFailure::Permanent(SourceError::broken(why)))?;
-        let mut request = client.get(url.clone()).header(ACCEPT, WANTED).header(ACCEPT_ENCODING, "identity");
+        let client = clients
+            .of(&url)
+            .await
+            .map_err(|why| TryFailure::Permanent(SourceError::broken(why)))?;
+        let mut request = client
+            .get(url.clone())
+            .header(ACCEPT, WANTED)
+            .header(ACCEPT_ENCODING, "identity");
         if let Some(tag) = tag {
             request = request.header(IF_NONE_MATCH, tag);
         }
@@ -94,16 +114,26 @@ async fn send_request(
         if !status.is_success() || matches!(status.as_u16(), 204..=206) {
             return Err(refused(status));
         }
-        if let Some(encoding) = response.headers().get(CONTENT_ENCODING).filter(|one| *one != "identity") {
+        if let Some(encoding) = response
+            .headers()
+            .get(CONTENT_ENCODING)
+            .filter(|one| *one != "identity")
+        {
             let encoding = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
             return Err(TryFailure::Permanent(SourceError::broken(format!(
                 "the server sent it encoded as `{encoding}`"
             ))));
         }
-        let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+        let tag = response
+            .headers()
+            .get(ETAG)
+            .and_then(|tag| tag.to_str().ok())
+            .map(str::to_owned);
         return Ok(Some((tag, receive(response, most).await?)));
     }
-    Err(TryFailure::Permanent(SourceError::broken(format!("the server redirected more than {REDIRECTS} times"))))
+    Err(TryFailure::Permanent(SourceError::broken(format!(
+        "the server redirected more than {REDIRECTS} times"
+    ))))
 }
 
 /// The target of a redirect.
@@ -112,9 +142,13 @@ async fn send_request(
 /// For a target that is not followed.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, TryFailure> {
     let permanent = |message: &str| TryFailure::Permanent(SourceError::broken(message));
-    let written = headers.get(LOCATION).and_then(|target| target.to_str().ok());
+    let written = headers
+        .get(LOCATION)
+        .and_then(|target| target.to_str().ok());
     let target = written.ok_or_else(|| permanent("the server redirected to nowhere"))?;
-    let target = url.join(target).map_err(|_| permanent("the server redirected to something that is no address"))?;
+    let target = url
+        .join(target)
+        .map_err(|_| permanent("the server redirected to something that is no address"))?;
     // A remote server may not redirect to this machine.
     let allowed = match target.scheme() {
         "https" => is_this_machine(url) || !is_this_machine(&target),
@@ -125,13 +159,18 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, TryFailure> {
         Ok(target)
     } else {
         let to = target.origin().ascii_serialization();
-        Err(permanent(&format!("the server redirected to `{to}`, which is not followed")))
+        Err(permanent(&format!(
+            "the server redirected to `{to}`, which is not followed"
+        )))
     }
 }
 
 async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, TryFailure> {
     let too_large = || TryFailure::Permanent(SourceError::TooLarge { limit: most });
-    if response.content_length().is_some_and(|length| length > most) {
+    if response
+        .content_length()
+        .is_some_and(|length| length > most)
+    {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
@@ -148,9 +187,15 @@ async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, TryFail
 fn unanswered(error: reqwest::Error) -> TryFailure {
     let words = innermost_message(&error);
     if is_about_trust(&error) {
-        return TryFailure::Permanent(SourceError::broken(format!("the server is not trusted: {words}")));
+        return TryFailure::Permanent(SourceError::broken(format!(
+            "the server is not trusted: {words}"
+        )));
     }
-    let what = if error.is_connect() { "no connection" } else { "the connection broke" };
+    let what = if error.is_connect() {
+        "no connection"
+    } else {
+        "the connection broke"
+    };
     TryFailure::Retryable(SourceError::broken(format!("{what}: {words}")))
 }
 
@@ -158,10 +203,17 @@ fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-            return matches!(tls, rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented);
+            return matches!(
+                tls,
+                rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented
+            );
         }
-        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        next = wrapped.map(|wrapped| wrapped as &(dyn std::error::Error + 'static)).or_else(|| error.source());
+        let wrapped = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        next = wrapped
+            .map(|wrapped| wrapped as &(dyn std::error::Error + 'static))
+            .or_else(|| error.source());
     }
     false
 }

@@ -1,9 +1,11 @@
 //! Reads documents from web servers.
 //!
-//! Only `https` is supported, and plain `http` for this machine. No credentials are sent, not even those of an address
-//! (`user:password@host` is refused). Private documents belong in a source that has credentials.
+//! Only `https` is supported, and plain `http` for this machine. No credentials are sent, not even
+//! those of an address (`user:password@host` is refused). Private documents belong in a source that
+//! has credentials.
 //!
-//! The location of a document is the address as written, not the target of redirects, which may change over time.
+//! The location of a document is the address as written, not the target of redirects, which may
+//! change over time.
 //!
 //! Not here: `http_resource()` and the provider `http`, which talk to any server.
 
@@ -34,12 +36,18 @@ impl Https {
 
     /// Trusts only servers with a certificate from one of these authorities (in PEM form).
     pub fn trusting(authorities: &str) -> Https {
-        Https { clients: Clients::trusting(authorities), cache: None }
+        Https {
+            clients: Clients::trusting(authorities),
+            cache: None,
+        }
     }
 
     /// Keeps documents in a cache.
     pub fn cached(self, cache: Cache) -> Https {
-        Https { cache: Some(cache), ..self }
+        Https {
+            cache: Some(cache),
+            ..self
+        }
     }
 }
 
@@ -53,7 +61,8 @@ impl Source for Https {
         request: &'a Request,
         _limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>> {
-        let resolved = address::resolve(request).map(|url| Location::new(KIND.name, String::from(url)));
+        let resolved =
+            address::resolve(request).map(|url| Location::new(KIND.name, String::from(url)));
         Box::pin(std::future::ready(resolved))
     }
 

@@ -10,7 +10,8 @@ use source::{Location, Request, SourceError};
 use super::service::Service;
 use crate::environment::Variables;
 
-/// The address of an object. Prints as `scheme://bucket/key`, with `?region=..` if the service has regions.
+/// The address of an object. Prints as `scheme://bucket/key`, with `?region=..` if the service has
+/// regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ObjectAddress {
     scheme: &'static str,
@@ -30,12 +31,20 @@ pub(super) fn resolve(
 ) -> Result<ObjectAddress, SourceError> {
     let written = &*request.path;
     let scheme = scheme_of(service);
-    let whole =
-        written.split_once("://").filter(|(one, _)| service.kind.schemes.iter().any(|s| s.eq_ignore_ascii_case(one)));
+    let whole = written.split_once("://").filter(|(one, _)| {
+        service
+            .kind
+            .schemes
+            .iter()
+            .any(|s| s.eq_ignore_ascii_case(one))
+    });
     let named = request.key(service.bucket_key);
     let (bucket, folder, path, region) = match (named, &request.from, whole) {
         (Some(_), _, Some(_)) => {
-            let problem = format!("is a whole address, while `{}` names a {}", service.bucket_key, service.bucket_word);
+            let problem = format!(
+                "is a whole address, while `{}` names a {}",
+                service.bucket_key, service.bucket_word
+            );
             return Err(wrong_path(problem));
         }
         (Some(bucket), ..) => {
@@ -44,28 +53,51 @@ pub(super) fn resolve(
         }
         (None, _, Some((_, rest))) => {
             let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
-            (bucket.to_owned(), String::new(), path, (service.default_region)(environment))
+            (
+                bucket.to_owned(),
+                String::new(),
+                path,
+                (service.default_region)(environment),
+            )
         }
         (None, Some(from), None) if &**from.kind() == service.kind.name => {
             let from = ObjectAddress::parse(service, Location::identity(from))?;
-            let folder = from.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let folder = from
+                .key
+                .rsplit_once('/')
+                .map_or("", |(folder, _)| folder)
+                .to_owned();
             (from.bucket, folder, written, from.region)
         }
         (None, _, None) => return Err(SourceError::settings(service.bucket_key, "is missing")),
     };
     if !(service.is_bucket_name)(&bucket) {
         return Err(SourceError::settings(
-            if named.is_some() { service.bucket_key } else { "path" },
+            if named.is_some() {
+                service.bucket_key
+            } else {
+                "path"
+            },
             format!("names no {}: `{bucket}`", service.bucket_word),
         ));
     }
     if let Some(region) = &region
-        && !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && !region
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
     {
-        return Err(SourceError::settings("region", "is no region such as `eu-west-1`"));
+        return Err(SourceError::settings(
+            "region",
+            "is no region such as `eu-west-1`",
+        ));
     }
     let key = key(service, &folder, path)?;
-    Ok(ObjectAddress { scheme, bucket, key, region })
+    Ok(ObjectAddress {
+        scheme,
+        bucket,
+        key,
+        region,
+    })
 }
 
 /// The key of a path that is relative to a folder of keys.
@@ -81,7 +113,10 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
             "." | ".." if written.peek().is_none() => return Err(wrong_path("names no object")),
             "." => {}
             ".." if steps.pop().is_none() => {
-                return Err(wrong_path(format!("leads out of the {}", service.bucket_word)));
+                return Err(wrong_path(format!(
+                    "leads out of the {}",
+                    service.bucket_word
+                )));
             }
             ".." => {}
             "" if written.peek().is_none() => return Err(wrong_path("names no object")),
@@ -97,22 +132,37 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
 
 impl ObjectAddress {
     /// Parses a printed address.
-    pub(super) fn parse(service: &'static Service, text: &str) -> Result<ObjectAddress, SourceError> {
+    pub(super) fn parse(
+        service: &'static Service,
+        text: &str,
+    ) -> Result<ObjectAddress, SourceError> {
         let wrong = || wrong_path("is no address of this kind");
         let scheme = scheme_of(service);
-        let rest = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(wrong)?;
+        let rest = text
+            .strip_prefix(scheme)
+            .and_then(|rest| rest.strip_prefix("://"))
+            .ok_or_else(wrong)?;
         let (bucket, rest) = rest.split_once('/').ok_or_else(wrong)?;
         let (key, region) = match rest.split_once("?region=") {
             Some((key, region)) => (key, Some(region.to_owned())),
             None => (rest, None),
         };
         let key = key.replace("%3F", "?").replace("%25", "%");
-        Ok(ObjectAddress { scheme, bucket: bucket.to_owned(), key, region })
+        Ok(ObjectAddress {
+            scheme,
+            bucket: bucket.to_owned(),
+            key,
+            region,
+        })
     }
 
     /// The printed address of the bucket, without a key.
     pub(super) fn bucket_alone(&self) -> String {
-        ObjectAddress { key: String::new(), ..self.clone() }.to_string()
+        ObjectAddress {
+            key: String::new(),
+            ..self.clone()
+        }
+        .to_string()
     }
 
     /// The key in the form of the client library.
@@ -126,7 +176,9 @@ impl fmt::Display for ObjectAddress {
         // Escape only the ambiguous characters, so that the address stays readable.
         let key = self.key.replace('%', "%25").replace('?', "%3F");
         write!(out, "{}://{}/{key}", self.scheme, self.bucket)?;
-        self.region.as_ref().map_or(Ok(()), |region| write!(out, "?region={region}"))
+        self.region
+            .as_ref()
+            .map_or(Ok(()), |region| write!(out, "?region={region}"))
     }
 }
 
@@ -147,12 +199,19 @@ mod tests {
         let request = Request {
             keys: match from {
                 Some(_) => Vec::new(),
-                None => vec![("bucket".into(), "docs".into()), ("region".into(), "eu-west-1".into())],
+                None => vec![
+                    ("bucket".into(), "docs".into()),
+                    ("region".into(), "eu-west-1".into()),
+                ],
             },
             ..Request::path(from.map(|from| Location::new("aws/s3", from)), path)
         };
-        let environment = [("AWS_REGION".to_owned(), "us-west-2".to_owned())].into_iter().collect();
-        resolve(&s3::SERVICE, &environment, &request).map(|it| it.to_string()).map_err(|error| error.to_string())
+        let environment = [("AWS_REGION".to_owned(), "us-west-2".to_owned())]
+            .into_iter()
+            .collect();
+        resolve(&s3::SERVICE, &environment, &request)
+            .map(|it| it.to_string())
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -164,17 +223,34 @@ mod tests {
             ("../../c.yaml", "s3://docs/c.yaml?region=eu-west-1"),
             ("/c.yaml", "s3://docs/c.yaml?region=eu-west-1"),
             ("a b/ä.yaml", "s3://docs/a/b/a b/ä.yaml?region=eu-west-1"),
-            ("100%/what?.yaml", "s3://docs/a/b/100%25/what%3F.yaml?region=eu-west-1"),
-            ("%2e%2e/c.yaml", "s3://docs/a/b/%252e%252e/c.yaml?region=eu-west-1"),
+            (
+                "100%/what?.yaml",
+                "s3://docs/a/b/100%25/what%3F.yaml?region=eu-west-1",
+            ),
+            (
+                "%2e%2e/c.yaml",
+                "s3://docs/a/b/%252e%252e/c.yaml?region=eu-west-1",
+            ),
             ("..\\c.yaml", "s3://docs/a/b/..\\c.yaml?region=eu-west-1"),
             ("s3://other/c.yaml", "s3://other/c.yaml?region=us-west-2"),
         ] {
             let found = resolved(from, path);
             assert_eq!(found, Ok(wanted.to_owned()), "{path}");
-            assert_eq!(ObjectAddress::parse(&s3::SERVICE, wanted).unwrap().to_string(), wanted);
+            assert_eq!(
+                ObjectAddress::parse(&s3::SERVICE, wanted)
+                    .unwrap()
+                    .to_string(),
+                wanted
+            );
         }
-        assert_eq!(resolved(None, "c.yaml"), Ok("s3://docs/c.yaml?region=eu-west-1".to_owned()));
-        assert_eq!(resolved(None, "/c.yaml"), Ok("s3://docs/c.yaml?region=eu-west-1".to_owned()));
+        assert_eq!(
+            resolved(None, "c.yaml"),
+            Ok("s3://docs/c.yaml?region=eu-west-1".to_owned())
+        );
+        assert_eq!(
+            resolved(None, "/c.yaml"),
+            Ok("s3://docs/c.yaml?region=eu-west-1".to_owned())
+        );
     }
 
     #[test]
@@ -206,10 +282,19 @@ mod tests {
         let nothing = Variables::default();
         for (service, path, wanted) in [
             (&google::SERVICE, "gs://docs/a.yaml", "gs://docs/a.yaml"),
-            (&azure::SERVICE, "azure://docs/a.yaml", "azure://docs/a.yaml"),
-            (&s3::SERVICE, "s3://docs/a.yaml", "s3://docs/a.yaml?region=us-east-1"),
+            (
+                &azure::SERVICE,
+                "azure://docs/a.yaml",
+                "azure://docs/a.yaml",
+            ),
+            (
+                &s3::SERVICE,
+                "s3://docs/a.yaml",
+                "s3://docs/a.yaml?region=us-east-1",
+            ),
         ] {
-            let found = resolve(service, &nothing, &Request::path(None, path)).map(|it| it.to_string());
+            let found =
+                resolve(service, &nothing, &Request::path(None, path)).map(|it| it.to_string());
             assert_eq!(found, Ok(wanted.to_owned()));
         }
     }

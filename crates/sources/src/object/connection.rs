@@ -1,5 +1,5 @@
-//! The HTTP transport of the client library, with the clients of this project, so that there is one TLS configuration
-//! and one use of proxies.
+//! The HTTP transport of the client library, with the clients of this project, so that there is one
+//! TLS configuration and one use of proxies.
 //!
 //! Not here: retries and signatures, which the library makes itself.
 
@@ -15,11 +15,16 @@ use object_store::client::{
 };
 use reqwest::Url;
 
-/// The timeout for the metadata service that gives credentials to a cloud machine. Most machines have no such service.
+/// The timeout for the metadata service that gives credentials to a cloud machine. Most machines
+/// have no such service.
 const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Hosts of metadata services of clouds.
-const MACHINE_HOSTS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
+const MACHINE_HOSTS: [&str; 3] = [
+    "169.254.169.254",
+    "metadata.google.internal",
+    "169.254.170.2",
+];
 
 /// Connects with clients that are created on first use.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +44,9 @@ struct NoClient(String);
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(StoreConnection { clients: self.clients.clone() }))
+        Ok(HttpClient::new(StoreConnection {
+            clients: self.clients.clone(),
+        }))
     }
 }
 
@@ -50,14 +57,21 @@ struct StoreConnection {
 impl StoreConnection {
     async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let failed = |words: String| HttpError::new(HttpErrorKind::Unknown, NoClient(words));
-        let url = Url::parse(&request.uri().to_string()).map_err(|error| failed(error.to_string()))?;
+        let url =
+            Url::parse(&request.uri().to_string()).map_err(|error| failed(error.to_string()))?;
         let client = self.clients.of(&url).await.map_err(failed)?;
         let answer = HttpService::call(&client, request);
-        if !url.host_str().is_some_and(|host| MACHINE_HOSTS.contains(&host)) {
+        if !url
+            .host_str()
+            .is_some_and(|host| MACHINE_HOSTS.contains(&host))
+        {
             return answer.await;
         }
         let none = || HttpError::new(HttpErrorKind::Unknown, NoMachineCredentials);
-        tokio::time::timeout(MACHINE_TIMEOUT, answer).await.map_err(|_| none())?.map_err(|_| none())
+        tokio::time::timeout(MACHINE_TIMEOUT, answer)
+            .await
+            .map_err(|_| none())?
+            .map_err(|_| none())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Object stores: S3, Google Cloud Storage, Azure Blob Storage.
 //!
-//! A location is an address such as `s3://bucket/folder/main.yaml?region=eu-west-1`. Keys have no folders of their own,
-//! but a relative path in a document starts at the folder of the including document, as elsewhere. Credentials and
-//! addresses of services come from the usual environment variables.
+//! A location is an address such as `s3://bucket/folder/main.yaml?region=eu-west-1`. Keys have no
+//! folders of their own, but a relative path in a document starts at the folder of the including
+//! document, as elsewhere. Credentials and addresses of services come from the usual environment
+//! variables.
 //!
 //! Not here: writing, listing, versions of an object.
 
@@ -57,12 +58,21 @@ pub fn azure(environment: Variables) -> ObjectSource {
 impl ObjectSource {
     fn new(service: &'static Service, environment: Variables) -> ObjectSource {
         let (connector, open) = (Connector::default(), Mutex::default());
-        ObjectSource { service, environment, connector, cache: None, open }
+        ObjectSource {
+            service,
+            environment,
+            connector,
+            cache: None,
+            open,
+        }
     }
 
     /// Keeps documents in a cache.
     pub fn cached(self, cache: Cache) -> ObjectSource {
-        ObjectSource { cache: Some(cache), ..self }
+        ObjectSource {
+            cache: Some(cache),
+            ..self
+        }
     }
 
     /// The opened bucket of an address.
@@ -74,22 +84,39 @@ impl ObjectSource {
         }
         let (environment, connector) = (self.environment.clone(), self.connector.clone());
         let (open, address) = (self.service.open, address.clone());
-        let open = move || open(&environment, &address.bucket, address.region.as_deref(), connector);
+        let open = move || {
+            open(
+                &environment,
+                &address.bucket,
+                address.region.as_deref(),
+                connector,
+            )
+        };
         let store: Arc<dyn ObjectStore> = blocking(open).await?.into();
         Ok(opened().entry(name).or_insert(store).clone())
     }
 
     /// Returns the bytes of an object, from the cache if the service says that it has not changed.
-    async fn get(&self, location: &Location, limits: &ReadLimits) -> Result<Arc<[u8]>, SourceError> {
+    async fn get(
+        &self,
+        location: &Location,
+        limits: &ReadLimits,
+    ) -> Result<Arc<[u8]>, SourceError> {
         let address = ObjectAddress::parse(self.service, location.identity())?;
         let store = self.bucket(&address).await?;
         let mut kept = None;
         if let Some(cache) = &self.cache
             && let Some(seen) = cache.last_entry(location).await
         {
-            kept = cache.get(seen.digest, limits.bytes).await.map(|bytes| (seen.tag, bytes));
+            kept = cache
+                .get(seen.digest, limits.bytes)
+                .await
+                .map(|bytes| (seen.tag, bytes));
         }
-        let options = GetOptions { if_none_match: kept.as_ref().map(|(tag, _)| tag.clone()), ..GetOptions::default() };
+        let options = GetOptions {
+            if_none_match: kept.as_ref().map(|(tag, _)| tag.clone()),
+            ..GetOptions::default()
+        };
         let refused = |error| refusal::of(self.service, &address, error);
         let found = match store.get_opts(&address.path()?, options).await {
             Ok(found) => found,
@@ -101,7 +128,9 @@ impl ObjectSource {
             Err(error) => return Err(refused(error)),
         };
         if found.meta.size > limits.bytes {
-            return Err(SourceError::TooLarge { limit: limits.bytes });
+            return Err(SourceError::TooLarge {
+                limit: limits.bytes,
+            });
         }
         let tag = found.meta.e_tag.clone();
         let mut bytes = Vec::new();
@@ -109,7 +138,9 @@ impl ObjectSource {
         while let Some(part) = parts.next().await {
             let part = part.map_err(refused)?;
             if (bytes.len() + part.len()) as u64 > limits.bytes {
-                return Err(SourceError::TooLarge { limit: limits.bytes });
+                return Err(SourceError::TooLarge {
+                    limit: limits.bytes,
+                });
             }
             bytes.extend_from_slice(&part);
         }
@@ -155,6 +186,8 @@ impl Source for ObjectSource {
 
 impl fmt::Debug for ObjectSource {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Object").field("kind", &self.service.kind.name).finish_non_exhaustive()
+        out.debug_struct("Object")
+            .field("kind", &self.service.kind.name)
+            .finish_non_exhaustive()
     }
 }

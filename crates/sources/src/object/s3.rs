@@ -1,9 +1,9 @@
 //! Amazon S3 and compatible services.
 //!
-//! Credentials: `AWS_ACCESS_KEY_ID` with `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; a web identity; the profile
-//! `AWS_PROFILE` of the shared files; the credentials of the container or machine. `AWS_ENDPOINT_URL_S3` and
-//! `AWS_ENDPOINT_URL` select another service. With `AWS_SKIP_SIGNATURE=true` requests are not signed, which public
-//! buckets allow.
+//! Credentials: `AWS_ACCESS_KEY_ID` with `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; a web
+//! identity; the profile `AWS_PROFILE` of the shared files; the credentials of the container or
+//! machine. `AWS_ENDPOINT_URL_S3` and `AWS_ENDPOINT_URL` select another service. With
+//! `AWS_SKIP_SIGNATURE=true` requests are not signed, which public buckets allow.
 //!
 //! Not here: single sign-on and credential programs.
 
@@ -24,8 +24,16 @@ pub(super) static SERVICE: Service = Service {
         about: "A bucket of Amazon S3 or of a compatible service.",
         schemes: &["s3"],
         keys: &[
-            SourceKey { name: "bucket", required: true, about: "The bucket." },
-            SourceKey { name: "region", required: true, about: "The region that the bucket is in." },
+            SourceKey {
+                name: "bucket",
+                required: true,
+                about: "The bucket.",
+            },
+            SourceKey {
+                name: "region",
+                required: true,
+                about: "The region that the bucket is in.",
+            },
         ],
     },
     bucket_key: "bucket",
@@ -35,13 +43,23 @@ pub(super) static SERVICE: Service = Service {
         !name.is_empty() && name.len() <= 255 && name.bytes().all(allowed)
     },
     default_region: |environment| {
-        Some(environment.first(&["AWS_REGION", "AWS_DEFAULT_REGION"]).unwrap_or("us-east-1").to_owned())
+        Some(
+            environment
+                .first(&["AWS_REGION", "AWS_DEFAULT_REGION"])
+                .unwrap_or("us-east-1")
+                .to_owned(),
+        )
     },
     open,
     credentials: "`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or a profile in `~/.aws/credentials`",
 };
 
-fn open(environment: &Variables, bucket: &str, region: Option<&str>, connector: Connector) -> OpenedBucket {
+fn open(
+    environment: &Variables,
+    bucket: &str,
+    region: Option<&str>,
+    connector: Connector,
+) -> OpenedBucket {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in environment.of_prefix("AWS_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
@@ -60,20 +78,29 @@ fn open(environment: &Variables, bucket: &str, region: Option<&str>, connector: 
                 }
             }
             None if environment.is_yes("AWS_EC2_METADATA_DISABLED") => {
-                return Err(SourceError::Credentials { words: SERVICE.credentials.to_owned() });
+                return Err(SourceError::Credentials {
+                    words: SERVICE.credentials.to_owned(),
+                });
             }
             None => {}
         }
     }
     if let Some(endpoint) = environment.first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
         // The user who sets the endpoint also decides whether it needs TLS.
-        builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
+        builder = builder
+            .with_endpoint(endpoint)
+            .with_allow_http(endpoint.starts_with("http://"));
     }
     if let Some(region) = region {
         builder = builder.with_region(region);
     }
-    let builder = builder.with_bucket_name(bucket).with_retry(retries()).with_http_connector(connector);
-    let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
+    let builder = builder
+        .with_bucket_name(bucket)
+        .with_retry(retries())
+        .with_http_connector(connector);
+    let store = builder
+        .build()
+        .map_err(|error| refusal::of_setup(&SERVICE, error))?;
     Ok(Box::new(store))
 }
 
@@ -89,30 +116,40 @@ fn has_own_credentials(environment: &Variables) -> bool {
     environment.first(&named).is_some() || environment.is_yes("AWS_SKIP_SIGNATURE")
 }
 
-/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default profile has
-/// no keys.
+/// The keys of the selected profile in the shared files. `None` if no profile was selected and the
+/// default profile has no keys.
 ///
 /// # Errors
 /// [`SourceError::Credentials`] if the selected profile has no keys.
 fn profile(environment: &Variables) -> Result<Option<BTreeMap<String, String>>, SourceError> {
     let asked = environment.first(&["AWS_PROFILE", "AWS_DEFAULT_PROFILE"]);
     let name = asked.unwrap_or("default");
-    let home = environment.first(&["HOME", "USERPROFILE"]).map(PathBuf::from);
+    let home = environment
+        .first(&["HOME", "USERPROFILE"])
+        .map(PathBuf::from);
     let file = |variable: &str, usual: &str| {
         let named = environment.get(variable).map(PathBuf::from);
         named.or_else(|| home.as_ref().map(|home| home.join(".aws").join(usual)))
     };
-    for (variable, usual) in [("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "config")] {
-        let Some(text) = file(variable, usual).and_then(|path| std::fs::read_to_string(path).ok()) else { continue };
+    for (variable, usual) in [
+        ("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
+        ("AWS_CONFIG_FILE", "config"),
+    ] {
+        let Some(text) = file(variable, usual).and_then(|path| std::fs::read_to_string(path).ok())
+        else {
+            continue;
+        };
         let section = section(&text, name);
-        if section.contains_key("aws_access_key_id") && section.contains_key("aws_secret_access_key") {
+        if section.contains_key("aws_access_key_id")
+            && section.contains_key("aws_secret_access_key")
+        {
             return Ok(Some(section));
         }
     }
     match asked {
-        Some(name) => {
-            Err(SourceError::Credentials { words: format!("the profile `{name}` has no keys in the shared files") })
-        }
+        Some(name) => Err(SourceError::Credentials {
+            words: format!("the profile `{name}` has no keys in the shared files"),
+        }),
         None => Ok(None),
     }
 }
@@ -122,7 +159,10 @@ fn section(text: &str, name: &str) -> BTreeMap<String, String> {
     let mut entries = BTreeMap::new();
     let mut inside = false;
     for line in text.lines().map(str::trim) {
-        if let Some(header) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
+        if let Some(header) = line
+            .strip_prefix('[')
+            .and_then(|line| line.split(']').next())
+        {
             let header = header.trim();
             inside = header.strip_prefix("profile ").unwrap_or(header).trim() == name;
         } else if inside

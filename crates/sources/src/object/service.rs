@@ -29,8 +29,16 @@ pub(super) struct Service {
     pub(super) credentials: &'static str,
 }
 
-/// The retry configuration: two retries after failures of the network. The caller limits the total time.
+/// The retry configuration: two retries after failures of the network. The caller limits the total
+/// time.
 pub(super) fn retries() -> RetryConfig {
-    let backoff = BackoffConfig { init_backoff: Duration::from_millis(200), ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: 2, ..RetryConfig::default() }
+    let backoff = BackoffConfig {
+        init_backoff: Duration::from_millis(200),
+        ..BackoffConfig::default()
+    };
+    RetryConfig {
+        backoff,
+        max_retries: 2,
+        ..RetryConfig::default()
+    }
 }

@@ -39,7 +39,9 @@ impl Folder {
 
     async fn read_with(&self, disk: Disk, path: &str) -> Result<String, SourceError> {
         let request = Request::path(Some(self.location("main.yaml")), path);
-        let document = Sources::new([Arc::new(disk) as Arc<dyn Source>]).read(&request, &limits()).await?;
+        let document = Sources::new([Arc::new(disk) as Arc<dyn Source>])
+            .read(&request, &limits())
+            .await?;
         Ok(String::from_utf8(document.bytes.to_vec()).unwrap())
     }
 }
@@ -85,11 +87,18 @@ async fn links_are_followed_to_one_location() {
     let disk = Sources::new([Arc::new(Disk::new("/")) as Arc<dyn Source>]);
     for path in ["linked/part.yaml", "short.yaml", "real/../linked/part.yaml"] {
         let request = Request::path(Some(folder.location("main.yaml")), path);
-        assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("real/part.yaml"), "{path}");
+        assert_eq!(
+            disk.resolve(&request, &limits()).await.unwrap(),
+            folder.location("real/part.yaml"),
+            "{path}"
+        );
     }
     // Relative paths in the document are relative to its real location.
     let request = Request::path(Some(folder.location("real/part.yaml")), "../part.yaml");
-    assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("part.yaml"));
+    assert_eq!(
+        disk.resolve(&request, &limits()).await.unwrap(),
+        folder.location("part.yaml")
+    );
 }
 
 #[tokio::test]
@@ -100,17 +109,29 @@ async fn links_in_a_cycle_are_reported() {
     std::os::unix::fs::symlink("a", folder.path.join("b")).unwrap();
     for path in ["self.yaml", "a/part.yaml"] {
         let error = folder.read(path).await.unwrap_err();
-        assert_eq!(error.to_string(), "it cannot be read: its links lead in a circle", "{path}");
+        assert_eq!(
+            error.to_string(),
+            "it cannot be read: its links lead in a circle",
+            "{path}"
+        );
     }
     std::os::unix::fs::symlink("gone.yaml", folder.path.join("dangling.yaml")).unwrap();
-    assert!(matches!(folder.read("dangling.yaml").await, Err(SourceError::NotFound { .. })));
+    assert!(matches!(
+        folder.read("dangling.yaml").await,
+        Err(SourceError::NotFound { .. })
+    ));
 }
 
 #[tokio::test]
 async fn only_regular_files_are_documents() {
     let folder = Folder::new();
     folder.file("sub/x.yaml", "");
-    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path.join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        folder.path.join("pipe"),
+        rustix::fs::Mode::RUSR,
+    )
+    .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.path.join("socket")).unwrap();
     for (path, what) in [
         ("sub", "a folder"),
@@ -120,16 +141,32 @@ async fn only_regular_files_are_documents() {
         ("/dev/zero", "a device"),
         ("/dev/null", "a device"),
     ] {
-        assert_eq!(folder.read(path).await, Err(SourceError::not_document(what)), "{path}");
+        assert_eq!(
+            folder.read(path).await,
+            Err(SourceError::not_document(what)),
+            "{path}"
+        );
     }
-    assert!(matches!(folder.read("sub/x.yaml/y.yaml").await, Err(SourceError::NotFound { .. })));
-    assert!(matches!(folder.read(&"x".repeat(300)).await, Err(SourceError::NotFound { .. })));
+    assert!(matches!(
+        folder.read("sub/x.yaml/y.yaml").await,
+        Err(SourceError::NotFound { .. })
+    ));
+    assert!(matches!(
+        folder.read(&"x".repeat(300)).await,
+        Err(SourceError::NotFound { .. })
+    ));
 }
 
 #[tokio::test]
 async fn a_file_without_a_length_is_read_to_its_end() {
     let folder = Folder::new();
-    assert!(folder.read("/proc/self/status").await.unwrap().contains("Name:"));
+    assert!(
+        folder
+            .read("/proc/self/status")
+            .await
+            .unwrap()
+            .contains("Name:")
+    );
 }
 
 #[tokio::test]
@@ -137,7 +174,10 @@ async fn a_huge_sparse_file_is_not_read() {
     let folder = Folder::new();
     let file = std::fs::File::create(folder.path.join("giant.yaml")).unwrap();
     file.set_len(2 << 30).unwrap();
-    assert_eq!(folder.read("giant.yaml").await, Err(SourceError::TooLarge { limit: 32 << 20 }));
+    assert_eq!(
+        folder.read("giant.yaml").await,
+        Err(SourceError::TooLarge { limit: 32 << 20 })
+    );
 }
 
 #[tokio::test]
@@ -150,7 +190,12 @@ async fn an_unreadable_file_is_denied() {
     let superuser = std::fs::read(&file).is_ok();
     assert_eq!(read.is_ok(), superuser, "{read:?}");
     if !superuser {
-        assert_eq!(read, Err(SourceError::Denied { words: String::new() }));
+        assert_eq!(
+            read,
+            Err(SourceError::Denied {
+                words: String::new()
+            })
+        );
     }
 }
 
@@ -162,7 +207,10 @@ async fn a_path_that_is_not_utf8_is_refused() {
     std::fs::write(&odd, "x: 1").unwrap();
     std::os::unix::fs::symlink(&odd, folder.path.join("link.yaml")).unwrap();
     let error = folder.read("link.yaml").await.unwrap_err();
-    assert_eq!(error.to_string(), "it cannot be read: a link leads to a path that is not UTF-8");
+    assert_eq!(
+        error.to_string(),
+        "it cannot be read: a link leads to a path that is not UTF-8"
+    );
 }
 
 #[tokio::test]
@@ -172,11 +220,31 @@ async fn only_allowed_folders_are_read() {
     folder.file("inside.yaml", "x: 2");
     std::os::unix::fs::symlink("../inside.yaml", folder.path.join("in/out.yaml")).unwrap();
     let only = || Disk::new("/").only_in([folder.path.join("in")]);
-    assert_eq!(folder.read_with(only(), "in/part.yaml").await.unwrap(), "x: 1");
-    for path in ["inside.yaml", "in/../inside.yaml", "in/out.yaml", "/etc/passwd"] {
-        assert!(matches!(folder.read_with(only(), path).await, Err(SourceError::Denied { .. })), "{path}");
+    assert_eq!(
+        folder.read_with(only(), "in/part.yaml").await.unwrap(),
+        "x: 1"
+    );
+    for path in [
+        "inside.yaml",
+        "in/../inside.yaml",
+        "in/out.yaml",
+        "/etc/passwd",
+    ] {
+        assert!(
+            matches!(
+                folder.read_with(only(), path).await,
+                Err(SourceError::Denied { .. })
+            ),
+            "{path}"
+        );
     }
-    assert_eq!(folder.read_with(Disk::new("/"), "in/out.yaml").await.unwrap(), "x: 2");
+    assert_eq!(
+        folder
+            .read_with(Disk::new("/"), "in/out.yaml")
+            .await
+            .unwrap(),
+        "x: 2"
+    );
 }
 
 #[tokio::test]
@@ -184,7 +252,10 @@ async fn a_path_outside_any_document_is_in_the_working_directory() {
     let folder = Folder::new();
     folder.file("part.yaml", "x: 1");
     let disk = Sources::new([Arc::new(Disk::new(Path::new(&folder.path))) as Arc<dyn Source>]);
-    let location = disk.resolve(&Request::path(None, "part.yaml"), &limits()).await.unwrap();
+    let location = disk
+        .resolve(&Request::path(None, "part.yaml"), &limits())
+        .await
+        .unwrap();
     assert_eq!(location, folder.location("part.yaml"));
 }
 
@@ -193,5 +264,8 @@ async fn separators_of_windows_are_explained() {
     let folder = Folder::new();
     folder.file("sub/part.yaml", "x: 1");
     let error = folder.read("sub\\part.yaml").await.unwrap_err();
-    assert_eq!(error.to_string(), "there is nothing at this place: folders are separated by `/`, not by `\\`");
+    assert_eq!(
+        error.to_string(),
+        "there is nothing at this place: folders are separated by `/`, not by `\\`"
+    );
 }

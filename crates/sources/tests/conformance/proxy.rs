@@ -15,8 +15,16 @@ use tokio_util::sync::CancellationToken;
 use crate::server::{Server, text};
 
 /// All variables that configure a proxy.
-const VARIABLES: [&str; 8] =
-    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
+const VARIABLES: [&str; 8] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+];
 
 /// A proxy that connects every host to one local port.
 struct Proxy {
@@ -44,7 +52,10 @@ impl Proxy {
     /// The first line of each request.
     fn request_lines(&self) -> Vec<String> {
         let heads = self.heads.lock().unwrap();
-        heads.iter().map(|head| head.lines().next().unwrap_or_default().to_owned()).collect()
+        heads
+            .iter()
+            .map(|head| head.lines().next().unwrap_or_default().to_owned())
+            .collect()
     }
 }
 
@@ -56,14 +67,20 @@ async fn serve(mut stream: TcpStream, target: Option<u16>, heads: Arc<Mutex<Vec<
             Err(_) => return,
         }
     }
-    heads.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+    heads
+        .lock()
+        .unwrap()
+        .push(String::from_utf8_lossy(&head).into_owned());
     let Some(target) = target else {
         let refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n";
         let _ = stream.write_all(refusal).await;
         return;
     };
     let mut to = TcpStream::connect(("127.0.0.1", target)).await.unwrap();
-    stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        .await
+        .unwrap();
     let _ = copy_bidirectional(&mut stream, &mut to).await;
 }
 
@@ -76,10 +93,20 @@ async fn read(server: &Server, url: &str, variables: &[(&str, &str)]) -> String 
     for name in VARIABLES {
         command.env_remove(name);
     }
-    command.env("CYAN_TEST_URL", url).env("CYAN_TEST_AUTHORITY", &server.authority).env("CYAN_TEST_OUT", &out);
+    command
+        .env("CYAN_TEST_URL", url)
+        .env("CYAN_TEST_AUTHORITY", &server.authority)
+        .env("CYAN_TEST_OUT", &out);
     command.envs(variables.iter().copied());
-    let ended = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    let ended = tokio::task::spawn_blocking(move || command.output())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stdout)
+    );
     std::fs::read_to_string(out).unwrap()
 }
 
@@ -87,11 +114,19 @@ async fn read(server: &Server, url: &str, variables: &[(&str, &str)]) -> String 
 #[ignore = "the other tests here run it, in a process of its own"]
 async fn a_reader() {
     // A run of all ignored tests sets no variables and reads nothing.
-    let (Ok(url), Ok(authority)) = (std::env::var("CYAN_TEST_URL"), std::env::var("CYAN_TEST_AUTHORITY")) else {
+    let (Ok(url), Ok(authority)) = (
+        std::env::var("CYAN_TEST_URL"),
+        std::env::var("CYAN_TEST_AUTHORITY"),
+    ) else {
         return;
     };
     let sources = Sources::new([Arc::new(Https::trusting(&authority)) as Arc<dyn Source>]);
-    let read = sources.read(&Request::path(None, url), &ReadLimits::document(CancellationToken::new())).await;
+    let read = sources
+        .read(
+            &Request::path(None, url),
+            &ReadLimits::document(CancellationToken::new()),
+        )
+        .await;
     let said = match read {
         Ok(document) => String::from_utf8(document.bytes.to_vec()).unwrap(),
         Err(error) => error.to_string(),
@@ -106,8 +141,16 @@ async fn servers_are_requested_through_the_proxy_of_the_environment() {
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
         let proxy = Proxy::to(Some(server.port));
         let address = format!("http://127.0.0.1:{}", proxy.port);
-        assert_eq!(read(&server, url, &[(variable, &address)]).await, "x: 1", "{variable}");
-        assert_eq!(proxy.request_lines(), ["CONNECT docs.example:443 HTTP/1.1"], "{variable}");
+        assert_eq!(
+            read(&server, url, &[(variable, &address)]).await,
+            "x: 1",
+            "{variable}"
+        );
+        assert_eq!(
+            proxy.request_lines(),
+            ["CONNECT docs.example:443 HTTP/1.1"],
+            "{variable}"
+        );
     }
     assert_eq!(server.paths(), ["/a.yaml", "/a.yaml", "/a.yaml"]);
 }
@@ -117,15 +160,45 @@ async fn only_the_proxy_gets_the_proxy_credentials() {
     let server = Server::tls_of("docs.example", |_| text("x: 1"));
     let proxy = Proxy::to(Some(server.port));
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
-    assert_eq!(read(&server, "https://docs.example/a.yaml", &[("HTTPS_PROXY", &address)]).await, "x: 1");
-    let head = proxy.heads.lock().unwrap().first().cloned().unwrap().to_ascii_lowercase();
+    assert_eq!(
+        read(
+            &server,
+            "https://docs.example/a.yaml",
+            &[("HTTPS_PROXY", &address)]
+        )
+        .await,
+        "x: 1"
+    );
+    let head = proxy
+        .heads
+        .lock()
+        .unwrap()
+        .first()
+        .cloned()
+        .unwrap()
+        .to_ascii_lowercase();
     assert!(head.contains("proxy-authorization: basic "), "{head}");
-    assert!(!server.received()[0].headers.keys().any(|name| name.contains("auth")), "{:?}", server.received());
+    assert!(
+        !server.received()[0]
+            .headers
+            .keys()
+            .any(|name| name.contains("auth")),
+        "{:?}",
+        server.received()
+    );
     // The error does not contain the password of the proxy.
     let proxy = Proxy::to(None);
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
-    let said = read(&server, "https://docs.example/a.yaml", &[("HTTPS_PROXY", &address)]).await;
-    assert!(said.starts_with("it cannot be read: no connection: ") && !said.contains("hush"), "{said}");
+    let said = read(
+        &server,
+        "https://docs.example/a.yaml",
+        &[("HTTPS_PROXY", &address)],
+    )
+    .await;
+    assert!(
+        said.starts_with("it cannot be read: no connection: ") && !said.contains("hush"),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,9 +207,15 @@ async fn local_and_excluded_hosts_bypass_the_proxy() {
     let proxy = Proxy::to(Some(server.port));
     let address = format!("http://127.0.0.1:{}", proxy.port);
     let variables = [("HTTPS_PROXY", &*address), ("ALL_PROXY", &*address)];
-    assert_eq!(read(&server, &server.url("/a.yaml"), &variables).await, "x: 1");
+    assert_eq!(
+        read(&server, &server.url("/a.yaml"), &variables).await,
+        "x: 1"
+    );
     let spared = [("HTTPS_PROXY", &*address), ("NO_PROXY", "docs.invalid")];
     let said = read(&server, "https://docs.invalid/a.yaml", &spared).await;
-    assert!(said.starts_with("it cannot be read: no connection: "), "{said}");
+    assert!(
+        said.starts_with("it cannot be read: no connection: "),
+        "{said}"
+    );
     assert_eq!(proxy.request_lines(), Vec::<String>::new());
 }

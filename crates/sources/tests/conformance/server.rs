@@ -58,17 +58,24 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn plain(say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
+    pub(crate) fn plain(
+        say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static,
+    ) -> Server {
         Server::start(Arc::new(say), None, String::new())
     }
 
     /// A server with a new certificate for `localhost`.
-    pub(crate) fn tls(say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
+    pub(crate) fn tls(
+        say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static,
+    ) -> Server {
         Server::tls_of("localhost", say)
     }
 
     /// A server with a new certificate for a host.
-    pub(crate) fn tls_of(host: &str, say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
+    pub(crate) fn tls_of(
+        host: &str,
+        say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static,
+    ) -> Server {
         let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -78,7 +85,11 @@ impl Server {
             .with_no_client_auth()
             .with_single_cert(vec![made.cert.der().clone()], key)
             .unwrap();
-        Server::start(Arc::new(say), Some(TlsAcceptor::from(Arc::new(config))), made.cert.pem())
+        Server::start(
+            Arc::new(say),
+            Some(TlsAcceptor::from(Arc::new(config))),
+            made.cert.pem(),
+        )
     }
 
     fn start(
@@ -90,7 +101,12 @@ impl Server {
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         let listener = TcpListener::from_std(listener).unwrap();
-        let server = Server { port, authority, requests: Arc::default(), sent: Arc::default() };
+        let server = Server {
+            port,
+            authority,
+            requests: Arc::default(),
+            sent: Arc::default(),
+        };
         let running = server.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -147,10 +163,20 @@ impl Server {
         }
         let head = String::from_utf8_lossy(&bytes).into_owned();
         let mut lines = head.lines();
-        let path = lines.next().unwrap_or_default().split(' ').nth(1).unwrap_or_default();
+        let path = lines
+            .next()
+            .unwrap_or_default()
+            .split(' ')
+            .nth(1)
+            .unwrap_or_default();
         let headers = lines.filter_map(|line| line.split_once(": "));
-        let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-        let got = ReceivedRequest { path: unescaped(path), headers };
+        let headers = headers
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        let got = ReceivedRequest {
+            path: unescaped(path),
+            headers,
+        };
         self.requests.lock().unwrap().push(got.clone());
         let begin = |length: &str| format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{length}\r\n");
         let _ = match say(&got) {
@@ -165,9 +191,16 @@ impl Server {
                 let out = [format!("{out}\r\n").as_bytes(), &body].concat();
                 stream.write_all(&out).await
             }
-            ServerReply::Cut => stream.write_all(format!("{}half", begin("Content-Length: 100\r\n")).as_bytes()).await,
+            ServerReply::Cut => {
+                stream
+                    .write_all(format!("{}half", begin("Content-Length: 100\r\n")).as_bytes())
+                    .await
+            }
             ServerReply::Endless => self.send_endless_body(&mut stream, &begin("")).await,
-            ServerReply::Giant => self.send_endless_body(&mut stream, &begin("Content-Length: 2147483648\r\n")).await,
+            ServerReply::Giant => {
+                self.send_endless_body(&mut stream, &begin("Content-Length: 2147483648\r\n"))
+                    .await
+            }
             ServerReply::Trickle => {
                 let _ = stream.write_all(begin("").as_bytes()).await;
                 while stream.write_all(b"#").await.is_ok() && stream.flush().await.is_ok() {
@@ -184,7 +217,11 @@ impl Server {
         let _ = stream.shutdown().await;
     }
 
-    async fn send_endless_body(&self, stream: &mut (impl AsyncWrite + Unpin), head: &str) -> std::io::Result<()> {
+    async fn send_endless_body(
+        &self,
+        stream: &mut (impl AsyncWrite + Unpin),
+        head: &str,
+    ) -> std::io::Result<()> {
         stream.write_all(head.as_bytes()).await?;
         let chunk = [b'#'; 64 * 1024];
         loop {
@@ -199,7 +236,10 @@ fn unescaped(path: &str) -> String {
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {
         if byte == b'%' {
-            let digits = [rest.next().unwrap_or_default(), rest.next().unwrap_or_default()];
+            let digits = [
+                rest.next().unwrap_or_default(),
+                rest.next().unwrap_or_default(),
+            ];
             let digits = String::from_utf8_lossy(&digits).into_owned();
             bytes.push(u8::from_str_radix(&digits, 16).unwrap_or(b'%'));
         } else {
@@ -226,7 +266,10 @@ pub(crate) fn from_memory(
             Some(Some(bytes)) => {
                 let tag = format!("\"{}\"", &source::Digest::of(bytes).hex()[..16]);
                 let date = "Mon, 02 Jan 2023 15:04:05 GMT".to_owned();
-                let headers = vec![("ETag".to_owned(), tag.clone()), ("Last-Modified".to_owned(), date)];
+                let headers = vec![
+                    ("ETag".to_owned(), tag.clone()),
+                    ("Last-Modified".to_owned(), date),
+                ];
                 if got.headers.get("if-none-match") == Some(&tag) {
                     ServerReply::Answer(304, headers, Vec::new())
                 } else {

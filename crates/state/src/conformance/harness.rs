@@ -22,7 +22,10 @@ pub(super) struct StorePlace {
 
 impl StorePlace {
     pub(super) fn new(open: StoreOpener) -> StorePlace {
-        StorePlace { open, host: Arc::new(TestHost::at(NOW)) }
+        StorePlace {
+            open,
+            host: Arc::new(TestHost::at(NOW)),
+        }
     }
 
     pub(super) fn open(&self, sealer: Sealer) -> Box<dyn Store> {
@@ -41,7 +44,9 @@ pub(super) struct Failed(pub(super) String);
 
 impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Failed {
-        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let cause = std::error::Error::source(&error)
+            .map(|cause| format!(" ({cause})"))
+            .unwrap_or_default();
         Failed(format!("unexpected error: {error}{cause}"))
     }
 }
@@ -57,7 +62,13 @@ macro_rules! check {
 macro_rules! check_eq {
     ($found:expr, $wanted:expr, $what:expr) => {
         match (&$found, &$wanted) {
-            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
+            (found, wanted) => check!(
+                *found == *wanted,
+                "{}: {:?} instead of {:?}",
+                $what,
+                found,
+                wanted
+            ),
         }
     };
 }
@@ -87,16 +98,34 @@ pub(super) struct TestWriter<'s> {
 }
 
 impl<'s> TestWriter<'s> {
-    pub(super) async fn acquire(store: &'s dyn Store, name: &str) -> Result<TestWriter<'s>, Failed> {
+    pub(super) async fn acquire(
+        store: &'s dyn Store,
+        name: &str,
+    ) -> Result<TestWriter<'s>, Failed> {
         let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
         let revision = lease.revision;
-        check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
-        Ok(TestWriter { store, lease, revision })
+        check_eq!(
+            store.head(&lease.instance).await?,
+            revision,
+            "where the instance stands under a new lease"
+        );
+        Ok(TestWriter {
+            store,
+            lease,
+            revision,
+        })
     }
 
     pub(super) async fn commit(&mut self, entries: Vec<Entry>) -> Result<(), Failed> {
-        let revision = self.store.commit(&self.lease, self.revision, entries).await?;
-        check_eq!(revision, Revision(self.revision.0 + 1), "the revision after a commit");
+        let revision = self
+            .store
+            .commit(&self.lease, self.revision, entries)
+            .await?;
+        check_eq!(
+            revision,
+            Revision(self.revision.0 + 1),
+            "the revision after a commit"
+        );
         self.revision = revision;
         Ok(())
     }

@@ -7,9 +7,9 @@ use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
 use super::harness::NOW;
 use crate::seal::Sealer;
 use crate::{
-    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised, Operation,
-    OperationKind, OperationOutcome, Outcome, ProviderRef, Record, RecordOrigin, Revision, Snapshot, Status, StatusOp,
-    StatusWord, Stop, Stops,
+    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised,
+    Operation, OperationKind, OperationOutcome, Outcome, ProviderRef, Record, RecordOrigin,
+    Revision, Snapshot, Status, StatusOp, StatusWord, Stop, Stops,
 };
 
 /// A sealer with a fixed key.
@@ -26,7 +26,10 @@ pub fn address(text: &str) -> Address {
 pub(super) fn desired() -> Value {
     let document = "version: 2023-04-20\n".to_owned() + &"# A long document.\n".repeat(40);
     Value::map([
-        ("inputs", Value::map([("size", Value::Int(3)), ("$document", Value::Int(0))])),
+        (
+            "inputs",
+            Value::map([("size", Value::Int(3)), ("$document", Value::Int(0))]),
+        ),
         ("document", Value::from(document.as_str())),
         ("bytes", Value::Bytes(Arc::from(document.as_bytes()))),
     ])
@@ -48,7 +51,10 @@ pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
         stops: None,
         desired: desired(),
     };
-    Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
+    Entry {
+        step: 0,
+        kind: EntryKind::Began(Arc::new(operation)),
+    }
 }
 
 /// The intent of a create, with a token named after the step.
@@ -69,7 +75,10 @@ pub fn intent(step: u32, at: &str) -> Entry {
         dependencies: Vec::new(),
         provider: None,
     };
-    Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
+    Entry {
+        step,
+        kind: EntryKind::Intent(Arc::new(intent)),
+    }
 }
 
 /// The intent of a delete of the object with this id.
@@ -85,18 +94,34 @@ pub fn delete(step: u32, at: &str, id: &str) -> Entry {
 /// The outcome that sets the record of an address, or removes it.
 pub fn outcome(step: u32, at: &str, record: impl Into<Option<Record>>) -> Entry {
     let record = record.into().map(Arc::new);
-    Entry { step, kind: EntryKind::Outcome(Arc::new(Outcome { address: address(at), record, error: None })) }
+    Entry {
+        step,
+        kind: EntryKind::Outcome(Arc::new(Outcome {
+            address: address(at),
+            record,
+            error: None,
+        })),
+    }
 }
 
 /// The outcome of a step that failed and left no record.
 pub fn failed(step: u32, at: &str, why: &str) -> Entry {
-    let outcome = Outcome { address: address(at), record: None, error: Some(why.into()) };
-    Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }
+    let outcome = Outcome {
+        address: address(at),
+        record: None,
+        error: Some(why.into()),
+    };
+    Entry {
+        step,
+        kind: EntryKind::Outcome(Arc::new(outcome)),
+    }
 }
 
 /// The last entry of an operation, with exports only if the operation succeeded.
 pub fn finished(generation: u64, outcome: OperationOutcome) -> Entry {
-    let exports = [(Name::from("url"), Value::Int(generation.cast_signed()))].into_iter().collect();
+    let exports = [(Name::from("url"), Value::Int(generation.cast_signed()))]
+        .into_iter()
+        .collect();
     let exports = Some(exports).filter(|_| outcome == OperationOutcome::Ready);
     end(generation, outcome, exports)
 }
@@ -105,7 +130,11 @@ pub(super) fn finished_without_exports(generation: u64) -> Entry {
     end(generation, OperationOutcome::Ready, None)
 }
 
-fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name, Value>>) -> Entry {
+fn end(
+    generation: u64,
+    outcome: OperationOutcome,
+    exports: Option<IndexMap<Name, Value>>,
+) -> Entry {
     let finished = Finished {
         outcome,
         at: NOW + generation.cast_signed(),
@@ -118,7 +147,10 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
         stops: Default::default(),
         counts: [1, 2, 3, 4].into(),
     };
-    Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
+    Entry {
+        step: 0,
+        kind: EntryKind::Finished(Arc::new(finished)),
+    }
 }
 
 /// A record with these inputs and few other fields set.
@@ -159,43 +191,91 @@ fn every_value() -> Value {
         ("text", Value::from("line\n\"quoted\" \u{0} \u{1F980}")),
         ("bytes", Value::Bytes(Arc::from([0u8, 255, 7].as_slice()))),
         ("list", Value::list([Value::Int(1), Value::list([])])),
-        ("set", Value::Set(Arc::new(vec![Value::from("b"), Value::from("a")]))),
-        ("map", Value::map([("z", Value::Int(1)), ("a", Value::Int(2))])),
-        ("marks", Value::map([("$secret", Value::from("no secret")), ("$sealed", Value::Null)])),
+        (
+            "set",
+            Value::Set(Arc::new(vec![Value::from("b"), Value::from("a")])),
+        ),
+        (
+            "map",
+            Value::map([("z", Value::Int(1)), ("a", Value::Int(2))]),
+        ),
+        (
+            "marks",
+            Value::map([
+                ("$secret", Value::from("no secret")),
+                ("$sealed", Value::Null),
+            ]),
+        ),
         (
             "asset",
-            Value::Asset(Arc::new(Asset::Archive([("x".into(), Asset::Text("t".into()))].into_iter().collect()))),
+            Value::Asset(Arc::new(Asset::Archive(
+                [("x".into(), Asset::Text("t".into()))]
+                    .into_iter()
+                    .collect(),
+            ))),
         ),
-        ("resource", Value::Resource(Arc::new(Address::root("r").with_key(Key::Name("k\"".into()))))),
-        ("secret", Value::map([("deep", Value::list([Value::from("s3cret")]))]).secret()),
-        ("within", Value::list([Value::from("open"), Value::from("s3cret").secret()])),
+        (
+            "resource",
+            Value::Resource(Arc::new(
+                Address::root("r").with_key(Key::Name("k\"".into())),
+            )),
+        ),
+        (
+            "secret",
+            Value::map([("deep", Value::list([Value::from("s3cret")]))]).secret(),
+        ),
+        (
+            "within",
+            Value::list([Value::from("open"), Value::from("s3cret").secret()]),
+        ),
         ("$odd", Value::from("a key with a mark")),
         ("", Value::from("an empty key")),
-        ("deep", (0..200).fold(Value::Null, |inner, _| Value::list([inner]))),
+        (
+            "deep",
+            (0..200).fold(Value::Null, |inner, _| Value::list([inner])),
+        ),
     ])
 }
 
 /// A declared configuration of a provider.
 fn provider() -> ProviderRef {
-    ProviderRef { address: address("core/region[\"eu\"]"), id: "provider-1".into() }
+    ProviderRef {
+        address: address("core/region[\"eu\"]"),
+        id: "provider-1".into(),
+    }
 }
 
 /// A record with every field set.
 pub fn full_record() -> Record {
     Record {
         type_name: "test/everything".into(),
-        status: Status { op: StatusOp::Update, word: StatusWord::Failed, undo: true },
+        status: Status {
+            op: StatusOp::Update,
+            word: StatusWord::Failed,
+            undo: true,
+        },
         id: "id-2".into(),
         inputs: every_value(),
-        outputs: Value::map([("password", Value::from("s3cret").secret()), ("size", Value::Int(3))]),
+        outputs: Value::map([
+            ("password", Value::from("s3cret").secret()),
+            ("size", Value::Int(3)),
+        ]),
         private: Value::Bytes(Arc::from(b"opaque".as_slice())),
-        metadata: Value::map([("labels", Value::map([("a", "b")].map(|(key, value)| (key, Value::from(value)))))]),
-        dependencies: ["plain", "core/fns[0]::table", "m[\"k\"]"].map(address).to_vec(),
+        metadata: Value::map([(
+            "labels",
+            Value::map([("a", "b")].map(|(key, value)| (key, Value::from(value)))),
+        )]),
+        dependencies: ["plain", "core/fns[0]::table", "m[\"k\"]"]
+            .map(address)
+            .to_vec(),
         retain: true,
         protect: true,
         deposed: Some(Box::new(record(Value::from("s3cret").secret()))),
         token: Some("token-9".into()),
-        attempt: Some(Box::new(Record { token: Some("token-8".into()), ..record(Value::from("s3cret").secret()) })),
+        attempt: Some(Box::new(Record {
+            token: Some("token-8".into()),
+            ..record(Value::from("s3cret").secret())
+        })),
         attention: Some("cannot tell".into()),
         unhealthy: vec!["slow".into(), "lonely".into()],
         schema_version: 4,
@@ -211,7 +291,8 @@ pub fn full_record() -> Record {
     }
 }
 
-/// An operation with every kind of entry and every field set, and the snapshot after it (except for its revision).
+/// An operation with every kind of entry and every field set, and the snapshot after it (except for
+/// its revision).
 pub fn full_operation() -> (Vec<Entry>, Snapshot) {
     let operation = Operation {
         id: "operation-1".into(),
@@ -222,7 +303,10 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         memoised: IndexMap::default(),
         stops: None,
         desired: Value::map([
-            ("inputs", Value::map([("password", Value::from("s3cret").secret())])),
+            (
+                "inputs",
+                Value::map([("password", Value::from("s3cret").secret())]),
+            ),
             ("plain", desired()),
             ("secret", desired().secret()),
         ]),
@@ -257,10 +341,25 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         at: NOW + 9,
         generation: Generation(1),
         exports: Some(
-            [("url".into(), Value::from("s3cret").secret()), ("all".into(), every_value())].into_iter().collect(),
+            [
+                ("url".into(), Value::from("s3cret").secret()),
+                ("all".into(), every_value()),
+            ]
+            .into_iter()
+            .collect(),
         ),
-        memoised: [("call-1".into(), Memoised { fingerprint: u64::MAX, value: every_value() })].into_iter().collect(),
-        groups: [("values.g".into(), vec![address("plain"), address("core/b")])].into_iter().collect(),
+        memoised: [(
+            "call-1".into(),
+            Memoised {
+                fingerprint: u64::MAX,
+                value: every_value(),
+            },
+        )]
+        .into_iter()
+        .collect(),
+        groups: [("values.g".into(), vec![address("plain"), address("core/b")])]
+            .into_iter()
+            .collect(),
         metadata: every_value(),
         declared: declared(),
         stops: stops(),
@@ -268,19 +367,33 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
     };
     let kinds = [
         (0, EntryKind::Began(Arc::new(operation))),
-        (7, EntryKind::Intent(Arc::new(call("core/everything", true)))),
-        (8, EntryKind::Intent(Arc::new(call("left[\"open\"]", false)))),
+        (
+            7,
+            EntryKind::Intent(Arc::new(call("core/everything", true))),
+        ),
+        (
+            8,
+            EntryKind::Intent(Arc::new(call("left[\"open\"]", false))),
+        ),
         (7, done("core/everything", &everything, Some("it said no"))),
         (9, done("plain", &plain, None)),
         (0, EntryKind::Finished(Arc::new(finished.clone()))),
     ];
-    let entries = kinds.into_iter().map(|(step, kind)| Entry { step, kind }).collect();
+    let entries = kinds
+        .into_iter()
+        .map(|(step, kind)| Entry { step, kind })
+        .collect();
     let snapshot = Snapshot {
         revision: Revision(0),
         generation: Generation(1),
         uid: "operation-1".into(),
         document: "shop.blueprint.yaml".into(),
-        records: [(address("core/everything"), everything), (address("plain"), plain)].into_iter().collect(),
+        records: [
+            (address("core/everything"), everything),
+            (address("plain"), plain),
+        ]
+        .into_iter()
+        .collect(),
         groups: finished.groups,
         exports: finished.exports.unwrap_or_default(),
         exports_old: false,
@@ -288,9 +401,14 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         metadata: finished.metadata,
         declared: finished.declared,
         stops: finished.stops,
-        open: [(address("left[\"open\"]"), crate::OpenIntent { intent: call("left[\"open\"]", false) })]
-            .into_iter()
-            .collect(),
+        open: [(
+            address("left[\"open\"]"),
+            crate::OpenIntent {
+                intent: call("left[\"open\"]", false),
+            },
+        )]
+        .into_iter()
+        .collect(),
         deleted: IndexMap::default(),
     };
     (entries, snapshot)
@@ -298,24 +416,47 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
 
 /// A resource and a child at which operations stop.
 fn stops() -> Stops {
-    let breakpoints = [Breakpoint::PreDelete, Breakpoint::PostCreate].into_iter().collect();
+    let breakpoints = [Breakpoint::PreDelete, Breakpoint::PostCreate]
+        .into_iter()
+        .collect();
     let child = Stop {
         breakpoints,
         action: Some(StatusOp::Create),
         waiting: Some(Breakpoint::PostCreate),
         uses: vec![address("plain")],
     };
-    let resource = Stop { breakpoints, ..Stop::default() };
-    [("core/".into(), child), ("plain".into(), resource)].into_iter().collect()
+    let resource = Stop {
+        breakpoints,
+        ..Stop::default()
+    };
+    [("core/".into(), child), ("plain".into(), resource)]
+        .into_iter()
+        .collect()
 }
 
 /// Children and data sources with every kind of value.
 fn declared() -> Declared {
-    let exports = [("key".into(), Value::from("s3cret").secret()), ("all".into(), every_value())].into_iter().collect();
-    let child = ChildRecord { exports, metadata: every_value() };
-    let source = DataRecord { type_name: "test/network".into(), metadata: every_value() };
+    let exports = [
+        ("key".into(), Value::from("s3cret").secret()),
+        ("all".into(), every_value()),
+    ]
+    .into_iter()
+    .collect();
+    let child = ChildRecord {
+        exports,
+        metadata: every_value(),
+    };
+    let source = DataRecord {
+        type_name: "test/network".into(),
+        metadata: every_value(),
+    };
     Declared {
-        children: [("core".into(), child), ("core/inner".into(), ChildRecord::default())].into_iter().collect(),
+        children: [
+            ("core".into(), child),
+            ("core/inner".into(), ChildRecord::default()),
+        ]
+        .into_iter()
+        .collect(),
         data_sources: [("core/net".into(), source)].into_iter().collect(),
     }
 }

@@ -1,8 +1,9 @@
 //! State in the memory of the process only: for tests, simulations and `memory:`.
 //!
-//! The strictest of the stores: the others accept everything that it accepts. The clock of its [`Host`] decides whether
-//! a lease has expired; processes are not distinguished. Secrets never leave the process, so they are not sealed, but
-//! storing a secret still needs a key, and reading it back needs the same key.
+//! The strictest of the stores: the others accept everything that it accepts. The clock of its
+//! [`Host`] decides whether a lease has expired; processes are not distinguished. Secrets never
+//! leave the process, so they are not sealed, but storing a secret still needs a key, and reading
+//! it back needs the same key.
 //!
 //! Not here: the rules of a journal and its fold (`state::Fold`).
 
@@ -13,11 +14,12 @@ use std::time::Duration;
 use blueprint::Name;
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LeaseRow,
-    LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease,
+    LeaseHolder, LeaseRow, LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
 };
 
-/// The content of a memory store. Stores that are opened on clones of it share it, as processes share a file.
+/// The content of a memory store. Stores that are opened on clones of it share it, as processes
+/// share a file.
 #[derive(Clone, Default)]
 pub struct MemoryState(Arc<Mutex<StoredInstances>>);
 
@@ -66,12 +68,17 @@ impl StoredInstances {
     fn check_held(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
         match self.leases.get(&lease.instance) {
             Some(row) => row.check(lease, host),
-            None => Err(StoreError::Busy { instance: lease.instance.clone(), holder: None }),
+            None => Err(StoreError::Busy {
+                instance: lease.instance.clone(),
+                holder: None,
+            }),
         }
     }
 
     fn revision(&self, name: &InstanceName) -> Revision {
-        self.instances.get(name).map_or(Revision(0), |instance| instance.revision)
+        self.instances
+            .get(name)
+            .map_or(Revision(0), |instance| instance.revision)
     }
 
     /// Appends the entries of one commit, under a lease of this epoch.
@@ -82,13 +89,25 @@ impl StoredInstances {
         entries: Vec<Entry>,
         key: Option<KeyId>,
     ) -> Result<Revision, StoreError> {
-        let refused = |what: String| StoreError::Refused { instance: name.clone(), what };
+        let refused = |what: String| StoreError::Refused {
+            instance: name.clone(),
+            what,
+        };
         let fresh = Fold::default();
-        let fold = self.instances.get(name).map_or(&fresh, |instance| &instance.fold);
+        let fold = self
+            .instances
+            .get(name)
+            .map_or(&fresh, |instance| &instance.fold);
         fold.check(epoch, &entries).map_err(refused)?;
-        let began = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
+        let began = entries
+            .first()
+            .and_then(|entry| entry.kind.begins())
+            .map(|operation| operation.id.clone());
         if let Some(id) = began.as_ref().filter(|id| self.operations.contains(*id)) {
-            return Err(StoreError::OperationExists { instance: name.clone(), operation: id.clone() });
+            return Err(StoreError::OperationExists {
+                instance: name.clone(),
+                operation: id.clone(),
+            });
         }
         let has_secret = entries.iter().any(|entry| entry.kind.has_secret());
         if has_secret && key.is_none() {
@@ -114,14 +133,20 @@ impl Instance {
             (_, last) => last.map(|last| last.operation.clone()).unwrap_or_default(),
         };
         let sequence = last.map_or(self.base.sequence, |last| last.sequence) + 1;
-        self.entries.push(LogEntry { sequence, operation, entry });
+        self.entries.push(LogEntry {
+            sequence,
+            operation,
+            entry,
+        });
     }
 
     /// Removes the entries before this one; returns their number.
     fn prune(&mut self, first: u64) -> u64 {
         let split = self.entries.partition_point(|line| line.sequence < first);
         let mut fold = Fold::of(std::mem::take(&mut self.base));
-        self.entries.drain(..split).for_each(|line| fold.follow(&line.entry));
+        self.entries
+            .drain(..split)
+            .for_each(|line| fold.follow(&line.entry));
         self.base = fold.checkpoint();
         self.fold.forget_operations_before(first);
         split as u64
@@ -130,13 +155,31 @@ impl Instance {
     fn tail(&self, since: Since) -> Tail {
         let revision = self.revision;
         match since {
-            Since::Checkpoint => Tail { revision, from: self.fold.checkpoint(), entries: Vec::new() },
-            Since::Entry(last) if last <= self.base.sequence => {
-                Tail { revision, from: self.base.clone(), entries: self.entries.clone() }
-            }
+            Since::Checkpoint => Tail {
+                revision,
+                from: self.fold.checkpoint(),
+                entries: Vec::new(),
+            },
+            Since::Entry(last) if last <= self.base.sequence => Tail {
+                revision,
+                from: self.base.clone(),
+                entries: self.entries.clone(),
+            },
             Since::Entry(sequence) => {
-                let entries = self.entries.iter().filter(|line| line.sequence > sequence).cloned().collect();
-                Tail { revision, from: Checkpoint { sequence, ..Checkpoint::default() }, entries }
+                let entries = self
+                    .entries
+                    .iter()
+                    .filter(|line| line.sequence > sequence)
+                    .cloned()
+                    .collect();
+                Tail {
+                    revision,
+                    from: Checkpoint {
+                        sequence,
+                        ..Checkpoint::default()
+                    },
+                    entries,
+                }
             }
         }
     }
@@ -150,7 +193,11 @@ impl MemoryStore {
 
     /// Returns a store on the state of another store.
     pub fn open(state: &MemoryState, sealer: Sealer) -> MemoryStore {
-        MemoryStore { state: state.clone(), sealer, host: Arc::new(crate::machine::ThisMachine::clock()) }
+        MemoryStore {
+            state: state.clone(),
+            sealer,
+            host: Arc::new(crate::machine::ThisMachine::clock()),
+        }
     }
 
     /// Returns the store with the clock of another machine, for tests.
@@ -166,39 +213,69 @@ impl MemoryStore {
 
     fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
         match &instance.sealed_with {
-            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(self.sealer.cannot_open().into()),
+            Some(key) if self.sealer.key_id().as_ref() != Some(key) => {
+                Err(self.sealer.cannot_open().into())
+            }
             _ => Ok(()),
         }
     }
 
     fn instances_now(&self) -> Vec<InstanceInfo> {
         let world = self.state.lock();
-        let holder = |name| world.leases.get(name).and_then(|row: &LeaseRow| row.holder(&*self.host));
+        let holder = |name| {
+            world
+                .leases
+                .get(name)
+                .and_then(|row: &LeaseRow| row.holder(&*self.host))
+        };
         let each = world.instances.iter();
-        each.map(|(name, instance)| instance.fold.info(name, instance.revision, holder(name))).collect()
+        each.map(|(name, instance)| instance.fold.info(name, instance.revision, holder(name)))
+            .collect()
     }
 
     fn read_now(&self, name: &InstanceName, since: Since) -> Result<Option<Tail>, StoreError> {
         let world = self.state.lock();
-        let Some(instance) = world.instances.get(name) else { return Ok(None) };
+        let Some(instance) = world.instances.get(name) else {
+            return Ok(None);
+        };
         self.check_key(instance)?;
         Ok(Some(instance.tail(since)))
     }
 
-    fn commit_now(&self, lease: &Lease, expected: Revision, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+    fn commit_now(
+        &self,
+        lease: &Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> Result<Revision, StoreError> {
         let mut world = self.state.lock();
         world.check_held(lease, &*self.host)?;
         let found = world.revision(&lease.instance);
         if found != expected {
-            return Err(StoreError::Moved { instance: lease.instance.clone(), expected, found });
+            return Err(StoreError::Moved {
+                instance: lease.instance.clone(),
+                expected,
+                found,
+            });
         }
         world.append(&lease.instance, lease.epoch, entries, self.sealer.key_id())
     }
 
-    fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
+    fn lease_now(
+        &self,
+        name: &InstanceName,
+        who: &str,
+        lasts: Duration,
+    ) -> Result<Lease, StoreError> {
         let mut world = self.state.lock();
         let revision = world.revision(name);
-        world.leases.entry(name.clone()).or_default().acquire(name, revision, who, lasts, &*self.host)
+        world.leases.entry(name.clone()).or_default().acquire(
+            name,
+            revision,
+            who,
+            lasts,
+            &*self.host,
+        )
     }
 
     fn renew_now(&self, lease: &Lease, lasts: Duration) -> Result<(), StoreError> {
@@ -213,38 +290,66 @@ impl MemoryStore {
     fn release_now(&self, lease: &Lease) {
         let mut world = self.state.lock();
         if world.check_held(lease, &*self.host).is_ok() {
-            world.leases.get_mut(&lease.instance).map(|row| row.end(&*self.host));
+            world
+                .leases
+                .get_mut(&lease.instance)
+                .map(|row| row.end(&*self.host));
         }
     }
 
     fn prune_now(&self, lease: &Lease, first: &str) -> Result<Pruned, StoreError> {
         let mut world = self.state.lock();
         world.check_held(lease, &*self.host)?;
-        let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };
+        let refused = |what| StoreError::Refused {
+            instance: lease.instance.clone(),
+            what,
+        };
         let Some(instance) = world.instances.get_mut(&lease.instance) else {
-            return Err(StoreError::Unknown { instance: lease.instance.clone() });
+            return Err(StoreError::Unknown {
+                instance: lease.instance.clone(),
+            });
         };
         let first = instance.fold.may_begin_with(first).map_err(refused)?;
-        let operations =
-            instance.entries.iter().filter(|line| line.sequence < first && line.entry.kind.begins().is_some());
+        let operations = instance
+            .entries
+            .iter()
+            .filter(|line| line.sequence < first && line.entry.kind.begins().is_some());
         let operations = operations.count() as u64;
         if operations == 0 {
             return Ok(Pruned::default());
         }
-        Ok(Pruned { operations, entries: instance.prune(first), documents: 0 })
+        Ok(Pruned {
+            operations,
+            entries: instance.prune(first),
+            documents: 0,
+        })
     }
 
     fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
-        let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
+        let Some(key) = to.key_id() else {
+            return Err(StoreError::NoKey);
+        };
         let mut world = self.state.lock();
         for (instance, row) in &world.leases {
             if let Some(holder) = row.holder(&*self.host).filter(LeaseHolder::is_active) {
-                return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
+                return Err(StoreError::Busy {
+                    instance: instance.clone(),
+                    holder: Some(holder),
+                });
             }
         }
-        world.instances.values().try_for_each(|instance| self.check_key(instance))?;
-        world.leases.values_mut().for_each(|row| drop(row.end(&*self.host)));
-        let sealed = world.instances.values_mut().filter_map(|instance| instance.sealed_with.as_mut());
+        world
+            .instances
+            .values()
+            .try_for_each(|instance| self.check_key(instance))?;
+        world
+            .leases
+            .values_mut()
+            .for_each(|row| drop(row.end(&*self.host)));
+        let sealed = world
+            .instances
+            .values_mut()
+            .filter_map(|instance| instance.sealed_with.as_mut());
         Ok(sealed.map(|with| *with = key.clone()).count() as u64)
     }
 
@@ -256,23 +361,42 @@ impl MemoryStore {
         operations: Vec<Vec<Entry>>,
     ) -> Result<(), StoreError> {
         let mut world = self.state.lock();
-        let holder = world.leases.get(name).and_then(|row| row.holder(&*self.host));
+        let holder = world
+            .leases
+            .get(name)
+            .and_then(|row| row.holder(&*self.host));
         if let Some(holder) = holder.filter(LeaseHolder::is_active) {
-            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
+            return Err(StoreError::Busy {
+                instance: name.clone(),
+                holder: Some(holder),
+            });
         }
         let found = world.revision(name);
         if found != Revision(0) {
-            return Err(StoreError::Moved { instance: name.clone(), expected: Revision(0), found });
+            return Err(StoreError::Moved {
+                instance: name.clone(),
+                expected: Revision(0),
+                found,
+            });
         }
         let known = world.operations.clone();
         if let Some(base) = base {
-            let has_secret = base.snapshot.records.values().any(|record| record.has_secret());
+            let has_secret = base
+                .snapshot
+                .records
+                .values()
+                .any(|record| record.has_secret());
             if has_secret && !self.sealer.can_seal() {
                 return Err(StoreError::NoKey);
             }
             let sealed_with = self.sealer.key_id().filter(|_| has_secret);
             let fold = Fold::of(base.clone());
-            let instance = Instance { base, fold, sealed_with, ..Instance::default() };
+            let instance = Instance {
+                base,
+                fold,
+                sealed_with,
+                ..Instance::default()
+            };
             world.instances.insert(name.clone(), instance);
         }
         // Each operation belongs to its own lease, whose epoch no real lease has.
@@ -296,7 +420,11 @@ impl Store for MemoryStore {
         Box::pin(async { Ok(self.instances_now()) })
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+    fn read<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        since: Since,
+    ) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
         Box::pin(async move { self.read_now(instance, since) })
     }
 
@@ -318,7 +446,11 @@ impl Store for MemoryStore {
         Box::pin(async move { self.lease_now(instance, who, lasts) })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move { self.renew_now(lease, lasts) })
     }
 
@@ -333,15 +465,39 @@ impl Store for MemoryStore {
         })
     }
 
-    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|row| row.holder(&*self.host))) })
+    fn holder<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async {
+            Ok(self
+                .state
+                .lock()
+                .leases
+                .get(instance)
+                .and_then(|row| row.holder(&*self.host)))
+        })
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|row| row.end(&*self.host))) })
+    fn unlock<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async {
+            Ok(self
+                .state
+                .lock()
+                .leases
+                .get_mut(instance)
+                .and_then(|row| row.end(&*self.host)))
+        })
     }
 
-    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+    fn prune<'a>(
+        &'a self,
+        lease: &'a Lease,
+        first: &'a str,
+    ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
         Box::pin(async move { self.prune_now(lease, first) })
     }
 

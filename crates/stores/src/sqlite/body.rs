@@ -22,7 +22,11 @@ pub(super) struct EntryBody {
 }
 
 /// Writes an entry's body for its place in the journal.
-pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) -> Result<EntryBody, SealError> {
+pub(super) fn write(
+    sealer: &Sealer,
+    place: SealPlace<'_>,
+    entry: &EntryKind,
+) -> Result<EntryBody, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
         EntryKind::Began(operation) => sealer.write(place, operation.as_ref(), sealed, USUAL),
@@ -30,7 +34,11 @@ pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) ->
         EntryKind::Outcome(outcome) => sealer.write(place, outcome.as_ref(), sealed, USUAL),
         EntryKind::Finished(finished) => sealer.write(place, finished.as_ref(), sealed, USUAL),
     }?;
-    Ok(EntryBody { kind: entry.word(), sealed, text })
+    Ok(EntryBody {
+        kind: entry.word(),
+        sealed,
+        text,
+    })
 }
 
 /// Whether a value contains a text that is long enough to be stored on its own.
@@ -52,7 +60,11 @@ pub(super) fn write_began(
     json: &Json,
 ) -> Result<EntryBody, SealError> {
     let sealed = operation.has_secret();
-    Ok(EntryBody { kind: "began", sealed, text: sealer.write(place, json, sealed, USUAL)? })
+    Ok(EntryBody {
+        kind: "began",
+        sealed,
+        text: sealer.write(place, json, sealed, USUAL)?,
+    })
 }
 
 /// Reads one kind of body.
@@ -62,11 +74,15 @@ pub(super) fn read<T: DeserializeOwned>(
     sealed: bool,
     text: &[u8],
 ) -> Result<T, StoreError> {
-    sealer.read(place, text, sealed).map_err(|error| match error {
-        // Omits the parser's message, which may repeat content.
-        SealError::Form(_) => StoreError::Damaged { what: "an entry of the journal is damaged".into() },
-        other => other.into(),
-    })
+    sealer
+        .read(place, text, sealed)
+        .map_err(|error| match error {
+            // Omits the parser's message, which may repeat content.
+            SealError::Form(_) => StoreError::Damaged {
+                what: "an entry of the journal is damaged".into(),
+            },
+            other => other.into(),
+        })
 }
 
 /// Reads a body of the kind that its row names. The kind is not `began`, whose body has documents.

@@ -1,13 +1,14 @@
 //! A digest of the records of an instance.
 //!
-//! It is part of the instance's row and its tag: a record that was removed, added or exchanged is detected.
+//! It is part of the instance's row and its tag: a record that was removed, added or exchanged is
+//! detected.
 //!
 //! Not here: the content of entries, which have tags of their own.
 
 use state::tag::Tagger;
 
-/// A sum over records that does not depend on their order and is updated at the cost of a commit's changes. Its terms
-/// are tags: without the key, other records with the same sum cannot be found.
+/// A sum over records that does not depend on their order and is updated at the cost of a commit's
+/// changes. Its terms are tags: without the key, other records with the same sum cannot be found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecordsDigest(u128);
 
@@ -37,7 +38,15 @@ impl RecordsDigest {
 }
 
 fn weight(tagger: &Tagger, uid: &str, (id, entry, address): RecordRow<'_>) -> u128 {
-    u128::from_le_bytes(tagger.row("record").text(uid).number(id).number(entry).text(address).finish())
+    u128::from_le_bytes(
+        tagger
+            .row("record")
+            .text(uid)
+            .number(id)
+            .number(entry)
+            .text(address)
+            .finish(),
+    )
 }
 
 /// The sum of format 2: it covers only ids and entries, without a key.
@@ -47,7 +56,8 @@ pub(super) struct OldDigest(pub(super) i64);
 impl OldDigest {
     /// Adds a record, with the id of its entry.
     pub(super) fn add(&mut self, record: i64, entry: i64) {
-        let weight = mix(mix(record.cast_unsigned()).wrapping_add(entry.cast_unsigned())).cast_signed();
+        let weight =
+            mix(mix(record.cast_unsigned()).wrapping_add(entry.cast_unsigned())).cast_signed();
         self.0 = self.0.wrapping_add(weight);
     }
 }
@@ -65,7 +75,9 @@ mod tests {
 
     fn of(records: &[RecordRow<'_>]) -> RecordsDigest {
         let mut digest = RecordsDigest::default();
-        records.iter().for_each(|record| digest.add(&Tagger::plain(), "u", *record));
+        records
+            .iter()
+            .for_each(|record| digest.add(&Tagger::plain(), "u", *record));
         digest
     }
 
@@ -83,6 +95,9 @@ mod tests {
         assert!(others.iter().all(|other| *other != whole), "{others:?}");
         let mut changed = of(&[(1, 10, "a"), (2, 20, "b"), (3, 30, "c")]);
         changed.remove(&Tagger::plain(), "u", (3, 30, "c"));
-        assert_eq!((changed, RecordsDigest::of_bytes(changed.bytes())), (whole, whole));
+        assert_eq!(
+            (changed, RecordsDigest::of_bytes(changed.bytes())),
+            (whole, whole)
+        );
     }
 }

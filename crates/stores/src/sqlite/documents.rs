@@ -1,8 +1,8 @@
 //! The long texts of operations: documents, files, inputs. Each is stored once for an instance.
 //!
-//! The body of `began` lists their numbers, and has `{"$document": INDEX}` in the place of each text. Rows are found by
-//! a digest of the text. It is keyed if the state has a key, so that it reveals nothing of a sealed text. Numbers are
-//! not reused.
+//! The body of `began` lists their numbers, and has `{"$document": INDEX}` in the place of each
+//! text. Rows are found by a digest of the text. It is keyed if the state has a key, so that it
+//! reveals nothing of a sealed text. Numbers are not reused.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,8 @@ struct StoredText {
     is_secret: bool,
 }
 
-/// Writes the body of `began` without its long texts, and stores those texts that are not stored yet.
+/// Writes the body of `began` without its long texts, and stores those texts that are not stored
+/// yet.
 pub(super) fn write_operation(
     connection: &Connection,
     path: &std::path::Path,
@@ -89,10 +90,15 @@ fn number_of(
     head: &mut InstanceRow,
     text: &StoredText,
 ) -> Result<i64, TextStoreError> {
-    let Some(tagger) = head.tagger.clone() else { return Err(TextStoreError::NoTagger) };
+    let Some(tagger) = head.tagger.clone() else {
+        return Err(TextStoreError::NoTagger);
+    };
     let digest = digest_of(&tagger, &head.journal.uid, text);
     let mut find = connection.prepare_cached("SELECT id FROM documents WHERE digest = ?1")?;
-    if let Some(id) = find.query_row([digest], |row| row.get::<_, i64>(0)).optional()? {
+    if let Some(id) = find
+        .query_row([digest], |row| row.get::<_, i64>(0))
+        .optional()?
+    {
         return Ok(sequence_of(id).cast_signed());
     }
     head.documents += 1;
@@ -101,7 +107,13 @@ fn number_of(
     let sql = "INSERT INTO documents (id, digest, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5)";
     let mac = tag_of(&tagger, &head.journal.uid, number, sealed, digest);
     let body = body.as_deref().unwrap_or(&text.text);
-    connection.prepare_cached(sql)?.execute(params![head.entry(number), digest, sealed, body, mac])?;
+    connection.prepare_cached(sql)?.execute(params![
+        head.entry(number),
+        digest,
+        sealed,
+        body,
+        mac
+    ])?;
     Ok(number)
 }
 
@@ -116,31 +128,55 @@ fn sealed_body(
         return Ok(None);
     }
     let (uid, record) = (uid_of(head), number.unsigned_abs());
-    sealer.write(SealPlace { uid: &uid, record }, &json!({SECRET: text.text}), true, 0).map(Some)
+    sealer
+        .write(
+            SealPlace { uid: &uid, record },
+            &json!({SECRET: text.text}),
+            true,
+            0,
+        )
+        .map(Some)
 }
 
-/// The uid in the seal places of documents. Documents have numbers of their own, so it differs from that of entries.
+/// The uid in the seal places of documents. Documents have numbers of their own, so it differs from
+/// that of entries.
 fn uid_of(head: &InstanceRow) -> String {
     format!("{} documents", head.journal.uid)
 }
 
 fn digest_of(tagger: &Tagger, uid: &str, text: &StoredText) -> Tag {
-    tagger.row("text").text(uid).number(i64::from(text.is_secret)).text(&text.text).finish()
+    tagger
+        .row("text")
+        .text(uid)
+        .number(i64::from(text.is_secret))
+        .text(&text.text)
+        .finish()
 }
 
 /// The tag of a document. It covers the text through the digest.
 fn tag_of(tagger: &Tagger, uid: &str, number: i64, sealed: bool, digest: Tag) -> Tag {
-    tagger.row("document").text(uid).number(number).number(i64::from(sealed)).bytes(&digest).finish()
+    tagger
+        .row("document")
+        .text(uid)
+        .number(number)
+        .number(i64::from(sealed))
+        .bytes(&digest)
+        .finish()
 }
 
 /// Replaces long texts by their indexes in `found`.
 fn extract_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<StoredText>) {
     match json {
         Json::String(text) if text.len() >= LONG => {
-            found.push(StoredText { text: std::mem::take(text), is_secret });
+            found.push(StoredText {
+                text: std::mem::take(text),
+                is_secret,
+            });
             *json = json!({DOCUMENT: found.len() - 1});
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| extract_texts(item, is_secret, false, found)),
+        Json::Array(items) => items
+            .iter_mut()
+            .for_each(|item| extract_texts(item, is_secret, false, found)),
         Json::Object(map) => {
             let is_mark = !is_wrapped && map.len() == 1;
             let is_secret = is_secret || is_mark && map.contains_key(SECRET);
@@ -155,16 +191,21 @@ fn extract_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut
 /// Puts texts back in their places; returns false if a text is missing.
 fn restore_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
     match json {
-        Json::Array(items) => items.iter_mut().all(|item| restore_texts(item, false, texts)),
+        Json::Array(items) => items
+            .iter_mut()
+            .all(|item| restore_texts(item, false, texts)),
         Json::Object(map) => {
             let is_mark = !is_wrapped && map.len() == 1;
             if is_mark && let Some(index) = map.get(DOCUMENT) {
                 let index = index.as_u64().and_then(|index| usize::try_from(index).ok());
-                let Some(text) = index.and_then(|index| texts.get(index)) else { return false };
+                let Some(text) = index.and_then(|index| texts.get(index)) else {
+                    return false;
+                };
                 *json = Json::String(text.clone());
                 return true;
             }
-            map.iter_mut().all(|(key, value)| restore_texts(value, is_mark && key == WRAPPED, texts))
+            map.iter_mut()
+                .all(|(key, value)| restore_texts(value, is_mark && key == WRAPPED, texts))
         }
         _ => true,
     }
@@ -179,21 +220,43 @@ struct DocumentNumbers {
 
 impl StateReader<'_> {
     /// The numbers of the documents that an operation names. They are never sealed.
-    pub(super) fn documents_of(&self, head: &InstanceRow, entry: &EntryRow<'_>) -> Result<Vec<i64>, StoreError> {
-        let DocumentNumbers { documents } = body::read(self.sealer, head.place(0), false, entry.body)?;
+    pub(super) fn documents_of(
+        &self,
+        head: &InstanceRow,
+        entry: &EntryRow<'_>,
+    ) -> Result<Vec<i64>, StoreError> {
+        let DocumentNumbers { documents } =
+            body::read(self.sealer, head.place(0), false, entry.body)?;
         Ok(documents)
     }
 
     /// The operation that begins with an entry, with its documents.
-    pub(super) fn operation_of(&self, head: &InstanceRow, entry: &EntryRow<'_>) -> Result<Operation, StoreError> {
-        let mut json: Json = body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
-        let damaged = || damaged_row(self.path, &format!("entry {} is not an operation", sequence_of(entry.id)));
-        let named = json.as_object_mut().and_then(|map: &mut Map<String, Json>| map.remove("documents"));
+    pub(super) fn operation_of(
+        &self,
+        head: &InstanceRow,
+        entry: &EntryRow<'_>,
+    ) -> Result<Operation, StoreError> {
+        let mut json: Json =
+            body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
+        let damaged = || {
+            damaged_row(
+                self.path,
+                &format!("entry {} is not an operation", sequence_of(entry.id)),
+            )
+        };
+        let named = json
+            .as_object_mut()
+            .and_then(|map: &mut Map<String, Json>| map.remove("documents"));
         if let Some(named) = named {
             let numbers: Vec<i64> = serde_json::from_value(named).map_err(|_| damaged())?;
-            let texts: Vec<String> =
-                numbers.into_iter().map(|number| self.document(head, number)).collect::<Result<_, _>>()?;
-            if !json.get_mut("desired").is_some_and(|desired| restore_texts(desired, false, &texts)) {
+            let texts: Vec<String> = numbers
+                .into_iter()
+                .map(|number| self.document(head, number))
+                .collect::<Result<_, _>>()?;
+            if !json
+                .get_mut("desired")
+                .is_some_and(|desired| restore_texts(desired, false, &texts))
+            {
                 return Err(damaged());
             }
         }
@@ -212,24 +275,41 @@ impl StateReader<'_> {
         let sql = "SELECT digest, sealed, body, mac FROM documents WHERE id = ?1";
         let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
         let mut rows = statement.query([head.entry(number)]).map_err(at)?;
-        let row = rows.next().map_err(at)?.ok_or_else(|| wrong("is missing"))?;
-        let (digest, sealed, mac): (Tag, bool, Tag) =
-            (row.get(0).map_err(at)?, row.get(1).map_err(at)?, row.get(3).map_err(at)?);
+        let row = rows
+            .next()
+            .map_err(at)?
+            .ok_or_else(|| wrong("is missing"))?;
+        let (digest, sealed, mac): (Tag, bool, Tag) = (
+            row.get(0).map_err(at)?,
+            row.get(1).map_err(at)?,
+            row.get(3).map_err(at)?,
+        );
         let body = column_text(row, 2).map_err(at)?;
         let text = if sealed {
             let uid = uid_of(head);
-            let place = SealPlace { uid: &uid, record: number.unsigned_abs() };
+            let place = SealPlace {
+                uid: &uid,
+                record: number.unsigned_abs(),
+            };
             let opened: Json = body::read(self.sealer, place, true, body)?;
             opened.get(SECRET).and_then(Json::as_str).map(str::to_owned)
         } else {
             std::str::from_utf8(body).ok().map(str::to_owned)
         };
-        let text = StoredText { text: text.ok_or_else(|| wrong("is not a text"))?, is_secret: sealed };
+        let text = StoredText {
+            text: text.ok_or_else(|| wrong("is not a text"))?,
+            is_secret: sealed,
+        };
         let is_genuine = head.tagger.as_ref().is_none_or(|tagger| {
             let uid = &head.journal.uid;
-            digest_of(tagger, uid, &text) == digest && tag_of(tagger, uid, number, sealed, digest) == mac
+            digest_of(tagger, uid, &text) == digest
+                && tag_of(tagger, uid, number, sealed, digest) == mac
         });
-        if is_genuine { Ok(text) } else { Err(wrong("is not what was written")) }
+        if is_genuine {
+            Ok(text)
+        } else {
+            Err(wrong("is not what was written"))
+        }
     }
 
     /// The numbers of the stored documents of an instance.
@@ -238,11 +318,16 @@ impl StateReader<'_> {
             return Ok(Vec::new());
         }
         let at = |error| self.at(error);
-        let mut statement =
-            self.connection.prepare_cached("SELECT id FROM documents WHERE id BETWEEN ?1 AND ?2").map_err(at)?;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id FROM documents WHERE id BETWEEN ?1 AND ?2")
+            .map_err(at)?;
         let range = [head.entry(0), head.entry(head.documents)];
-        let rows = statement.query_map(range, |row| row.get::<_, i64>(0)).map_err(at)?;
-        rows.map(|id| Ok(sequence_of(id.map_err(at)?).cast_signed())).collect()
+        let rows = statement
+            .query_map(range, |row| row.get::<_, i64>(0))
+            .map_err(at)?;
+        rows.map(|id| Ok(sequence_of(id.map_err(at)?).cast_signed()))
+            .collect()
     }
 
     /// The numbers of the documents to which the operations of an instance refer.
@@ -262,7 +347,8 @@ impl StateReader<'_> {
         self.stored_text(head, number).map(|_| ())
     }
 
-    /// Writes all documents of an instance under another key: its digests and tags, and with `sealer` its seals.
+    /// Writes all documents of an instance under another key: its digests and tags, and with
+    /// `sealer` its seals.
     pub(super) fn write_documents_again(
         &self,
         head: &InstanceRow,
@@ -275,9 +361,14 @@ impl StateReader<'_> {
             let digest = digest_of(to, &head.journal.uid, &text);
             let mac = tag_of(to, &head.journal.uid, number, text.is_secret, digest);
             let sql = "UPDATE documents SET digest = ?2, mac = ?3, body = coalesce(?4, body) WHERE id = ?1";
-            let body = sealer.map(|sealer| sealed_body(sealer, head, number, &text)).transpose()?.flatten();
+            let body = sealer
+                .map(|sealer| sealed_body(sealer, head, number, &text))
+                .transpose()?
+                .flatten();
             let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-            statement.execute(params![head.entry(number), digest, mac, body]).map_err(at)?;
+            statement
+                .execute(params![head.entry(number), digest, mac, body])
+                .map_err(at)?;
         }
         Ok(())
     }
@@ -298,7 +389,11 @@ mod tests {
         let mut found = Vec::new();
         extract_texts(&mut json, false, false, &mut found);
         let secret: Vec<bool> = found.iter().map(|text| text.is_secret).collect();
-        assert_eq!((found.len(), secret.iter().filter(|secret| **secret).count()), (3, 1), "{json}");
+        assert_eq!(
+            (found.len(), secret.iter().filter(|secret| **secret).count()),
+            (3, 1),
+            "{json}"
+        );
         assert!(!json.to_string().contains("xx"), "{json}");
         let texts: Vec<String> = found.into_iter().map(|text| text.text).collect();
         let mut missing = json.clone();

@@ -108,9 +108,15 @@ impl From<rusqlite::Error> for SqliteMessage {
 impl FileFailure {
     pub(super) fn into_store_error(self) -> StoreError {
         match self {
-            full @ FileFailure::Full { .. } => StoreError::Full { source: Box::new(full) },
-            locked @ FileFailure::Locked { .. } => StoreError::Locked { source: Box::new(locked) },
-            failure => StoreError::Unreachable { source: Box::new(failure) },
+            full @ FileFailure::Full { .. } => StoreError::Full {
+                source: Box::new(full),
+            },
+            locked @ FileFailure::Locked { .. } => StoreError::Locked {
+                source: Box::new(locked),
+            },
+            failure => StoreError::Unreachable {
+                source: Box::new(failure),
+            },
         }
     }
 }
@@ -121,24 +127,44 @@ const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 /// Whether there is no room left on the disk.
 pub(super) fn is_full(error: &rusqlite::Error) -> bool {
     let is_too_short = |error: &rusqlite::ffi::Error| error.extended_code == NO_ROOM_TO_SHARE;
-    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_too_short)
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || error.sqlite_error().is_some_and(is_too_short)
 }
 
 /// Converts an error of SQLite about the file.
 pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
-    let foreign = |what: &str| StoreError::Foreign { what: format!("`{}` {what}", path.display()) };
+    let foreign = |what: &str| StoreError::Foreign {
+        what: format!("`{}` {what}", path.display()),
+    };
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => foreign("is not a state file"),
         Some(ErrorCode::DatabaseCorrupt) => damaged(&path),
-        _ if is_full(&source) => FileFailure::Full { path, source: source.into() }.into_store_error(),
-        Some(ErrorCode::SystemIoFailure) => FileFailure::Disk { path, source: source.into() }.into_store_error(),
+        _ if is_full(&source) => FileFailure::Full {
+            path,
+            source: source.into(),
+        }
+        .into_store_error(),
+        Some(ErrorCode::SystemIoFailure) => FileFailure::Disk {
+            path,
+            source: source.into(),
+        }
+        .into_store_error(),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            FileFailure::Closed { path, source: source.into() }.into_store_error()
+            FileFailure::Closed {
+                path,
+                source: source.into(),
+            }
+            .into_store_error()
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let by = super::locks::writer(&path);
-            FileFailure::Locked { path, by, source: source.into() }.into_store_error()
+            FileFailure::Locked {
+                path,
+                by,
+                source: source.into(),
+            }
+            .into_store_error()
         }
         _ => match source {
             // A row of this store that does not have the expected types.
@@ -150,17 +176,25 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             | rusqlite::Error::QueryReturnedNoRows => damaged(&path),
             // A table or column of this store that is missing.
             _ if source.sqlite_error_code() == Some(ErrorCode::Unknown) => damaged(&path),
-            source => FileFailure::Other { path, source: source.into() }.into_store_error(),
+            source => FileFailure::Other {
+                path,
+                source: source.into(),
+            }
+            .into_store_error(),
         },
     }
 }
 
 /// The error for a row that is missing or cannot be read.
 pub(super) fn damaged(path: &Path) -> StoreError {
-    StoreError::Damaged { what: format!("`{}` is damaged", path.display()) }
+    StoreError::Damaged {
+        what: format!("`{}` is damaged", path.display()),
+    }
 }
 
 /// The error for a known row, with the problem as a phrase.
 pub(super) fn damaged_row(path: &Path, what: &str) -> StoreError {
-    StoreError::Damaged { what: format!("`{}` is damaged: {what}", path.display()) }
+    StoreError::Damaged {
+        what: format!("`{}` is damaged: {what}", path.display()),
+    }
 }

@@ -17,7 +17,8 @@ pub(super) struct InstanceRow {
     pub(super) revision: i64,
     /// The position of its journal.
     pub(super) journal: state::JournalHead,
-    /// The sequence of the last pruned entry; entries of current records are kept. 0 if none was pruned.
+    /// The sequence of the last pruned entry; entries of current records are kept. 0 if none was
+    /// pruned.
     pub(super) pruned: i64,
     /// The number of pruned operations.
     pub(super) pruned_operations: i64,
@@ -25,7 +26,8 @@ pub(super) struct InstanceRow {
     pub(super) documents: i64,
     /// The digest of the records.
     pub(super) records_digest: RecordsDigest,
-    /// The tagger that checks the rows of the instance; `None` for an older format, or if the key is not available.
+    /// The tagger that checks the rows of the instance; `None` for an older format, or if the key
+    /// is not available.
     pub(super) tagger: Option<Tagger>,
     /// The digest of the records in format 2, if it belongs to this revision.
     pub(super) old_records_digest: Option<OldDigest>,
@@ -82,14 +84,25 @@ impl InstanceRow {
     }
 
     pub(super) fn place(&self, entry: i64) -> SealPlace<'_> {
-        SealPlace { uid: &self.journal.uid, record: sequence_of(entry) }
+        SealPlace {
+            uid: &self.journal.uid,
+            record: sequence_of(entry),
+        }
     }
 
-    /// The tag of an entry. It covers the uid of the instance, so that no entry can be moved to another one.
+    /// The tag of an entry. It covers the uid of the instance, so that no entry can be moved to
+    /// another one.
     pub(super) fn entry_tag(&self, tagger: &Tagger, row: &EntryRow<'_>) -> Tag {
-        let row_of =
-            tagger.row("entry").text(&self.journal.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
-        row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
+        let row_of = tagger
+            .row("entry")
+            .text(&self.journal.uid)
+            .number(sequence_of(row.id).cast_signed())
+            .number(row.step);
+        row_of
+            .text(row.kind)
+            .number(i64::from(row.sealed))
+            .bytes(row.body)
+            .finish()
     }
 
     /// Whether an entry is unchanged and at its place.
@@ -102,22 +115,43 @@ impl InstanceRow {
 
     fn tag(&self, tagger: &Tagger, name: &str, format: i64) -> Tag {
         let at = &self.journal;
-        let row = tagger.row("instance").text(name).number(self.id).text(&at.uid).text(&at.document);
-        let row = row.number(at.created).number(self.revision).number(self.generation()).number(self.entries());
-        let row = row.number(self.unsettled()).optional(self.finished()).optional(self.exports());
-        let row = row.number(i64::from(at.exports_old)).number(self.operations()).bytes(&self.records_digest.bytes());
+        let row = tagger
+            .row("instance")
+            .text(name)
+            .number(self.id)
+            .text(&at.uid)
+            .text(&at.document);
+        let row = row
+            .number(at.created)
+            .number(self.revision)
+            .number(self.generation())
+            .number(self.entries());
+        let row = row
+            .number(self.unsettled())
+            .optional(self.finished())
+            .optional(self.exports());
+        let row = row
+            .number(i64::from(at.exports_old))
+            .number(self.operations())
+            .bytes(&self.records_digest.bytes());
         let row = row.text(tagger.key());
         // Format 3 had neither documents nor pruning.
         let row = if format < 4 {
             row
         } else {
-            row.number(self.pruned).number(self.pruned_operations).number(self.documents)
+            row.number(self.pruned)
+                .number(self.pruned_operations)
+                .number(self.documents)
         };
         row.finish()
     }
 
     /// Writes the row. Its id must be set.
-    pub(super) fn write(&self, connection: &Connection, name: &InstanceName) -> Result<(), rusqlite::Error> {
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        name: &InstanceName,
+    ) -> Result<(), rusqlite::Error> {
         let tagger = self.tagger.clone().unwrap_or_else(Tagger::plain);
         let sql = "INSERT INTO instances (id, name, uid, document, created, revision, generation, entries, unsettled, \
                    finished, exports, exports_old, operations, live, auth, mac, pruned, pruned_operations, documents) \
@@ -166,7 +200,11 @@ pub(super) fn sequence_of(entry: i64) -> u64 {
 
 /// The columns of an instance's row, in the order in which [`read_stored`] reads them.
 fn columns(format: i64) -> String {
-    let added = if format < 4 { "0, 0, 0" } else { "pruned, pruned_operations, documents" };
+    let added = if format < 4 {
+        "0, 0, 0"
+    } else {
+        "pruned, pruned_operations, documents"
+    };
     format!(
         "id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, name, \
          operations, live, auth, mac, {added}"
@@ -183,7 +221,10 @@ struct StoredHead {
 
 fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
     let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-    let entry = |column| row.get::<_, Option<i64>>(column).map(|entry| entry.map(i64::unsigned_abs));
+    let entry = |column| {
+        row.get::<_, Option<i64>>(column)
+            .map(|entry| entry.map(i64::unsigned_abs))
+    };
     Ok(InstanceRow {
         id: row.get(0)?,
         revision: row.get(4)?,
@@ -209,21 +250,43 @@ fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
 }
 
 fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
-    let mut head = InstanceRow { records_digest: RecordsDigest::of_bytes(row.get(13)?), ..read_old(row)? };
+    let mut head = InstanceRow {
+        records_digest: RecordsDigest::of_bytes(row.get(13)?),
+        ..read_old(row)?
+    };
     head.journal.operations = row.get::<_, i64>(12)?.unsigned_abs();
-    (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
-    Ok(StoredHead { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
+    (head.pruned, head.pruned_operations, head.documents) =
+        (row.get(16)?, row.get(17)?, row.get(18)?);
+    Ok(StoredHead {
+        head,
+        name: row.get(11)?,
+        key: row.get(14)?,
+        mac: row.get(15)?,
+    })
 }
 
 impl StateReader<'_> {
     /// Checks that the file has the expected tables.
     pub(super) fn check_tables(&self) -> Result<(), StoreError> {
-        if self.format < 3 { Ok(()) } else { StateReader { display_only: true, ..*self }.count().map(|_| ()) }
+        if self.format < 3 {
+            Ok(())
+        } else {
+            StateReader {
+                display_only: true,
+                ..*self
+            }
+            .count()
+            .map(|_| ())
+        }
     }
 
     /// The row of an instance; `None` if there is no such instance, which is verified as well.
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<InstanceRow>, StoreError> {
-        let found = if self.format < 3 { self.old_head(name) } else { self.stored_head(name.as_str()) };
+        let found = if self.format < 3 {
+            self.old_head(name)
+        } else {
+            self.stored_head(name.as_str())
+        };
         match found.map_err(|error| self.at(error))? {
             Some(stored) => self.checked(stored).map(Some),
             None if self.format < 3 => Ok(None),
@@ -231,7 +294,10 @@ impl StateReader<'_> {
                 // A damaged index also finds nothing, so all rows are examined.
                 let all_names = self.names()?;
                 if all_names.iter().any(|other| other == name.as_str()) {
-                    return Err(damaged_row(self.path, &format!("the instance `{name}` is not found by its name")));
+                    return Err(damaged_row(
+                        self.path,
+                        &format!("the instance `{name}` is not found by its name"),
+                    ));
                 }
                 Ok(None)
             }
@@ -239,7 +305,11 @@ impl StateReader<'_> {
     }
 
     fn old_head(&self, name: &InstanceName) -> Result<Option<StoredHead>, rusqlite::Error> {
-        let digest = if self.has_digests { "iif(digest_of = revision, digest, NULL)" } else { "NULL" };
+        let digest = if self.has_digests {
+            "iif(digest_of = revision, digest, NULL)"
+        } else {
+            "NULL"
+        };
         let sql = format!(
             "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
              {digest} FROM instances WHERE name = ?1"
@@ -247,19 +317,38 @@ impl StateReader<'_> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let found = statement.query_row([name.as_str()], |row| {
             let old_live = row.get::<_, Option<i64>>(11)?.map(OldDigest);
-            let head = InstanceRow { old_records_digest: old_live, ..read_old(row)? };
-            Ok(StoredHead { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
+            let head = InstanceRow {
+                old_records_digest: old_live,
+                ..read_old(row)?
+            };
+            Ok(StoredHead {
+                head,
+                name: name.to_string(),
+                key: String::new(),
+                mac: Tag::default(),
+            })
         });
         found.optional()
     }
 
     fn stored_head(&self, name: &str) -> Result<Option<StoredHead>, rusqlite::Error> {
-        let sql = format!("SELECT {} FROM instances WHERE name = ?1", columns(self.format));
-        self.connection.prepare_cached(&sql)?.query_row([name], read_stored).optional()
+        let sql = format!(
+            "SELECT {} FROM instances WHERE name = ?1",
+            columns(self.format)
+        );
+        self.connection
+            .prepare_cached(&sql)?
+            .query_row([name], read_stored)
+            .optional()
     }
 
     fn checked(&self, stored: StoredHead) -> Result<InstanceRow, StoreError> {
-        let StoredHead { mut head, name, key, mac } = stored;
+        let StoredHead {
+            mut head,
+            name,
+            key,
+            mac,
+        } = stored;
         if self.format < 3 {
             return Ok(head);
         }
@@ -275,8 +364,8 @@ impl StateReader<'_> {
         Ok(head)
     }
 
-    /// Returns the tagger for rows that were written with that key. If the key is not available: `WrongKey` or
-    /// `KeyMissing`, or `None` for callers that only display rows.
+    /// Returns the tagger for rows that were written with that key. If the key is not available:
+    /// `WrongKey` or `KeyMissing`, or `None` for callers that only display rows.
     pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
         match self.sealer.tagger_of(key) {
             None if !self.display_only => Err(self.sealer.cannot_open().into()),
@@ -287,7 +376,11 @@ impl StateReader<'_> {
     /// The names of all instances, sorted. Checks that none is missing.
     pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
         let at = |error| self.at(error);
-        let columns = if self.format < 3 { "name".to_owned() } else { columns(self.format) };
+        let columns = if self.format < 3 {
+            "name".to_owned()
+        } else {
+            columns(self.format)
+        };
         let sql = format!("SELECT {columns} FROM instances NOT INDEXED");
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut names = Vec::new();
@@ -303,7 +396,10 @@ impl StateReader<'_> {
             }
             let (count, _) = self.count()?;
             if count != names.len() as i64 {
-                let what = format!("{count} instances were written and {} are there", names.len());
+                let what = format!(
+                    "{count} instances were written and {} are there",
+                    names.len()
+                );
                 return Err(damaged_row(self.path, &what));
             }
         }
@@ -314,30 +410,44 @@ impl StateReader<'_> {
     /// The number of instances, and the key with which that number was written.
     pub(super) fn count(&self) -> Result<(i64, String), StoreError> {
         let at = |error| self.at(error);
-        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Tag>(2)?));
+        let row = |row: &Row<'_>| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, Tag>(2)?,
+            ))
+        };
         let sql = "SELECT instances, auth, mac FROM store WHERE id = 1";
-        let (count, key, mac) =
-            self.connection.prepare_cached(sql).and_then(|mut it| it.query_row([], row)).map_err(at)?;
+        let (count, key, mac) = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut it| it.query_row([], row))
+            .map_err(at)?;
         match self.tagger_of(&key)? {
-            Some(tagger) if count_tag(self.connection, &tagger, count).map_err(at)? != mac => {
-                Err(damaged_row(self.path, "the row of the file is not what was written"))
-            }
+            Some(tagger) if count_tag(self.connection, &tagger, count).map_err(at)? != mac => Err(
+                damaged_row(self.path, "the row of the file is not what was written"),
+            ),
             _ => Ok((count, key)),
         }
     }
 
     /// The revision of an instance; 0 if there is no such instance.
     pub(super) fn revision(&self, name: &InstanceName) -> Result<Revision, StoreError> {
-        Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
+        Ok(Revision(
+            self.head(name)?
+                .map_or(0, |head| head.revision.unsigned_abs()),
+        ))
     }
 
     pub(super) fn require_head(&self, name: &InstanceName) -> Result<InstanceRow, StoreError> {
-        self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
+        self.head(name)?.ok_or_else(|| StoreError::Unknown {
+            instance: name.clone(),
+        })
     }
 }
 
-/// The tag of the row of the file. It covers all tables, indexes and triggers: a renamed column or an added trigger is
-/// detected before the file is used.
+/// The tag of the row of the file. It covers all tables, indexes and triggers: a renamed column or
+/// an added trigger is detected before the file is used.
 fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
     let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
                ('instances', 'operations', 'entries', 'records', 'documents', 'leases', 'store') ORDER BY type, name";
@@ -346,21 +456,38 @@ fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag
     let mut row_of = tagger.row("store").number(count).text(tagger.key());
     while let Some(row) = rows.next()? {
         for column in 0..3 {
-            row_of = row_of.text(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?);
+            row_of = row_of.text(
+                row.get_ref(column)?
+                    .as_str()
+                    .map_err(rusqlite::Error::from)?,
+            );
         }
     }
     Ok(row_of.finish())
 }
 
 /// Writes the number of instances.
-pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) -> Result<(), rusqlite::Error> {
+pub(super) fn write_count(
+    connection: &Connection,
+    tagger: &Tagger,
+    count: i64,
+) -> Result<(), rusqlite::Error> {
     let sql = "INSERT OR REPLACE INTO store (id, instances, auth, mac) VALUES (1, ?1, ?2, ?3)";
     let tag = count_tag(connection, tagger, count)?;
-    connection.prepare_cached(sql)?.execute(params![count, tagger.key(), tag])?;
+    connection
+        .prepare_cached(sql)?
+        .execute(params![count, tagger.key(), tag])?;
     Ok(())
 }
 
-/// The tagger for new rows if the others were written with that key: the same key, or the first one now.
+/// The tagger for new rows if the others were written with that key: the same key, or the first one
+/// now.
 pub(super) fn tagger_after(sealer: &Sealer, key: &str) -> Result<Tagger, StoreError> {
-    if key.is_empty() { Ok(sealer.tagger()) } else { sealer.tagger_of(key).ok_or_else(|| sealer.cannot_open().into()) }
+    if key.is_empty() {
+        Ok(sealer.tagger())
+    } else {
+        sealer
+            .tagger_of(key)
+            .ok_or_else(|| sealer.cannot_open().into())
+    }
 }

@@ -1,7 +1,8 @@
 //! The rows of leases: read, checked by their tags, and written.
 //!
-//! A row holds the boot, the time in it (`CLOCK_BOOTTIME`) at which the lease expires, and the process that holds it.
-//! `since` and `until` are wall-clock times for people. A row stays when its lease ends, so that epochs grow.
+//! A row holds the boot, the time in it (`CLOCK_BOOTTIME`) at which the lease expires, and the
+//! process that holds it. `since` and `until` are wall-clock times for people. A row stays when its
+//! lease ends, so that epochs grow.
 //!
 //! Not here: the rights that a lease gives (`write`).
 
@@ -57,7 +58,9 @@ struct StoredProcess {
 fn columns(format: i64) -> &'static str {
     match format < 3 {
         true => "epoch, who, since, until, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
-        false => "epoch, who, since, until, boot, expires, host, namespace, pid, started, auth, mac",
+        false => {
+            "epoch, who, since, until, boot, expires, host, namespace, pid, started, auth, mac"
+        }
     }
 }
 
@@ -71,7 +74,11 @@ pub(super) fn read(
 ) -> Result<Option<StoredLease>, rusqlite::Error> {
     let sql = format!("SELECT {} FROM leases WHERE name = ?1", columns(format));
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_row([name.as_str()], |row| held(row, format, sealer, host, name.as_str())).optional()
+    statement
+        .query_row([name.as_str()], |row| {
+            held(row, format, sealer, host, name.as_str())
+        })
+        .optional()
 }
 
 /// Reads a row of these columns.
@@ -92,9 +99,12 @@ fn held(
             boot: row.get(4)?,
             expires: row.get(5)?,
             process: match (row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?) {
-                (Some(host), Some(namespace), Some(pid), Some(started)) => {
-                    Some(StoredProcess { host, namespace, pid, started })
-                }
+                (Some(host), Some(namespace), Some(pid), Some(started)) => Some(StoredProcess {
+                    host,
+                    namespace,
+                    pid,
+                    started,
+                }),
                 _ => None,
             },
         }),
@@ -104,15 +114,25 @@ fn held(
     } else {
         match sealer.tagger_of(&row.get::<_, String>(10)?) {
             None => Authenticity::Unknown,
-            Some(tagger) if tag(&tagger, name, epoch, stored.as_ref()) == row.get::<_, Tag>(11)? => {
+            Some(tagger)
+                if tag(&tagger, name, epoch, stored.as_ref()) == row.get::<_, Tag>(11)? =>
+            {
                 Authenticity::Genuine
             }
             Some(_) => Authenticity::Altered,
         }
     };
     let holder = stored.as_ref().map(|stored| stored.holder(host));
-    let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.expires_in_other_boot(host));
-    Ok(StoredLease { epoch, holder, expires_in_other_boot: is_elsewhere, authenticity, stored })
+    let is_elsewhere = stored
+        .as_ref()
+        .is_some_and(|stored| stored.expires_in_other_boot(host));
+    Ok(StoredLease {
+        epoch,
+        holder,
+        expires_in_other_boot: is_elsewhere,
+        authenticity,
+        stored,
+    })
 }
 
 impl StoredHolder {
@@ -124,15 +144,30 @@ impl StoredHolder {
             pid: i64::from(process.pid),
             started: process.started.cast_signed(),
         });
-        let taken = StoredHolder { who: who.into(), since: host.wall(), until: 0, boot: None, expires: None, process };
+        let taken = StoredHolder {
+            who: who.into(),
+            since: host.wall(),
+            until: 0,
+            boot: None,
+            expires: None,
+            process,
+        };
         taken.with_expiry(lasts, host)
     }
 
     /// Returns the lease with its expiry `lasts` from now.
     fn with_expiry(self, lasts: Duration, host: &dyn Host) -> StoredHolder {
-        let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
-        let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
-        StoredHolder { until, boot: Some(host.boot()), expires: Some(expires), ..self }
+        let until = host
+            .wall()
+            .saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
+        let expires =
+            i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
+        StoredHolder {
+            until,
+            boot: Some(host.boot()),
+            expires: Some(expires),
+            ..self
+        }
     }
 
     fn expires_in_other_boot(&self, host: &dyn Host) -> bool {
@@ -141,11 +176,14 @@ impl StoredHolder {
 
     fn holder(&self, host: &dyn Host) -> LeaseHolder {
         let expired = match (&self.boot, self.expires) {
-            (Some(boot), Some(expires)) => *boot == host.boot() && host.elapsed().as_millis() as i64 >= expires,
+            (Some(boot), Some(expires)) => {
+                *boot == host.boot() && host.elapsed().as_millis() as i64 >= expires
+            }
             // Older versions used only the wall clock.
             _ => host.wall() >= self.until,
         };
-        // The boot of the row is that of the process, unless another process has extended the lease.
+        // The boot of the row is that of the process, unless another process has extended the
+        // lease.
         let liveness = self.process.as_ref().map_or(Liveness::Unknown, |process| {
             host.liveness(&Process {
                 host: process.host.clone(),
@@ -155,7 +193,13 @@ impl StoredHolder {
                 started: process.started.cast_unsigned(),
             })
         });
-        LeaseHolder { who: self.who.clone(), since: self.since, until: self.until, liveness, expired }
+        LeaseHolder {
+            who: self.who.clone(),
+            since: self.since,
+            until: self.until,
+            liveness,
+            expired,
+        }
     }
 }
 
@@ -168,7 +212,13 @@ pub(super) fn grant(
     epoch: i64,
     (who, lasts): (&str, Duration),
 ) -> Result<(), rusqlite::Error> {
-    write(connection, sealer, name.as_str(), epoch, Some(&StoredHolder::now(who, lasts, host)))
+    write(
+        connection,
+        sealer,
+        name.as_str(),
+        epoch,
+        Some(&StoredHolder::now(who, lasts, host)),
+    )
 }
 
 /// Lets a lease expire `lasts` from now, in this boot. The recorded process stays.
@@ -181,11 +231,22 @@ pub(super) fn extend(
     lasts: Duration,
 ) -> Result<(), rusqlite::Error> {
     let stored = held.stored.map(|stored| stored.with_expiry(lasts, host));
-    write(connection, sealer, name.as_str(), held.epoch, stored.as_ref())
+    write(
+        connection,
+        sealer,
+        name.as_str(),
+        held.epoch,
+        stored.as_ref(),
+    )
 }
 
 /// Ends a lease.
-pub(super) fn end(connection: &Connection, sealer: &Sealer, name: &str, epoch: i64) -> Result<(), rusqlite::Error> {
+pub(super) fn end(
+    connection: &Connection,
+    sealer: &Sealer,
+    name: &str,
+    epoch: i64,
+) -> Result<(), rusqlite::Error> {
     write(connection, sealer, name, epoch, None)
 }
 
@@ -196,7 +257,13 @@ pub(super) fn rewrite(
     name: &InstanceName,
     held: &StoredLease,
 ) -> Result<(), rusqlite::Error> {
-    write(connection, sealer, name.as_str(), held.epoch, held.stored.as_ref())
+    write(
+        connection,
+        sealer,
+        name.as_str(),
+        held.epoch,
+        held.stored.as_ref(),
+    )
 }
 
 fn write(
@@ -229,8 +296,14 @@ fn write(
 }
 
 fn tag(tagger: &Tagger, name: &str, epoch: i64, stored: Option<&StoredHolder>) -> Tag {
-    let row = tagger.row("lease").text(name).number(epoch).number(i64::from(stored.is_some()));
-    let Some(stored) = stored else { return row.finish() };
+    let row = tagger
+        .row("lease")
+        .text(name)
+        .number(epoch)
+        .number(i64::from(stored.is_some()));
+    let Some(stored) = stored else {
+        return row.finish();
+    };
     let process = stored.process.as_ref();
     row.text(&stored.who)
         .number(stored.since)

@@ -31,11 +31,16 @@ struct ObjectIdentity {
 impl StateReader<'_> {
     /// The objects that all instances except `own` manage.
     pub(super) fn managed_by_others(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
-        let looking = StateReader { display_only: true, ..*self };
+        let looking = StateReader {
+            display_only: true,
+            ..*self
+        };
         let mut found = Vec::new();
         for name in looking.names()?.into_iter().filter(|name| name != own) {
             let instance: InstanceName = name.parse().map_err(|_| damaged(self.path))?;
-            let Some(head) = looking.head(&instance)? else { continue };
+            let Some(head) = looking.head(&instance)? else {
+                continue;
+            };
             self.managed_by(&instance, &head, &mut found)?;
         }
         Ok(found)
@@ -48,7 +53,11 @@ impl StateReader<'_> {
         found: &mut Vec<Managed>,
     ) -> Result<(), StoreError> {
         let at = |error| self.at(error);
-        let mut entries: Vec<i64> = self.record_entries(head)?.into_iter().map(|(_, entry)| entry).collect();
+        let mut entries: Vec<i64> = self
+            .record_entries(head)?
+            .into_iter()
+            .map(|(_, entry)| entry)
+            .collect();
         if entries.is_empty() {
             return Ok(());
         }
@@ -61,7 +70,9 @@ impl StateReader<'_> {
             "SELECT {columns} FROM entries WHERE id IN (SELECT entry FROM {records} WHERE id BETWEEN ?1 AND ?2) ORDER BY id"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
+        let mut rows = statement
+            .query([head.entry(0), head.entry(head.entries())])
+            .map_err(at)?;
         for entry in entries {
             let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
             let row = self.genuine(head, sequence_of(entry).cast_signed(), row)?;
@@ -70,13 +81,22 @@ impl StateReader<'_> {
             }
             let (address, type_name, id) = self.identity(head, &row)?;
             if !id.is_empty() {
-                found.push(Managed { instance: instance.clone(), address, type_name, id });
+                found.push(Managed {
+                    instance: instance.clone(),
+                    address,
+                    type_name,
+                    id,
+                });
             }
         }
         Ok(())
     }
 
-    fn identity(&self, head: &InstanceRow, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
+    fn identity(
+        &self,
+        head: &InstanceRow,
+        row: &EntryRow<'_>,
+    ) -> Result<(Address, TypeId, Name), StoreError> {
         let place = head.place(row.id);
         // Addresses and types are never sealed, so they are read without opening secrets.
         let Identified { address, record } = body::read(self.sealer, place, false, row.body)?;
@@ -86,7 +106,10 @@ impl StateReader<'_> {
             Json::String(id) => id.into(),
             _ => {
                 let outcome: Outcome = body::read(self.sealer, place, row.sealed, row.body)?;
-                outcome.record.map(|record| record.id.clone()).unwrap_or_default()
+                outcome
+                    .record
+                    .map(|record| record.id.clone())
+                    .unwrap_or_default()
             }
         };
         Ok((address, type_name, id))

@@ -1,15 +1,19 @@
 //! State in one SQLite file: the default.
 //!
-//! The file is opened by the first call that needs it. The first call that writes creates it, with its folder: reading
-//! never creates anything, and a missing file is a store without instances. One thread owns the connection for writing,
-//! another the one for reading; neither waits for the other (WAL), and a read sees one whole revision. Requests that
-//! are ready together share one transaction, which is on the disk when it returns (`synchronous=FULL`). Several
-//! processes may use a file at once: leases are rows, and every commit checks its own lease inside its transaction.
+//! The file is opened by the first call that needs it. The first call that writes creates it, with
+//! its folder: reading never creates anything, and a missing file is a store without instances. One
+//! thread owns the connection for writing, another the one for reading; neither waits for the other
+//! (WAL), and a read sees one whole revision. Requests that are ready together share one
+//! transaction, which is on the disk when it returns (`synchronous=FULL`). Several processes may
+//! use a file at once: leases are rows, and every commit checks its own lease inside its
+//! transaction.
 //!
-//! Only SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks that the
-//! process has on it (POSIX), and the next process would treat the log of a running deploy as abandoned.
+//! Only SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file
+//! drops all locks that the process has on it (POSIX), and the next process would treat the log of
+//! a running deploy as abandoned.
 //!
-//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clock and processes (`state::Host`).
+//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clock and
+//! processes (`state::Host`).
 
 mod body;
 mod digest;
@@ -37,9 +41,9 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, LEASE_CHECK_VALIDITY, Lease,
-    LeaseHolder, LogEntry, Managed, Operation, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail,
-    Verification,
+    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName,
+    LEASE_CHECK_VALIDITY, Lease, LeaseHolder, LogEntry, Managed, Operation, Pruned, Revision,
+    Since, Snapshot, Store, StoreError, Tail, Verification,
 };
 
 use crate::machine::ThisMachine;
@@ -66,7 +70,8 @@ pub struct SqliteStore {
     notices: Notices,
     host: Arc<dyn Host>,
     last_seen_epochs: LastSeenEpochs,
-    // The order matters: the last connection to close cleans up the file, and this should be the writer.
+    // The order matters: the last connection to close cleans up the file, and this should be the
+    // writer.
     reader: Mutex<Option<Worker<ReadJob>>>,
     writer: Mutex<Option<Worker<(WriteRequest, ReplySender)>>>,
 }
@@ -82,12 +87,21 @@ struct Worker<T> {
 
 impl<T: Send + 'static> Worker<T> {
     /// Starts the thread and sends it the first message.
-    fn start(name: &str, first: T, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
+    fn start(
+        name: &str,
+        first: T,
+        run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static,
+    ) -> std::io::Result<Worker<T>> {
         let (sender, receiver) = mpsc::channel();
         // The receiver still exists here: sending cannot fail.
         let _ = sender.send(first);
-        let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(receiver))?;
-        Ok(Worker { sender: Some(sender), thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || run(receiver))?;
+        Ok(Worker {
+            sender: Some(sender),
+            thread: Some(thread),
+        })
     }
 }
 
@@ -105,8 +119,21 @@ impl SqliteStore {
     /// Returns a store in the file of that path. Nothing is opened or created yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
-        let (notices, host, proved) = (Notices::default(), Arc::new(ThisMachine::here()), LastSeenEpochs::default());
-        SqliteStore { path: path.into(), sealer, mode, notices, host, last_seen_epochs: proved, reader, writer }
+        let (notices, host, proved) = (
+            Notices::default(),
+            Arc::new(ThisMachine::here()),
+            LastSeenEpochs::default(),
+        );
+        SqliteStore {
+            path: path.into(),
+            sealer,
+            mode,
+            notices,
+            host,
+            last_seen_epochs: proved,
+            reader,
+            writer,
+        }
     }
 
     /// Returns the store on another machine, for tests.
@@ -121,7 +148,10 @@ impl SqliteStore {
     }
 
     fn stopped(&self) -> StoreError {
-        FileFailure::Stopped { path: self.path.clone() }.into_store_error()
+        FileFailure::Stopped {
+            path: self.path.clone(),
+        }
+        .into_store_error()
     }
 
     /// Sends a message to a thread. The thread is started first if it does not run yet.
@@ -133,8 +163,13 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = match &*worker {
-            Some(worker) => worker.sender.as_ref().is_some_and(|sender| sender.send(message).is_ok()),
-            None => start(message).map(|started| *worker = Some(started)).is_ok(),
+            Some(worker) => worker
+                .sender
+                .as_ref()
+                .is_some_and(|sender| sender.send(message).is_ok()),
+            None => start(message)
+                .map(|started| *worker = Some(started))
+                .is_ok(),
         };
         if sent { Ok(()) } else { Err(self.stopped()) }
     }
@@ -145,7 +180,11 @@ impl SqliteStore {
         empty: Result<T, StoreError>,
         read: impl FnOnce(StateReader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let is_idle = self.reader.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        let is_idle = self
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none();
         if is_idle && schema::is_missing(&self.path) {
             return empty;
         }
@@ -161,7 +200,9 @@ impl SqliteStore {
         });
         let start = |job| {
             let (path, sealer, host) = (self.path.clone(), self.sealer.clone(), self.host.clone());
-            Worker::start("state-reader", job, move |jobs| run_reader(&path, &sealer, &*host, &jobs))
+            Worker::start("state-reader", job, move |jobs| {
+                run_reader(&path, &sealer, &*host, &jobs)
+            })
         };
         self.send(&self.reader, start, job)?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -169,12 +210,29 @@ impl SqliteStore {
 
     async fn write(&self, request: WriteRequest) -> Result<WriteAnswer, StoreError> {
         if self.mode == Mode::ReadOnly {
-            return Err(FileFailure::ReadOnly { path: self.path.clone() }.into_store_error());
+            return Err(FileFailure::ReadOnly {
+                path: self.path.clone(),
+            }
+            .into_store_error());
         }
         let (reply, answer) = oneshot::channel();
-        let (notices, host, proved) = (self.notices.clone(), self.host.clone(), self.last_seen_epochs.clone());
-        let writer = StateWriter::new(self.path.clone(), self.sealer.clone(), notices, host, proved);
-        let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
+        let (notices, host, proved) = (
+            self.notices.clone(),
+            self.host.clone(),
+            self.last_seen_epochs.clone(),
+        );
+        let writer = StateWriter::new(
+            self.path.clone(),
+            self.sealer.clone(),
+            notices,
+            host,
+            proved,
+        );
+        let start = |request| {
+            Worker::start("state-writer", request, move |requests| {
+                writer.run(&requests)
+            })
+        };
         self.send(&self.writer, start, (request, reply))?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
@@ -198,12 +256,20 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
                 }
             }
         }
-        let Some(Readable { connection: open, has_digests, is_exclusive: alone }) = connection.as_mut() else {
+        let Some(Readable {
+            connection: open,
+            has_digests,
+            is_exclusive: alone,
+        }) = connection.as_mut()
+        else {
             job(Ok(None));
             continue;
         };
         // Another process may have rewritten the file since it was opened.
-        match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
+        match open
+            .transaction()
+            .and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction)))
+        {
             Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
@@ -232,29 +298,51 @@ impl Store for SqliteStore {
         Box::pin(self.read_with(Ok(Vec::new()), |reading| reading.for_display().instances()))
     }
 
-    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
+    fn info<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read_with(Ok(None), move |reading| reading.for_display().info(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| {
+            reading.for_display().info(&instance)
+        }))
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+    fn read<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        since: Since,
+    ) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
         let instance = instance.clone();
         Box::pin(self.read_with(Ok(None), move |reading| reading.tail(&instance, since)))
     }
 
-    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
+    fn head<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
         let instance = instance.clone();
         Box::pin(self.read_with(Ok(Revision(0)), move |reading| reading.revision(&instance)))
     }
 
-    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read_with(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
+        Box::pin(self.read_with(Ok(Snapshot::default()), move |reading| {
+            reading.load(&instance)
+        }))
     }
 
-    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
+    fn managed_by_others<'a>(
+        &'a self,
+        instance: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
         let instance = instance.to_owned();
-        Box::pin(self.read_with(Ok(Vec::new()), move |reading| reading.managed_by_others(&instance)))
+        Box::pin(self.read_with(Ok(Vec::new()), move |reading| {
+            reading.managed_by_others(&instance)
+        }))
     }
 
     fn commit<'a>(
@@ -263,7 +351,11 @@ impl Store for SqliteStore {
         expected: Revision,
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        let request = WriteRequest::Commit { lease: lease.clone(), expected, entries };
+        let request = WriteRequest::Commit {
+            lease: lease.clone(),
+            expected,
+            entries,
+        };
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Committed(revision) => Ok(revision),
@@ -278,7 +370,11 @@ impl Store for SqliteStore {
         who: &'a str,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        let request = WriteRequest::Lease { instance: instance.clone(), who: who.into(), lasts };
+        let request = WriteRequest::Lease {
+            instance: instance.clone(),
+            who: who.into(),
+            lasts,
+        };
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Leased(lease) => Ok(lease),
@@ -287,39 +383,76 @@ impl Store for SqliteStore {
         })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = WriteRequest::Renew { lease: lease.clone(), lasts };
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = WriteRequest::Renew {
+            lease: lease.clone(),
+            lasts,
+        };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
     fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let now = self.host.elapsed();
-            let proved =
-                self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner).get(&lease.instance).copied();
-            if proved.is_some_and(|(epoch, at)| epoch == lease.epoch && now.saturating_sub(at) < LEASE_CHECK_VALIDITY) {
+            let proved = self
+                .last_seen_epochs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(&lease.instance)
+                .copied();
+            if proved.is_some_and(|(epoch, at)| {
+                epoch == lease.epoch && now.saturating_sub(at) < LEASE_CHECK_VALIDITY
+            }) {
                 return Ok(());
             }
-            let (asked, none) = (lease.clone(), StoreError::Busy { instance: lease.instance.clone(), holder: None });
-            self.read_with(Err(none), move |reading| reading.check_held(&asked).map(|_| ())).await?;
-            let mut proved = self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner);
+            let (asked, none) = (
+                lease.clone(),
+                StoreError::Busy {
+                    instance: lease.instance.clone(),
+                    holder: None,
+                },
+            );
+            self.read_with(Err(none), move |reading| {
+                reading.check_held(&asked).map(|_| ())
+            })
+            .await?;
+            let mut proved = self
+                .last_seen_epochs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             proved.insert(lease.instance.clone(), (lease.epoch, now));
             Ok(())
         })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = WriteRequest::Release { lease: lease.clone() };
+        let request = WriteRequest::Release {
+            lease: lease.clone(),
+        };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
-    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+    fn holder<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read_with(Ok(None), move |reading| reading.for_display().holder(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| {
+            reading.for_display().holder(&instance)
+        }))
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        let request = WriteRequest::Unlock { instance: instance.clone() };
+    fn unlock<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        let request = WriteRequest::Unlock {
+            instance: instance.clone(),
+        };
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Unlocked(holder) => Ok(holder),
@@ -334,8 +467,12 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
         let instance = instance.clone();
-        let unknown = StoreError::Unknown { instance: instance.clone() };
-        Box::pin(self.read_with(Err(unknown), move |reading| reading.history(&instance, limit)))
+        let unknown = StoreError::Unknown {
+            instance: instance.clone(),
+        };
+        Box::pin(self.read_with(Err(unknown), move |reading| {
+            reading.history(&instance, limit)
+        }))
     }
 
     fn operation<'a>(
@@ -344,8 +481,12 @@ impl Store for SqliteStore {
         id: &'a str,
     ) -> BoxFuture<'a, Result<Option<Operation>, StoreError>> {
         let (instance, id) = (instance.clone(), id.to_owned());
-        let unknown = StoreError::Unknown { instance: instance.clone() };
-        Box::pin(self.read_with(Err(unknown), move |reading| reading.operation(&instance, &id)))
+        let unknown = StoreError::Unknown {
+            instance: instance.clone(),
+        };
+        Box::pin(self.read_with(Err(unknown), move |reading| {
+            reading.operation(&instance, &id)
+        }))
     }
 
     fn log<'a>(
@@ -356,12 +497,23 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
         let instance = instance.clone();
         let operation = operation.map(str::to_owned);
-        let unknown = StoreError::Unknown { instance: instance.clone() };
-        Box::pin(self.read_with(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
+        let unknown = StoreError::Unknown {
+            instance: instance.clone(),
+        };
+        Box::pin(self.read_with(Err(unknown), move |reading| {
+            reading.log(&instance, operation.as_deref(), limit)
+        }))
     }
 
-    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
-        let request = WriteRequest::Prune { lease: lease.clone(), first: first.to_owned() };
+    fn prune<'a>(
+        &'a self,
+        lease: &'a Lease,
+        first: &'a str,
+    ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        let request = WriteRequest::Prune {
+            lease: lease.clone(),
+            first: first.to_owned(),
+        };
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Pruned(pruned) => Ok(pruned),
@@ -387,8 +539,12 @@ impl Store for SqliteStore {
         base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request =
-            WriteRequest::Restore { instance: instance.clone(), revision, base: base.map(Box::new), operations };
+        let request = WriteRequest::Restore {
+            instance: instance.clone(),
+            revision,
+            base: base.map(Box::new),
+            operations,
+        };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
@@ -419,7 +575,12 @@ mod tests {
     }
 
     fn lease(store: &SqliteStore, name: &str) -> Lease {
-        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", Duration::from_secs(60))).unwrap()
+        block_on(store.lease(
+            &InstanceName::from_free_text(name),
+            "ann@host",
+            Duration::from_secs(60),
+        ))
+        .unwrap()
     }
 
     fn pragma(store: &SqliteStore, name: &'static str, value: i64) {
@@ -431,19 +592,38 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
         let held = lease(&store, "shop");
-        let big = |number: i64| outcome(1, &format!("r[{number}]"), record(Value::from("x".repeat(100_000))));
+        let big = |number: i64| {
+            outcome(
+                1,
+                &format!("r[{number}]"),
+                record(Value::from("x".repeat(100_000))),
+            )
+        };
         block_on(store.commit(&held, Revision(0), vec![began("op-1"), big(0)])).unwrap();
         // Once the file may have no more pages, SQLite answers as on a full disk.
         pragma(&store, "max_page_count", 60);
-        let Err(error) = block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])) else { panic!("it fits") };
-        let StoreError::Full { source } = error else { panic!("{error}") };
-        assert!(source.to_string().starts_with("there is no room left for"), "{source}");
+        let Err(error) = block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])) else {
+            panic!("it fits")
+        };
+        let StoreError::Full { source } = error else {
+            panic!("{error}")
+        };
+        assert!(
+            source.to_string().starts_with("there is no room left for"),
+            "{source}"
+        );
         let found = block_on(store.load(&held.instance)).unwrap();
         assert_eq!((found.revision, found.records.len()), (Revision(1), 1));
         // With room again, the same writer continues.
         pragma(&store, "max_page_count", 1000);
-        assert_eq!(block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])).unwrap(), Revision(2));
-        assert_eq!(block_on(store.load(&held.instance)).unwrap().records.len(), 3);
+        assert_eq!(
+            block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])).unwrap(),
+            Revision(2)
+        );
+        assert_eq!(
+            block_on(store.load(&held.instance)).unwrap().records.len(),
+            3
+        );
     }
 
     #[test]
@@ -454,11 +634,20 @@ mod tests {
         pragma(&store, "max_page_count", 40);
         let sizes = [10, 1_000_000, 10];
         let commits = leases.iter().zip(sizes).map(|(lease, size)| {
-            let entries = vec![began(lease.instance.as_str()), outcome(1, "r", record(Value::from("x".repeat(size))))];
+            let entries = vec![
+                began(lease.instance.as_str()),
+                outcome(1, "r", record(Value::from("x".repeat(size)))),
+            ];
             store.commit(lease, Revision(0), entries)
         });
         let done = block_on(join_all(commits));
-        assert!(matches!(done.as_slice(), [Ok(_), Err(StoreError::Full { .. }), Ok(_)]), "{done:?}");
+        assert!(
+            matches!(
+                done.as_slice(),
+                [Ok(_), Err(StoreError::Full { .. }), Ok(_)]
+            ),
+            "{done:?}"
+        );
         assert_eq!(block_on(store.instances()).unwrap().len(), 2);
     }
 }

@@ -22,15 +22,15 @@ pub(super) struct OperationRow {
     pub(super) who: Name,
     pub(super) began: i64,
     pub(super) document: Name,
-    /// Outcome, end time and generation; the numbers of resources created, updated, deleted and replaced.
+    /// Outcome, end time and generation; the numbers of resources created, updated, deleted and
+    /// replaced.
     pub(super) outcome: Option<String>,
     pub(super) ended: Option<i64>,
     pub(super) generation: Option<i64>,
     pub(super) counts: [Option<i64>; 4],
 }
 
-const COLUMNS: &str =
-    "name, first, epoch, kind, who, began, document, outcome, ended, generation, created, updated, deleted, replaced";
+const COLUMNS: &str = "name, first, epoch, kind, who, began, document, outcome, ended, generation, created, updated, deleted, replaced";
 
 fn read(row: &Row<'_>) -> Result<OperationRow, rusqlite::Error> {
     Ok(OperationRow {
@@ -51,16 +51,38 @@ fn read(row: &Row<'_>) -> Result<OperationRow, rusqlite::Error> {
 
 impl OperationRow {
     fn tag(&self, tagger: &Tagger, uid: &str) -> Tag {
-        let row = tagger.row("operation").text(uid).number(self.number).text(&self.name).number(self.first);
-        let row = row.number(self.epoch).text(&self.kind).text(&self.who).number(self.began).text(&self.document);
-        let row = row.number(i64::from(self.outcome.is_some())).text(self.outcome.as_deref().unwrap_or_default());
+        let row = tagger
+            .row("operation")
+            .text(uid)
+            .number(self.number)
+            .text(&self.name)
+            .number(self.first);
+        let row = row
+            .number(self.epoch)
+            .text(&self.kind)
+            .text(&self.who)
+            .number(self.began)
+            .text(&self.document);
+        let row = row
+            .number(i64::from(self.outcome.is_some()))
+            .text(self.outcome.as_deref().unwrap_or_default());
         let row = row.optional(self.ended).optional(self.generation);
-        self.counts.iter().fold(row, |row, count| row.optional(*count)).finish()
+        self.counts
+            .iter()
+            .fold(row, |row, count| row.optional(*count))
+            .finish()
     }
 
     /// Writes the row; replaces the row with the same name.
-    pub(super) fn write(&self, connection: &Connection, head: &InstanceRow) -> Result<(), rusqlite::Error> {
-        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.journal.uid));
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        head: &InstanceRow,
+    ) -> Result<(), rusqlite::Error> {
+        let mac = head
+            .tagger
+            .as_ref()
+            .map(|tagger| self.tag(tagger, &head.journal.uid));
         let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
                    generation, created, updated, deleted, replaced, number, mac) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
@@ -94,23 +116,41 @@ impl StateReader<'_> {
     /// The oldest operation that the current state depends on.
     pub(super) fn needed(&self, head: &InstanceRow) -> Result<Option<Name>, StoreError> {
         let at = |error| self.at(error);
-        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
+        let tags = if self.format < 3 {
+            "NULL, NULL"
+        } else {
+            "number, mac"
+        };
         let sql = format!(
             "SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND (first <= ?2 OR first = ?3) \
              ORDER BY first DESC LIMIT 1"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let needed = head.journal.needed().unwrap_or(0).cast_signed();
-        let mut rows = statement.query([head.id, needed, head.pruned + 1]).map_err(at)?;
+        let mut rows = statement
+            .query([head.id, needed, head.pruned + 1])
+            .map_err(at)?;
         let row = rows.next().map_err(at)?;
-        Ok(row.map(|row| self.checked_operation(head, row)).transpose()?.map(|operation| operation.name))
+        Ok(row
+            .map(|row| self.checked_operation(head, row))
+            .transpose()?
+            .map(|operation| operation.name))
     }
 
     /// The operation of this name; `None` if the instance never had it.
-    pub(super) fn operation_row(&self, head: &InstanceRow, name: &str) -> Result<Option<OperationRow>, StoreError> {
+    pub(super) fn operation_row(
+        &self,
+        head: &InstanceRow,
+        name: &str,
+    ) -> Result<Option<OperationRow>, StoreError> {
         let at = |error| self.at(error);
-        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
-        let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND name = ?2");
+        let tags = if self.format < 3 {
+            "NULL, NULL"
+        } else {
+            "number, mac"
+        };
+        let sql =
+            format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND name = ?2");
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut rows = statement.query(params![head.id, name]).map_err(at)?;
         let row = rows.next().map_err(at)?;
@@ -118,13 +158,21 @@ impl StateReader<'_> {
     }
 
     /// Reads a row of [`COLUMNS`], number and tag, and checks that it is unchanged.
-    fn checked_operation(&self, head: &InstanceRow, row: &Row<'_>) -> Result<OperationRow, StoreError> {
+    fn checked_operation(
+        &self,
+        head: &InstanceRow,
+        row: &Row<'_>,
+    ) -> Result<OperationRow, StoreError> {
         let at = |error| self.at(error);
         let mut operation = read(row).map_err(at)?;
         if self.format >= 3 {
             operation.number = row.get(14).map_err(at)?;
             let mac: Tag = row.get(15).map_err(at)?;
-            if head.tagger.as_ref().is_some_and(|tagger| operation.tag(tagger, &head.journal.uid) != mac) {
+            if head
+                .tagger
+                .as_ref()
+                .is_some_and(|tagger| operation.tag(tagger, &head.journal.uid) != mac)
+            {
                 return Err(self.changed_operation(&operation));
             }
         }
@@ -132,14 +180,27 @@ impl StateReader<'_> {
     }
 
     fn changed_operation(&self, operation: &OperationRow) -> StoreError {
-        damaged_row(self.path, &format!("the operation `{}` is not what was written", operation.name))
+        damaged_row(
+            self.path,
+            &format!("the operation `{}` is not what was written", operation.name),
+        )
     }
 
     /// The newest operations, newest first, at most `limit`. Checks that none of them is missing.
-    pub(super) fn operations(&self, head: &InstanceRow, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
+    pub(super) fn operations(
+        &self,
+        head: &InstanceRow,
+        limit: i64,
+    ) -> Result<Vec<OperationRow>, StoreError> {
         let at = |error| self.at(error);
-        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
-        let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT ?2");
+        let tags = if self.format < 3 {
+            "NULL, NULL"
+        } else {
+            "number, mac"
+        };
+        let sql = format!(
+            "SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT ?2"
+        );
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut rows = statement.query([head.id, limit]).map_err(at)?;
         let mut found = Vec::new();
@@ -150,7 +211,9 @@ impl StateReader<'_> {
             }
             found.push(operation);
         }
-        if self.format >= 3 && found.len() as i64 != (head.operations() - head.pruned_operations).min(limit) {
+        if self.format >= 3
+            && found.len() as i64 != (head.operations() - head.pruned_operations).min(limit)
+        {
             return Err(damaged_row(self.path, "an operation is missing"));
         }
         Ok(found)

@@ -24,7 +24,8 @@ pub(super) struct StateReader<'a> {
     pub(super) format: i64,
     /// Whether the file has the digests of format 2.
     pub(super) has_digests: bool,
-    /// Whether the caller only displays rows: they are read without a check if the key is not available.
+    /// Whether the caller only displays rows: they are read without a check if the key is not
+    /// available.
     pub(super) display_only: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
@@ -34,14 +35,21 @@ pub(super) struct StateReader<'a> {
 pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
     match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
-        other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
+        other => Err(rusqlite::Error::InvalidColumnType(
+            column,
+            "body".into(),
+            other.data_type(),
+        )),
     }
 }
 
 impl StateReader<'_> {
     /// Returns the same view, for callers that only display rows.
     pub(super) fn for_display(self) -> Self {
-        StateReader { display_only: true, ..self }
+        StateReader {
+            display_only: true,
+            ..self
+        }
     }
 
     /// The table of records in the form of format 2.

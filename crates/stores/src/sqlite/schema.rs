@@ -1,27 +1,31 @@
 //! The file: how it is recognised, created and opened.
 //!
-//! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`,
-//! so that an instance's entries lie together and in order. All other tables refer to it: a record's body is that of
-//! its last outcome, exports are those of the entry that finished their operation. A deploy of n resources writes each
-//! body once, and changing ten of 10,000 writes ten. Records have the numbers of the outcomes that first made them:
-//! those of one wave share a page at the end, and a commit writes few pages. There is no index on addresses, because
-//! every commit would write its pages; the one writer knows the position of each record.
+//! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered
+//! `instance << 40 | sequence`, so that an instance's entries lie together and in order. All other
+//! tables refer to it: a record's body is that of its last outcome, exports are those of the entry
+//! that finished their operation. A deploy of n resources writes each body once, and changing ten
+//! of 10,000 writes ten. Records have the numbers of the outcomes that first made them: those of
+//! one wave share a page at the end, and a commit writes few pages. There is no index on addresses,
+//! because every commit would write its pages; the one writer knows the position of each record.
 //!
-//! Every row has a tag (see [`state::tag`]) that is checked when the row is read. Entries, operations, leases and
-//! instances have tags of their own; records are in the digest of their instance's row (see
-//! [`RecordsDigest`](super::digest::RecordsDigest)), and `store` holds the number of instances. A changed, exchanged or
-//! missing row is therefore detected, at a cost that does not grow with history.
+//! Every row has a tag (see [`state::tag`]) that is checked when the row is read. Entries,
+//! operations, leases and instances have tags of their own; records are in the digest of their
+//! instance's row (see [`RecordsDigest`](super::digest::RecordsDigest)), and `store` holds the
+//! number of instances. A changed, exchanged or missing row is therefore detected, at a cost that
+//! does not grow with history.
 //!
-//! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents).
-//! Operations that were pruned leave gaps in `entries`, up to a sequence that the instance's row names: only outcomes
-//! of current records are left there.
+//! `documents` holds the long texts that operations begin with, each once: see
+//! [`documents`](super::documents). Operations that were pruned leave gaps in `entries`, up to a
+//! sequence that the instance's row names: only outcomes of current records are left there.
 //!
-//! An older format is read as it is. The first writer rewrites the file, after it has put a copy beside it. (Format 1
-//! had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within the
-//! entries; its operations keep them there.) The version also covers the bodies: fields may be added to them, and
-//! fields that an older version left out have default values.
+//! An older format is read as it is. The first writer rewrites the file, after it has put a copy
+//! beside it. (Format 1 had its records in the order of their addresses, format 2 had no tags,
+//! format 3 had its documents within the entries; its operations keep them there.) The version also
+//! covers the bodies: fields may be added to them, and fields that an older version left out have
+//! default values.
 //!
-//! The views `resources` and `journal` are for people with the `sqlite3` tool; no code here reads them.
+//! The views `resources` and `journal` are for people with the `sqlite3` tool; no code here reads
+//! them.
 
 use std::fs;
 use std::io;
@@ -192,8 +196,8 @@ ALTER TABLE instances DROP COLUMN digest;
 ALTER TABLE instances DROP COLUMN digest_of;
 ";
 
-/// Opens the file for writing; creates the file and its folder if they are missing. A file of an older format is
-/// rewritten after a copy was made: the second value is the path of the copy.
+/// Opens the file for writing; creates the file and its folder if they are missing. A file of an
+/// older format is rewritten after a copy was made: the second value is the path of the copy.
 pub(super) fn open_to_write(
     path: &Path,
     sealer: &Sealer,
@@ -201,21 +205,29 @@ pub(super) fn open_to_write(
 ) -> Result<(Connection, Option<PathBuf>), StoreError> {
     make_folder(path)?;
     make_private_file(path);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
+    connection
+        .pragma_update(None, "synchronous", "FULL")
+        .map_err(at)?;
     let found = recognise(&mut connection, path)?;
     keep_private(path);
     to_wal(&connection).map_err(at)?;
     let copy = match found {
-        Some(older) if older.format != FORMAT => Some(back_up_file(&connection, path, older.format)?),
+        Some(older) if older.format != FORMAT => {
+            Some(back_up_file(&connection, path, older.format)?)
+        }
         _ => None,
     };
     if found.is_none_or(|found| found.format != FORMAT) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(at)?;
         // Another process may have created or rewritten the file.
         match recognise_in(&transaction, path)? {
             None => create_tables(&transaction, sealer).map_err(at)?,
@@ -224,8 +236,16 @@ pub(super) fn open_to_write(
         transaction.commit().map_err(at)?;
     }
     let format = FORMAT;
-    StateReader { connection: &connection, format, has_digests: false, display_only: true, path, sealer, host }
-        .count()?;
+    StateReader {
+        connection: &connection,
+        format,
+        has_digests: false,
+        display_only: true,
+        path,
+        sealer,
+        host,
+    }
+    .count()?;
     // Earlier versions kept preallocated blocks for the log under this name.
     let _ = fs::remove_file(sibling_path(path, "-spare"));
     Ok((connection, copy))
@@ -233,7 +253,10 @@ pub(super) fn open_to_write(
 
 /// Creates the folder of the file, accessible to its owner only, and makes it durable.
 fn make_folder(path: &Path) -> Result<(), StoreError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
+    let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+    else {
         return Ok(());
     };
     let mut builder = fs::DirBuilder::new();
@@ -241,20 +264,34 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let made = builder.create(folder);
-    made.map_err(|source| FileFailure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
-    folder.ancestors().skip(1).take(2).for_each(|above| sync_folder(Some(above)));
+    made.map_err(|source| {
+        FileFailure::Folder {
+            folder: folder.to_owned(),
+            source,
+        }
+        .into_store_error()
+    })?;
+    folder
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .for_each(|above| sync_folder(Some(above)));
     Ok(())
 }
 
-/// Creates an empty file that only its owner can read, if there is none. SQLite would use the umask.
+/// Creates an empty file that only its owner can read, if there is none. SQLite would use the
+/// umask.
 ///
-/// The file is closed before it gets its name: `mod.rs` says why. Best effort: if this fails, SQLite creates the file
-/// or reports the reason.
+/// The file is closed before it gets its name: `mod.rs` says why. Best effort: if this fails,
+/// SQLite creates the file or reports the reason.
 fn make_private_file(path: &Path) {
     if fs::symlink_metadata(path).is_ok() {
         return;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(".new-");
     if let Ok(file) = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder) {
@@ -262,7 +299,8 @@ fn make_private_file(path: &Path) {
     }
 }
 
-/// Removes the access rights of others from the file and its siblings. A change of rights opens no file.
+/// Removes the access rights of others from the file and its siblings. A change of rights opens no
+/// file.
 #[cfg(unix)]
 fn keep_private(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -271,7 +309,10 @@ fn keep_private(path: &Path) {
             && about.permissions().mode() & 0o077 != 0
         {
             // Fails unless the process belongs to the owner of the file.
-            let _ = fs::set_permissions(&file, fs::Permissions::from_mode(about.permissions().mode() & 0o700));
+            let _ = fs::set_permissions(
+                &file,
+                fs::Permissions::from_mode(about.permissions().mode() & 0o700),
+            );
         }
     }
 }
@@ -316,27 +357,37 @@ fn upgrade_file(
         let (_, key) = reading.count()?;
         transaction.execute_batch(FROM_FORMAT_3).map_err(at)?;
         upgrade::write_heads(transaction, path, sealer, &key, heads)?;
-        return transaction.pragma_update(None, "user_version", FORMAT).map_err(at);
+        return transaction
+            .pragma_update(None, "user_version", FORMAT)
+            .map_err(at);
     }
     if format == 1 {
         transaction.execute_batch(FROM_FORMAT_1).map_err(at)?;
     }
     transaction.execute_batch(FROM_FORMAT_2).map_err(at)?;
     transaction.execute_batch(FROM_FORMAT_3).map_err(at)?;
-    transaction.execute_batch("DROP VIEW IF EXISTS resources").map_err(at)?;
+    transaction
+        .execute_batch("DROP VIEW IF EXISTS resources")
+        .map_err(at)?;
     if older.has_digests {
         transaction.execute_batch(DROP_OLD_DIGESTS).map_err(at)?;
     }
     transaction.execute_batch(VIEWS).map_err(at)?;
     upgrade::tag_all(transaction, path, sealer, host, heads)?;
-    transaction.pragma_update(None, "user_version", FORMAT).map_err(at)
+    transaction
+        .pragma_update(None, "user_version", FORMAT)
+        .map_err(at)
 }
 
 /// Copies a file of an older format, to a new name beside it; returns the path of the copy.
 fn back_up_file(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     let copy = loop {
-        let end = if number == 1 { String::new() } else { format!("-{number}") };
+        let end = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
         let copy = sibling_path(path, &format!(".format-{older}{end}"));
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
@@ -349,10 +400,18 @@ fn back_up_file(connection: &Connection, path: &Path, older: i64) -> Result<Path
         }
     };
     let name = copy.to_string_lossy();
-    let written = connection.execute("VACUUM INTO ?1", [name.as_ref()]).map_err(|error| failed(&copy, error));
+    let written = connection
+        .execute("VACUUM INTO ?1", [name.as_ref()])
+        .map_err(|error| failed(&copy, error));
     let durable = written.and_then(|_| {
         let synced = fs::File::open(&copy).and_then(|copy| copy.sync_all());
-        synced.map_err(|source| FileFailure::Copy { path: copy.clone(), source }.into_store_error())
+        synced.map_err(|source| {
+            FileFailure::Copy {
+                path: copy.clone(),
+                source,
+            }
+            .into_store_error()
+        })
     });
     if let Err(error) = durable {
         // An incomplete copy is useless.
@@ -385,14 +444,23 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     }
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
+            return Err(StoreError::Foreign {
+                what: format!("`{}` is a folder, not a state file", path.display()),
+            });
         }
         Ok(_) => {}
-        Err(source) => return Err(FileFailure::File { path: path.to_owned(), source }.into_store_error()),
+        Err(source) => {
+            return Err(FileFailure::File {
+                path: path.to_owned(),
+                source,
+            }
+            .into_store_error());
+        }
     }
     let mut alone = false;
     let connection = match readable(path, SiblingFiles::Shared) {
-        // In a read-only folder the sibling files cannot be created, and without them no process writes.
+        // In a read-only folder the sibling files cannot be created, and without them no process
+        // writes.
         Err(error) if cannot_write_beside(&error) && !sibling_path(path, "-wal").exists() => {
             readable(path, SiblingFiles::Missing)
         }
@@ -404,12 +472,18 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
     let found = recognise(&mut connection, path)?;
-    Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, is_exclusive: alone }))
+    Ok(found.map(|found| Readable {
+        connection,
+        has_digests: found.has_digests,
+        is_exclusive: alone,
+    }))
 }
 
 /// The format of the file.
 pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
-    connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
+    connection
+        .prepare_cached("PRAGMA user_version")?
+        .query_row([], |row| row.get(0))
 }
 
 /// The use of the sibling files by a reading connection: the write-ahead log and the shared memory.
@@ -419,17 +493,21 @@ enum SiblingFiles {
     Shared,
     /// The files are missing and cannot be created: no process changes the state file.
     Missing,
-    /// There is no room for shared memory: only this connection reads the journal, and others wait for it.
+    /// There is no room for shared memory: only this connection reads the journal, and others wait
+    /// for it.
     Exclusive,
 }
 
-/// Opens a connection for reading and tests it. It is opened with write access if possible: the last connection to
-/// close cleans up.
+/// Opens a connection for reading and tests it. It is opened with write access if possible: the
+/// last connection to close cleans up.
 fn readable(path: &Path, files: SiblingFiles) -> Result<Connection, rusqlite::Error> {
     let connection = if files == SiblingFiles::Missing {
         Connection::open_with_flags(uri(path), immutable())?
     } else {
-        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
+        Connection::open_with_flags(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     if files == SiblingFiles::Exclusive {
@@ -442,7 +520,10 @@ fn readable(path: &Path, files: SiblingFiles) -> Result<Connection, rusqlite::Er
 
 fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
+    matches!(
+        error.sqlite_error_code(),
+        Some(CannotOpen | PermissionDenied | ReadOnly)
+    )
 }
 
 /// The flags for opening a file that no process changes, by its [`uri`].
@@ -454,7 +535,9 @@ fn uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte))
+            }
             other => uri.push_str(&format!("%{other:02X}")),
         }
     }
@@ -469,19 +552,36 @@ struct FoundFormat {
     has_digests: bool,
 }
 
-/// Returns the format of the database; `None` if it is empty. `Foreign` if it is not a readable state file.
+/// Returns the format of the database; `None` if it is empty. `Foreign` if it is not a readable
+/// state file.
 fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<FoundFormat>, StoreError> {
     // In one transaction, because another process may be creating the file.
-    let transaction = connection.transaction().map_err(|error| failed(path, error))?;
+    let transaction = connection
+        .transaction()
+        .map_err(|error| failed(path, error))?;
     recognise_in(&transaction, path)
 }
 
-fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<FoundFormat>, StoreError> {
+fn recognise_in(
+    transaction: &Transaction<'_>,
+    path: &Path,
+) -> Result<Option<FoundFormat>, StoreError> {
     let at = |error| failed(path, error);
-    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
-    let has = |text: &str| format!("count(iif(name = 'instances' AND instr(sql, '{text}'), 1, NULL)) > 0");
-    let sql = format!("SELECT count(*), {}, {} FROM sqlite_schema", has("digest_of"), has("mac BLOB"));
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
+    let number = |sql: &str| {
+        transaction
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .map_err(at)
+    };
+    let has = |text: &str| {
+        format!("count(iif(name = 'instances' AND instr(sql, '{text}'), 1, NULL)) > 0")
+    };
+    let sql = format!(
+        "SELECT count(*), {}, {} FROM sqlite_schema",
+        has("digest_of"),
+        has("mac BLOB")
+    );
+    let row =
+        |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
     let (tables, has_digests, has_tags) = transaction.query_row(&sql, [], row).map_err(at)?;
     match number("PRAGMA application_id")? {
         0 if tables == 0 => Ok(None),
@@ -489,7 +589,10 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
             format if format > FORMAT => Err(newer(path, format)),
             // A changed version number must not make tagged rows readable without their tags.
             format if has_tags != (format >= 3) => Err(damaged(path)),
-            format if format >= 1 => Ok(Some(FoundFormat { format, has_digests })),
+            format if format >= 1 => Ok(Some(FoundFormat {
+                format,
+                has_digests,
+            })),
             _ => Err(foreign(path)),
         },
         _ => Err(foreign(path)),
@@ -497,23 +600,31 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
 }
 
 fn foreign(path: &Path) -> StoreError {
-    StoreError::Foreign { what: format!("`{}` is a database of something else", path.display()) }
+    StoreError::Foreign {
+        what: format!("`{}` is a database of something else", path.display()),
+    }
 }
 
 /// The error for a file that a newer version wrote.
 pub(super) fn newer(path: &Path, format: i64) -> StoreError {
-    let what =
-        format!("`{}` was written by a newer version (format {format}, this one reads up to {FORMAT})", path.display());
+    let what = format!(
+        "`{}` was written by a newer version (format {format}, this one reads up to {FORMAT})",
+        path.display()
+    );
     StoreError::Foreign { what }
 }
 
-/// Switches to WAL. Retries, because SQLite does not wait if two processes switch a new file at once.
+/// Switches to WAL. Retries, because SQLite does not wait if two processes switch a new file at
+/// once.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
     let mut left = BUSY_TIMEOUT;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !left.is_zero() => {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && !left.is_zero() =>
+            {
                 std::thread::sleep(pause);
                 left = left.saturating_sub(pause);
             }

@@ -1,4 +1,5 @@
-//! Writing: one thread owns the connection, and puts all requests that are ready into one transaction.
+//! Writing: one thread owns the connection, and puts all requests that are ready into one
+//! transaction.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{SealPlace, Sealer};
 use state::tag::Tagger;
 use state::{
-    Checkpoint, Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, Operation,
-    OperationOutcome, Outcome, Pruned, Revision, Snapshot, StoreError, records_are_left,
+    Checkpoint, Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder,
+    Operation, OperationOutcome, Outcome, Pruned, Revision, Snapshot, StoreError, records_are_left,
 };
 
 use super::body::{self, EntryBody};
@@ -25,7 +26,8 @@ use super::operations::OperationRow;
 use super::reading::StateReader;
 use super::{documents, prune, reading, schema, upgrade};
 
-/// The maximum number of requests in one transaction. It bounds the waiting time of the first request.
+/// The maximum number of requests in one transaction. It bounds the waiting time of the first
+/// request.
 const MAX_BATCH: usize = 256;
 
 /// A request to the writer.
@@ -87,8 +89,8 @@ struct KnownInstance {
     head: InstanceRow,
     journal: Journal,
     records: KnownRecords,
-    /// The epoch of the lease and the version of the file at the last commit: if both are unchanged, no other
-    /// connection has written since.
+    /// The epoch of the lease and the version of the file at the last commit: if both are
+    /// unchanged, no other connection has written since.
     seen: Option<(u64, i64)>,
 }
 
@@ -115,9 +117,13 @@ impl KnownRecords {
                 Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
             })?;
             let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
-            let Some(tagger) = &head.tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
+            let Some(tagger) = &head.tagger else {
+                return Err(WriteError::Failed(StoreError::WrongKey));
+            };
             let mut live = RecordsDigest::default();
-            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.journal.uid, (*id, *entry, address)));
+            found.iter().for_each(|(address, (id, entry))| {
+                live.add(tagger, &head.journal.uid, (*id, *entry, address))
+            });
             if head.records_digest != live {
                 return Err(WriteError::InconsistentRevisions);
             }
@@ -132,7 +138,8 @@ pub(super) struct StateWriter {
     pub(super) sealer: Sealer,
     /// Cached data of instances, valid as long as the file has the same revision.
     known: HashMap<InstanceName, KnownInstance>,
-    /// SQLite's counter of commits of other connections, as of the last transaction; `None` before the first.
+    /// SQLite's counter of commits of other connections, as of the last transaction; `None` before
+    /// the first.
     version: Option<i64>,
     /// Notices for people: see [`Notices`].
     notices: Notices,
@@ -141,7 +148,8 @@ pub(super) struct StateWriter {
     last_seen_epochs: LastSeenEpochs,
 }
 
-/// The epoch under which each instance was last seen to be held, and the time since the boot at which this was seen.
+/// The epoch under which each instance was last seen to be held, and the time since the boot at
+/// which this was seen.
 pub(super) type LastSeenEpochs = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
 /// Notices about actions of the store itself that people should know, until they are read.
@@ -155,16 +163,27 @@ impl StateWriter {
         host: Arc<dyn Host>,
         proved: LastSeenEpochs,
     ) -> StateWriter {
-        StateWriter { path, sealer, known: HashMap::new(), version: None, notices, host, last_seen_epochs: proved }
+        StateWriter {
+            path,
+            sealer,
+            known: HashMap::new(),
+            version: None,
+            notices,
+            host,
+            last_seen_epochs: proved,
+        }
     }
 
-    /// Answers until the channel is closed. The first request that needs the file opens it, or creates it.
+    /// Answers until the channel is closed. The first request that needs the file opens it, or
+    /// creates it.
     pub(super) fn run(mut self, requests: &Receiver<(WriteRequest, ReplySender)>) {
         let mut connection: Option<Connection> = None;
         while let Ok((first, reply)) = requests.recv() {
             let open = match connection.as_mut() {
                 Some(open) => open,
-                None if let Some(answer) = first.answer_without_file().filter(|_| !self.path.exists()) => {
+                None if let Some(answer) =
+                    first.answer_without_file().filter(|_| !self.path.exists()) =>
+                {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
@@ -197,8 +216,8 @@ impl StateWriter {
         }
     }
 
-    /// Handles requests in one transaction. If it fails, handles each in a transaction of its own, so that each has its
-    /// own error.
+    /// Handles requests in one transaction. If it fails, handles each in a transaction of its own,
+    /// so that each has its own error.
     fn answer(
         &mut self,
         connection: &mut Connection,
@@ -208,15 +227,31 @@ impl StateWriter {
             self.known.clear();
             return vec![self.rekey(connection, to).map(WriteAnswer::Rekeyed)];
         }
-        if let [WriteRequest::Restore { instance, revision, base, operations }] = requests {
+        if let [
+            WriteRequest::Restore {
+                instance,
+                revision,
+                base,
+                operations,
+            },
+        ] = requests
+        {
             self.known.clear();
-            let restored = self.restore(connection, instance, *revision, base.as_deref(), operations);
+            let restored =
+                self.restore(connection, instance, *revision, base.as_deref(), operations);
             self.known.clear();
             return vec![restored.map(|()| WriteAnswer::Done)];
         }
-        if requests.iter().any(|request| matches!(request, WriteRequest::Rekey { .. } | WriteRequest::Restore { .. })) {
+        if requests.iter().any(|request| {
+            matches!(
+                request,
+                WriteRequest::Rekey { .. } | WriteRequest::Restore { .. }
+            )
+        }) {
             let each = requests.iter().map(std::slice::from_ref);
-            return each.flat_map(|request| self.answer(connection, request)).collect();
+            return each
+                .flat_map(|request| self.answer(connection, request))
+                .collect();
         }
         match self.answer_in_one_transaction(connection, requests) {
             Ok(answers) => answers,
@@ -233,8 +268,8 @@ impl StateWriter {
         }
     }
 
-    /// Handles requests in one transaction. An outer error is that of the file, and nothing was written; an inner error
-    /// is the refusal of one request.
+    /// Handles requests in one transaction. An outer error is that of the file, and nothing was
+    /// written; an inner error is the refusal of one request.
     fn answer_in_one_transaction(
         &mut self,
         connection: &mut Connection,
@@ -264,10 +299,15 @@ impl StateWriter {
             });
         }
         transaction.commit().map_err(at)?;
-        let mut proved = self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut proved = self
+            .last_seen_epochs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         for (request, answer) in requests.iter().zip(&answers) {
             let lease = match (request, answer) {
-                (WriteRequest::Commit { lease, .. } | WriteRequest::Renew { lease, .. }, Ok(_)) => lease,
+                (WriteRequest::Commit { lease, .. } | WriteRequest::Renew { lease, .. }, Ok(_)) => {
+                    lease
+                }
                 (_, Ok(WriteAnswer::Leased(lease))) => lease,
                 _ => continue,
             };
@@ -277,40 +317,88 @@ impl StateWriter {
         Ok(answers)
     }
 
-    fn handle_request(&mut self, connection: &Connection, request: &WriteRequest) -> Result<WriteAnswer, WriteError> {
+    fn handle_request(
+        &mut self,
+        connection: &Connection,
+        request: &WriteRequest,
+    ) -> Result<WriteAnswer, WriteError> {
         match request {
-            WriteRequest::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
-            WriteRequest::Lease { instance, who, lasts } => {
+            WriteRequest::Commit {
+                lease,
+                expected,
+                entries,
+            } => self.commit(connection, lease, *expected, entries),
+            WriteRequest::Lease {
+                instance,
+                who,
+                lasts,
+            } => {
                 let held = self.read_lease(connection, instance)?;
-                let revision = self.reading(connection).revision(instance).map_err(WriteError::Failed)?;
+                let revision = self
+                    .reading(connection)
+                    .revision(instance)
+                    .map_err(WriteError::Failed)?;
                 if held.is_none() && revision > Revision(0) {
-                    return Err(self.damaged_row_error(&format!("the lease of `{instance}` is missing")));
+                    return Err(
+                        self.damaged_row_error(&format!("the lease of `{instance}` is missing"))
+                    );
                 }
                 let epoch = held.as_ref().map_or(0, |held| held.epoch) + 1;
                 if let Some(held) = held
                     && let Some(holder) = held.holder.clone().filter(LeaseHolder::is_active)
                 {
                     if held.expires_in_other_boot {
-                        lease::extend(connection, &self.sealer, &*self.host, instance, held, *lasts)?;
+                        lease::extend(
+                            connection,
+                            &self.sealer,
+                            &*self.host,
+                            instance,
+                            held,
+                            *lasts,
+                        )?;
                     }
                     return Err(busy(instance, Some(holder)));
                 }
-                lease::grant(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
+                lease::grant(
+                    connection,
+                    &self.sealer,
+                    &*self.host,
+                    instance,
+                    epoch,
+                    (who, *lasts),
+                )?;
                 self.forget_seen_lease(instance);
-                Ok(WriteAnswer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
+                Ok(WriteAnswer::Leased(Lease {
+                    instance: instance.clone(),
+                    epoch: epoch.unsigned_abs(),
+                    revision,
+                }))
             }
             WriteRequest::Renew { lease, lasts } => {
                 let held = self.check_held(connection, lease)?;
-                lease::extend(connection, &self.sealer, &*self.host, &lease.instance, held, *lasts)?;
+                lease::extend(
+                    connection,
+                    &self.sealer,
+                    &*self.host,
+                    &lease.instance,
+                    held,
+                    *lasts,
+                )?;
                 Ok(WriteAnswer::Done)
             }
             WriteRequest::Release { lease } => match self.check_held(connection, lease) {
-                Ok(held) => self.end_lease(connection, &lease.instance, held.epoch).map(|()| WriteAnswer::Done),
+                Ok(held) => self
+                    .end_lease(connection, &lease.instance, held.epoch)
+                    .map(|()| WriteAnswer::Done),
                 Err(WriteError::Refused(_)) => Ok(WriteAnswer::Done),
                 Err(other) => Err(other),
             },
             WriteRequest::Unlock { instance } => {
-                let Some(StoredLease { epoch, holder: Some(holder), .. }) = self.read_lease(connection, instance)?
+                let Some(StoredLease {
+                    epoch,
+                    holder: Some(holder),
+                    ..
+                }) = self.read_lease(connection, instance)?
                 else {
                     return Ok(WriteAnswer::Unlocked(None));
                 };
@@ -319,11 +407,18 @@ impl StateWriter {
             }
             WriteRequest::Prune { lease, first } => {
                 self.check_held(connection, lease)?;
-                let pruned = prune::prune(&self.reading(connection), lease, first).map_err(|error| match error {
-                    refused @ (StoreError::Refused { .. } | StoreError::Unknown { .. }) => WriteError::Refused(refused),
-                    error => WriteError::Failed(error),
-                })?;
-                let Some((head, pruned)) = pruned else { return Ok(WriteAnswer::Pruned(Pruned::default())) };
+                let pruned =
+                    prune::prune(&self.reading(connection), lease, first).map_err(|error| {
+                        match error {
+                            refused @ (StoreError::Refused { .. } | StoreError::Unknown { .. }) => {
+                                WriteError::Refused(refused)
+                            }
+                            error => WriteError::Failed(error),
+                        }
+                    })?;
+                let Some((head, pruned)) = pruned else {
+                    return Ok(WriteAnswer::Pruned(Pruned::default()));
+                };
                 head.write(connection, &lease.instance)?;
                 self.known.remove(&lease.instance);
                 Ok(WriteAnswer::Pruned(pruned))
@@ -354,18 +449,29 @@ impl StateWriter {
             WriteError::Sqlite(error) => failed(&path, error),
             WriteError::InconsistentRevisions => damaged(&path),
         };
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(at)?;
         if let Some(base) = base {
-            self.restore_base(&transaction, instance, base).map_err(words)?;
+            self.restore_base(&transaction, instance, base)
+                .map_err(words)?;
         }
         for (done, entries) in (0..).zip(operations) {
             let lasts = Duration::from_secs(1);
-            let request = WriteRequest::Lease { instance: instance.clone(), who: "import".into(), lasts };
-            let WriteAnswer::Leased(lease) = self.handle_request(&transaction, &request).map_err(words)? else {
+            let request = WriteRequest::Lease {
+                instance: instance.clone(),
+                who: "import".into(),
+                lasts,
+            };
+            let WriteAnswer::Leased(lease) =
+                self.handle_request(&transaction, &request).map_err(words)?
+            else {
                 continue;
             };
-            self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
-            self.end_lease(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
+            self.commit(&transaction, &lease, Revision(done), entries)
+                .map_err(words)?;
+            self.end_lease(&transaction, instance, lease.epoch.cast_signed())
+                .map_err(words)?;
         }
         if let Some(mut head) = self.reading(&transaction).head(instance)? {
             head.revision = revision.0.cast_signed();
@@ -381,18 +487,42 @@ impl StateWriter {
         name: &InstanceName,
         base: &Checkpoint,
     ) -> Result<(), WriteError> {
-        let lease = Lease { instance: name.clone(), epoch: 0, revision: Revision(0) };
-        let found = self.reading(connection).revision(name).map_err(WriteError::Failed)?;
+        let lease = Lease {
+            instance: name.clone(),
+            epoch: 0,
+            revision: Revision(0),
+        };
+        let found = self
+            .reading(connection)
+            .revision(name)
+            .map_err(WriteError::Failed)?;
         if found != Revision(0) {
             let expected = Revision(0);
-            return Err(WriteError::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+            return Err(WriteError::Refused(StoreError::Moved {
+                instance: name.clone(),
+                expected,
+                found,
+            }));
         }
-        if !self.sealer.can_seal() && base.snapshot.records.values().any(|record| record.has_secret()) {
+        if !self.sealer.can_seal()
+            && base
+                .snapshot
+                .records
+                .values()
+                .any(|record| record.has_secret())
+        {
             return Err(WriteError::Refused(StoreError::NoKey));
         }
         let mut head = self.new_head(connection)?;
         head.id = self.add_instance(connection, head.tagger.as_ref())?;
-        let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
+        let Snapshot {
+            uid,
+            document,
+            generation,
+            exports_old,
+            records,
+            ..
+        } = &base.snapshot;
         head.journal = state::JournalHead {
             uid: uid.clone(),
             document: document.clone(),
@@ -402,14 +532,23 @@ impl StateWriter {
             ..state::JournalHead::default()
         };
         let outcomes = records.iter().map(|(address, record)| {
-            let outcome = Outcome { address: address.clone(), record: Some(record.clone()), error: None };
-            Entry { step: 0, kind: EntryKind::Outcome(Arc::new(outcome)) }
+            let outcome = Outcome {
+                address: address.clone(),
+                record: Some(record.clone()),
+                error: None,
+            };
+            Entry {
+                step: 0,
+                kind: EntryKind::Outcome(Arc::new(outcome)),
+            }
         });
         let outcomes: Vec<Entry> = outcomes.collect();
         let mut bodies = Vec::with_capacity(outcomes.len());
         for (entry, record) in outcomes.iter().zip(1..) {
             let body = body::write(&self.sealer, SealPlace { uid, record }, &entry.kind);
-            bodies.push(Some(body.map_err(|error| WriteError::Failed(error.into()))?));
+            bodies.push(Some(
+                body.map_err(|error| WriteError::Failed(error.into()))?,
+            ));
         }
         let mut known = KnownRecords::none();
         let mut writing = EntryRows {
@@ -427,18 +566,30 @@ impl StateWriter {
         let journal = Journal::with_open_calls(head.journal.generation, []);
         head.journal.settle(&journal);
         head.write(connection, name)?;
-        self.known.insert(name.clone(), KnownInstance { head, journal, records: known, seen: None });
+        self.known.insert(
+            name.clone(),
+            KnownInstance {
+                head,
+                journal,
+                records: known,
+                seen: None,
+            },
+        );
         Ok(())
     }
 
     /// The row of an instance that is not stored yet.
     fn new_head(&self, connection: &Connection) -> Result<InstanceRow, WriteError> {
-        let (_, key) = self.reading(connection).count().map_err(WriteError::Failed)?;
+        let (_, key) = self
+            .reading(connection)
+            .count()
+            .map_err(WriteError::Failed)?;
         let tagger = head::tagger_after(&self.sealer, &key).map_err(WriteError::Failed)?;
         Ok(InstanceRow::new_instance(tagger))
     }
 
-    /// Makes the next commit read the lease again. A change by this connection does not change `version`.
+    /// Makes the next commit read the lease again. A change by this connection does not change
+    /// `version`.
     fn forget_seen_lease(&mut self, instance: &InstanceName) {
         if let Some(known) = self.known.get_mut(instance) {
             known.seen = None;
@@ -446,25 +597,42 @@ impl StateWriter {
     }
 
     /// Ends a lease. Its row stays, so that epochs grow.
-    fn end_lease(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), WriteError> {
+    fn end_lease(
+        &mut self,
+        connection: &Connection,
+        instance: &InstanceName,
+        epoch: i64,
+    ) -> Result<(), WriteError> {
         lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
         self.forget_seen_lease(instance);
         Ok(())
     }
 
-    fn read_lease(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<StoredLease>, WriteError> {
-        self.reading(connection).read_lease(instance).map_err(WriteError::Failed)
+    fn read_lease(
+        &self,
+        connection: &Connection,
+        instance: &InstanceName,
+    ) -> Result<Option<StoredLease>, WriteError> {
+        self.reading(connection)
+            .read_lease(instance)
+            .map_err(WriteError::Failed)
     }
 
     fn damaged_row_error(&self, what: &str) -> WriteError {
         WriteError::Failed(damaged_row(&self.path, what))
     }
 
-    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<StoredLease, WriteError> {
-        self.reading(connection).check_held(lease).map_err(|error| match error {
-            busy @ StoreError::Busy { .. } => WriteError::Refused(busy),
-            error => WriteError::Failed(error),
-        })
+    fn check_held(
+        &self,
+        connection: &Connection,
+        lease: &Lease,
+    ) -> Result<StoredLease, WriteError> {
+        self.reading(connection)
+            .check_held(lease)
+            .map_err(|error| match error {
+                busy @ StoreError::Busy { .. } => WriteError::Refused(busy),
+                error => WriteError::Failed(error),
+            })
     }
 
     fn commit(
@@ -483,30 +651,62 @@ impl StateWriter {
                 self.load_known(connection, name, known)?
             }
         };
-        let KnownInstance { mut head, mut journal, mut records, .. } = match known {
+        let KnownInstance {
+            mut head,
+            mut journal,
+            mut records,
+            ..
+        } = match known {
             Some(known) => known,
             None => {
                 let (journal, records) = (Journal::default(), KnownRecords::none());
-                KnownInstance { head: self.new_head(connection)?, journal, records, seen: None }
+                KnownInstance {
+                    head: self.new_head(connection)?,
+                    journal,
+                    records,
+                    seen: None,
+                }
             }
         };
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
-            self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
-            return Err(WriteError::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+            self.known.insert(
+                name.clone(),
+                KnownInstance {
+                    head,
+                    journal,
+                    records,
+                    seen,
+                },
+            );
+            return Err(WriteError::Refused(StoreError::Moved {
+                instance: name.clone(),
+                expected,
+                found,
+            }));
         }
         // From here on the instance is not in the cache until everything is written.
-        let refused = |what| WriteError::Refused(StoreError::Refused { instance: name.clone(), what });
+        let refused = |what| {
+            WriteError::Refused(StoreError::Refused {
+                instance: name.clone(),
+                what,
+            })
+        };
         journal.check(lease.epoch, entries).map_err(refused)?;
         let began = match entries.first().map(|entry| &entry.kind) {
             Some(EntryKind::Began(operation)) => Some(operation),
             _ => None,
         };
         if let Some(operation) = began
-            && connection.prepare_cached("SELECT 1 FROM operations WHERE name = ?1")?.exists([&*operation.id])?
+            && connection
+                .prepare_cached("SELECT 1 FROM operations WHERE name = ?1")?
+                .exists([&*operation.id])?
         {
             let operation = operation.id.clone();
-            return Err(WriteError::Refused(StoreError::OperationExists { instance: name.clone(), operation }));
+            return Err(WriteError::Refused(StoreError::OperationExists {
+                instance: name.clone(),
+                operation,
+            }));
         }
         if let Some(left) = count_remaining_records(connection, &head, &mut records, entries)? {
             return Err(refused(records_are_left(left)));
@@ -523,24 +723,34 @@ impl StateWriter {
         }
         let mut bodies = Vec::with_capacity(entries.len());
         for (entry, sequence) in entries.iter().zip(head.journal.entries + 1..) {
-            let place = SealPlace { uid: &head.journal.uid, record: sequence };
+            let place = SealPlace {
+                uid: &head.journal.uid,
+                record: sequence,
+            };
             // Documents are stored with the body of their operation.
             bodies.push(match &entry.kind {
                 EntryKind::Began(operation) if body::has_long_text(&operation.desired) => None,
-                kind => {
-                    Some(body::write(&self.sealer, place, kind).map_err(|error| WriteError::Refused(error.into()))?)
-                }
+                kind => Some(
+                    body::write(&self.sealer, place, kind)
+                        .map_err(|error| WriteError::Refused(error.into()))?,
+                ),
             });
         }
         if head.id == 0 {
             head.id = self.add_instance(connection, head.tagger.as_ref())?;
             // Operations refer to this row.
             head.write(connection, name)?;
-        } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key()) && self.sealer.can_seal() {
+        } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key())
+            && self.sealer.can_seal()
+        {
             // A key is available for the first time: from here on rows are authenticated.
             let to = self.sealer.tagger();
-            let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
-            upgrade::retag(&self.reading(connection), &mut head, to.clone(), None).map_err(WriteError::Failed)?;
+            let (count, _) = self
+                .reading(connection)
+                .count()
+                .map_err(WriteError::Failed)?;
+            upgrade::retag(&self.reading(connection), &mut head, to.clone(), None)
+                .map_err(WriteError::Failed)?;
             head::write_count(connection, &to, count)?;
         }
         let mut writing = EntryRows {
@@ -557,16 +767,34 @@ impl StateWriter {
         head.journal.settle(&journal);
         head.write(connection, name)?;
         let revision = Revision(head.revision.unsigned_abs());
-        self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
+        self.known.insert(
+            name.clone(),
+            KnownInstance {
+                head,
+                journal,
+                records,
+                seen,
+            },
+        );
         Ok(WriteAnswer::Committed(revision))
     }
 
     /// Assigns a number to a new instance, and counts it.
-    fn add_instance(&self, connection: &Connection, tagger: Option<&Tagger>) -> Result<i64, WriteError> {
-        let Some(tagger) = tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
-        let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
+    fn add_instance(
+        &self,
+        connection: &Connection,
+        tagger: Option<&Tagger>,
+    ) -> Result<i64, WriteError> {
+        let Some(tagger) = tagger else {
+            return Err(WriteError::Failed(StoreError::WrongKey));
+        };
+        let (count, _) = self
+            .reading(connection)
+            .count()
+            .map_err(WriteError::Failed)?;
         head::write_count(connection, tagger, count + 1)?;
-        let mut statement = connection.prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM instances")?;
+        let mut statement =
+            connection.prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM instances")?;
         Ok(statement.query_row([], |row| row.get(0))?)
     }
 
@@ -584,7 +812,8 @@ impl StateWriter {
         }
     }
 
-    /// Returns the cached data of an instance, or reads it from the file if the revision has changed.
+    /// Returns the cached data of an instance, or reads it from the file if the revision has
+    /// changed.
     fn load_known(
         &self,
         connection: &Connection,
@@ -592,20 +821,31 @@ impl StateWriter {
         known: Option<KnownInstance>,
     ) -> Result<Option<KnownInstance>, WriteError> {
         if let Some(known) = known {
-            let mut statement = connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
-            let revision: Option<i64> = statement.query_row([known.head.id], |row| row.get(0)).optional()?;
+            let mut statement =
+                connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
+            let revision: Option<i64> = statement
+                .query_row([known.head.id], |row| row.get(0))
+                .optional()?;
             if revision == Some(known.head.revision) {
                 return Ok(Some(known));
             }
         }
         let reading = self.reading(connection);
-        let Some(head) = reading.head(name).map_err(WriteError::Failed)? else { return Ok(None) };
+        let Some(head) = reading.head(name).map_err(WriteError::Failed)? else {
+            return Ok(None);
+        };
         let journal = reading.journal(&head).map_err(WriteError::Failed)?;
-        Ok(Some(KnownInstance { head, journal, records: KnownRecords::default(), seen: None }))
+        Ok(Some(KnownInstance {
+            head,
+            journal,
+            records: KnownRecords::default(),
+            seen: None,
+        }))
     }
 }
 
-/// A write transaction, rolled back unless it is committed. (`rusqlite` would compile its statements each time.)
+/// A write transaction, rolled back unless it is committed. (`rusqlite` would compile its
+/// statements each time.)
 struct WriteTransaction<'c>(&'c Connection);
 
 impl WriteTransaction<'_> {
@@ -630,7 +870,9 @@ impl Drop for WriteTransaction<'_> {
 
 /// A number that changes when another connection commits.
 fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
-    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+    connection
+        .prepare_cached("PRAGMA data_version")?
+        .query_row([], |row| row.get(0))
 }
 
 /// The reason why a request failed.
@@ -652,7 +894,10 @@ impl From<rusqlite::Error> for WriteError {
 }
 
 fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> WriteError {
-    WriteError::Refused(StoreError::Busy { instance: instance.clone(), holder })
+    WriteError::Refused(StoreError::Busy {
+        instance: instance.clone(),
+        holder,
+    })
 }
 
 impl WriteRequest {
@@ -667,8 +912,8 @@ impl WriteRequest {
     }
 }
 
-/// The number of records left by entries that end an operation as `Gone`; `None` if there is no such end or none is
-/// left.
+/// The number of records left by entries that end an operation as `Gone`; `None` if there is no
+/// such end or none is left.
 fn count_remaining_records(
     connection: &Connection,
     head: &InstanceRow,
@@ -708,8 +953,15 @@ struct EntryRows<'a> {
 }
 
 impl EntryRows<'_> {
-    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: Vec<Option<EntryBody>>) -> Result<(), WriteError> {
-        let Some(tagger) = self.head.tagger.clone() else { return Err(WriteError::Failed(StoreError::WrongKey)) };
+    fn write(
+        &mut self,
+        lease: &Lease,
+        entries: &[Entry],
+        bodies: Vec<Option<EntryBody>>,
+    ) -> Result<(), WriteError> {
+        let Some(tagger) = self.head.tagger.clone() else {
+            return Err(WriteError::Failed(StoreError::WrongKey));
+        };
         let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut add = self.connection.prepare_cached(sql)?;
         for (entry, body) in entries.iter().zip(bodies) {
@@ -721,8 +973,22 @@ impl EntryRows<'_> {
                 (Some(body), _) => body,
             };
             let (step, text) = (i64::from(entry.step), body.text.as_bytes());
-            let row = EntryRow { id, step, kind: body.kind, sealed: body.sealed, body: text, mac: None };
-            add.execute(params![id, step, body.kind, body.sealed, body.text, self.head.entry_tag(&tagger, &row)])?;
+            let row = EntryRow {
+                id,
+                step,
+                kind: body.kind,
+                sealed: body.sealed,
+                body: text,
+                mac: None,
+            };
+            add.execute(params![
+                id,
+                step,
+                body.kind,
+                body.sealed,
+                body.text,
+                self.head.entry_tag(&tagger, &row)
+            ])?;
             match &entry.kind {
                 EntryKind::Intent(_) => {}
                 EntryKind::Outcome(outcome) => self.outcome(&tagger, id, outcome)?,
@@ -752,33 +1018,54 @@ impl EntryRows<'_> {
     /// Stores the documents of an operation that begins, and returns its body.
     fn operation(&mut self, operation: &Operation) -> Result<EntryBody, WriteError> {
         let uid = self.head.journal.uid.clone();
-        let place = SealPlace { uid: &uid, record: self.head.journal.entries };
-        let EntryRows { connection, path, sealer, head, .. } = self;
-        documents::write_operation(connection, path, sealer, head, place, operation).map_err(WriteError::Failed)
+        let place = SealPlace {
+            uid: &uid,
+            record: self.head.journal.entries,
+        };
+        let EntryRows {
+            connection,
+            path,
+            sealer,
+            head,
+            ..
+        } = self;
+        documents::write_operation(connection, path, sealer, head, place, operation)
+            .map_err(WriteError::Failed)
     }
 
     /// Adds, changes or removes the row of a record.
     fn outcome(&mut self, tagger: &Tagger, id: i64, outcome: &Outcome) -> Result<(), WriteError> {
         let address = outcome.address.to_string();
-        let EntryRows { connection, head, records, .. } = self;
+        let EntryRows {
+            connection,
+            head,
+            records,
+            ..
+        } = self;
         let known = records.at(connection, head)?;
         let (live, uid) = (&mut head.records_digest, &head.journal.uid);
         match (outcome.record.is_some(), known.get_mut(&*address)) {
             (true, None) => {
                 let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
-                connection.prepare_cached(sql)?.execute(params![id, address])?;
+                connection
+                    .prepare_cached(sql)?
+                    .execute(params![id, address])?;
                 live.add(tagger, uid, (id, id, &address));
                 known.insert(address.into(), (id, id));
             }
             (true, Some((lies_at, of))) => {
                 let sql = "UPDATE records SET entry = ?2 WHERE id = ?1";
-                connection.prepare_cached(sql)?.execute(params![*lies_at, id])?;
+                connection
+                    .prepare_cached(sql)?
+                    .execute(params![*lies_at, id])?;
                 live.remove(tagger, uid, (*lies_at, *of, &address));
                 live.add(tagger, uid, (*lies_at, id, &address));
                 *of = id;
             }
             (false, Some((lies_at, of))) => {
-                connection.prepare_cached("DELETE FROM records WHERE id = ?1")?.execute(params![*lies_at])?;
+                connection
+                    .prepare_cached("DELETE FROM records WHERE id = ?1")?
+                    .execute(params![*lies_at])?;
                 live.remove(tagger, uid, (*lies_at, *of, &address));
                 known.swap_remove(&*address);
             }
@@ -789,11 +1076,29 @@ impl EntryRows<'_> {
 
     /// Writes the end of the running operation.
     fn finished(&mut self, finished: &Finished) -> Result<(), WriteError> {
-        let EntryRows { connection, path, sealer, host, head, .. } = self;
+        let EntryRows {
+            connection,
+            path,
+            sealer,
+            host,
+            head,
+            ..
+        } = self;
         let format = reading::FORMAT;
-        let reading =
-            StateReader { connection, format, has_digests: false, display_only: false, path, sealer, host: *host };
-        let Some(last) = reading.operations(head, 1).map_err(WriteError::Failed)?.pop() else {
+        let reading = StateReader {
+            connection,
+            format,
+            has_digests: false,
+            display_only: false,
+            path,
+            sealer,
+            host: *host,
+        };
+        let Some(last) = reading
+            .operations(head, 1)
+            .map_err(WriteError::Failed)?
+            .pop()
+        else {
             return Err(WriteError::InconsistentRevisions);
         };
         let ended = OperationRow {

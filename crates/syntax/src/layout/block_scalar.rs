@@ -1,6 +1,7 @@
 //! Texts of several lines: `|` and `>` blocks, and plain or quoted scalars that span several lines.
 //!
-//! The content of the lines stays. Only their indentation changes, and blanks that are not content are removed.
+//! The content of the lines stays. Only their indentation changes, and blanks that are not content
+//! are removed.
 
 use super::lines::STEP;
 use crate::{Scalar, Style, decode};
@@ -24,7 +25,10 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
         Style::Literal => body.split('\n').map(str::to_owned).collect(),
         _ => folded_lines(source, start, &scalar.text)?,
     };
-    let deeper = lines.iter().find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(' '));
+    let deeper = lines
+        .iter()
+        .find(|line| !line.is_empty())
+        .is_some_and(|line| line.starts_with(' '));
     let header = source.get(start..decode::line_end(source.as_bytes(), start))?;
     let indicators = header.split([' ', '\t']).next().unwrap_or_default();
     let chomping = match breaks {
@@ -34,9 +38,17 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
         _ => "+",
     };
     // Each line has one break. Only additional breaks need empty lines.
-    let further = if body.is_empty() { breaks } else { breaks.saturating_sub(1) };
+    let further = if body.is_empty() {
+        breaks
+    } else {
+        breaks.saturating_sub(1)
+    };
     lines.extend(std::iter::repeat_n(String::new(), further));
-    let indentation = if deeper { STEP.to_string() } else { String::new() };
+    let indentation = if deeper {
+        STEP.to_string()
+    } else {
+        String::new()
+    };
     let style = indicators.chars().next()?;
     Some(BlockScalar {
         header: format!("{style}{indentation}{chomping}"),
@@ -45,8 +57,8 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
     })
 }
 
-/// The lines of a folded block without their common indentation. They come from the source, because the folded text
-/// does not show them.
+/// The lines of a folded block without their common indentation. They come from the source, because
+/// the folded text does not show them.
 fn folded_lines(source: &str, start: usize, text: &str) -> Option<Vec<String>> {
     let bytes = source.as_bytes();
     let mut at = decode::line_end(bytes, start);
@@ -78,15 +90,22 @@ pub(super) fn lines(written: &str, style: Style) -> Vec<String> {
         .split('\n')
         .enumerate()
         .map(|(at, line)| {
-            let line = if at == 0 { line } else { line.trim_start_matches(blanks) };
+            let line = if at == 0 {
+                line
+            } else {
+                line.trim_start_matches(blanks)
+            };
             if at + 1 == count {
                 return line.to_owned();
             }
             let trimmed = line.trim_end_matches(blanks);
             let backslashes = trimmed.len() - trimmed.trim_end_matches('\\').len();
             // An escaped blank is content.
-            let escaped = style == Style::DoubleQuoted && backslashes % 2 == 1 && trimmed.len() < line.len();
-            line.get(..trimmed.len() + usize::from(escaped)).unwrap_or(trimmed).to_owned()
+            let escaped =
+                style == Style::DoubleQuoted && backslashes % 2 == 1 && trimmed.len() < line.len();
+            line.get(..trimmed.len() + usize::from(escaped))
+                .unwrap_or(trimmed)
+                .to_owned()
         })
         .collect()
 }

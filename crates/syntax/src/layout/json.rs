@@ -1,12 +1,15 @@
-//! JSON in the house style. Brackets on one line stay there if they fit; others are broken into lines. A comma after
-//! the last member stays if comments are allowed, and is removed otherwise.
+//! JSON in the house style. Brackets on one line stay there if they fit; others are broken into
+//! lines. A comma after the last member stays if comments are allowed, and is removed otherwise.
 
 use super::lines::{LayoutText, STEP, WIDTH};
 use crate::{Content, Format, MapEntry, Node, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     let commas = tree.format == Format::JsonWithComments;
-    let mut writer = JsonLayout { lines: LayoutText::new(text, &tree.comments), commas };
+    let mut writer = JsonLayout {
+        lines: LayoutText::new(text, &tree.comments),
+        commas,
+    };
     if let Some(root) = &tree.root {
         let start = root.span.start as usize;
         writer.lines.write_leading_comments(start, 0);
@@ -43,12 +46,24 @@ impl JsonLayout<'_> {
     fn value<'n>(&mut self, node: &'n Node, indent: usize) -> Option<()> {
         let (open, close, members): (_, _, Vec<BracketMember<'n>>) = match &node.content {
             Content::Map(entries) => {
-                let member = |entry: &'n MapEntry| BracketMember { key: Some(&entry.key), value: &entry.value };
+                let member = |entry: &'n MapEntry| BracketMember {
+                    key: Some(&entry.key),
+                    value: &entry.value,
+                };
                 ('{', '}', entries.iter().map(member).collect())
             }
-            Content::List(items) => ('[', ']', items.iter().map(|value| BracketMember { key: None, value }).collect()),
+            Content::List(items) => (
+                '[',
+                ']',
+                items
+                    .iter()
+                    .map(|value| BracketMember { key: None, value })
+                    .collect(),
+            ),
             Content::Scalar(_) => {
-                self.lines.out.push_str(self.lines.text.get(node.span.range())?);
+                self.lines
+                    .out
+                    .push_str(self.lines.text.get(node.span.range())?);
                 return Some(());
             }
             Content::Missing => return None,
@@ -62,28 +77,38 @@ impl JsonLayout<'_> {
             }
             let mut flat = String::new();
             let room = WIDTH.saturating_sub(self.lines.line_length());
-            if self.lines.is_one_line(node.span.start as usize, end) && self.flat(node, room, &mut flat).is_some() {
+            if self.lines.is_one_line(node.span.start as usize, end)
+                && self.flat(node, room, &mut flat).is_some()
+            {
                 self.lines.out.push_str(&flat);
                 return Some(());
             }
         }
         self.lines.out.push(open);
         let start = node.span.start as usize;
-        if members.first().is_none_or(|first| !self.lines.is_one_line(start, first.start())) {
+        if members
+            .first()
+            .is_none_or(|first| !self.lines.is_one_line(start, first.start()))
+        {
             self.write_trailing_comment(start + 1, end);
         }
         self.lines.suppress_empty_line = true;
         let count = members.len();
-        let last = members.last().map_or(end, |last| last.value.span.end as usize);
+        let last = members
+            .last()
+            .map_or(end, |last| last.value.span.end as usize);
         let comma = self.commas && has_comma(self.lines.text.get(last..end).unwrap_or_default());
         for (at, member) in members.iter().enumerate() {
             let value = member.value.span.start as usize;
             let inline = self.inline_comments(member, value);
-            self.lines.write_leading_comments(if inline { member.start() } else { value }, indent + STEP);
+            self.lines
+                .write_leading_comments(if inline { member.start() } else { value }, indent + STEP);
             self.lines.write_empty_line(member.start());
             self.lines.start(indent + STEP);
             if let Some(key) = member.key {
-                self.lines.out.push_str(self.lines.text.get(key.span.range())?);
+                self.lines
+                    .out
+                    .push_str(self.lines.text.get(key.span.range())?);
                 self.lines.out.push_str(": ");
                 while self.lines.comment_before(value).is_some() {
                     self.lines.comment();
@@ -112,13 +137,22 @@ impl JsonLayout<'_> {
             .all(|comment| comment.starts_with("/*") && !comment.contains(['\n', '\r']))
     }
 
-    /// Writes the next comment after the element that ends at `end`, if it is on the same line and nothing else follows
-    /// there.
+    /// Writes the next comment after the element that ends at `end`, if it is on the same line and
+    /// nothing else follows there.
     fn write_trailing_comment(&mut self, end: usize, limit: usize) {
-        let Some(comment) = self.lines.comment_before(limit) else { return };
-        let rest = self.lines.text.get(comment.end as usize..).unwrap_or_default();
+        let Some(comment) = self.lines.comment_before(limit) else {
+            return;
+        };
+        let rest = self
+            .lines
+            .text
+            .get(comment.end as usize..)
+            .unwrap_or_default();
         let rest = rest.split(['\n', '\r']).next().unwrap_or_default();
-        if rest.chars().all(|character| matches!(character, ' ' | '\t' | ',' | ']' | '}')) {
+        if rest
+            .chars()
+            .all(|character| matches!(character, ' ' | '\t' | ',' | ']' | '}'))
+        {
             self.lines.write_trailing_comment(end, limit, " ");
         }
     }

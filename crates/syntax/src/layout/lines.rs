@@ -1,7 +1,7 @@
 //! Writes lines, with the comments between them.
 //!
-//! Elements are written in the order of the text, and so are comments: a comment is written when the element after it
-//! is written.
+//! Elements are written in the order of the text, and so are comments: a comment is written when
+//! the element after it is written.
 //!
 //! Not here: the layout of elements (`yaml`, `json`).
 
@@ -20,8 +20,8 @@ pub(super) struct LayoutText<'t> {
     /// The new text.
     pub(super) out: String,
     comments: &'t [Span],
-    /// Whether no empty line may follow: nothing has been written at this level, or the line would become part of a
-    /// text.
+    /// Whether no empty line may follow: nothing has been written at this level, or the line would
+    /// become part of a text.
     pub(super) suppress_empty_line: bool,
 }
 
@@ -37,12 +37,19 @@ impl<'t> LayoutText<'t> {
 
     /// The next comment, if it is before this place.
     pub(super) fn comment_before(&self, place: usize) -> Option<Span> {
-        self.comments.first().copied().filter(|comment| (comment.start as usize) < place)
+        self.comments
+            .first()
+            .copied()
+            .filter(|comment| (comment.start as usize) < place)
     }
 
     /// The pending comments before this place.
     pub(super) fn comments_before(&self, place: usize) -> &'t [Span] {
-        let count = self.comments.iter().take_while(|comment| (comment.start as usize) < place).count();
+        let count = self
+            .comments
+            .iter()
+            .take_while(|comment| (comment.start as usize) < place)
+            .count();
         &self.comments[..count]
     }
 
@@ -85,9 +92,12 @@ impl<'t> LayoutText<'t> {
         }
     }
 
-    /// Writes the next comment at the end of the current line. The lines of a block comment keep their indentation.
+    /// Writes the next comment at the end of the current line. The lines of a block comment keep
+    /// their indentation.
     pub(super) fn comment(&mut self) {
-        let Some(comment) = self.take_comment() else { return };
+        let Some(comment) = self.take_comment() else {
+            return;
+        };
         for (at, line) in comment.split('\n').enumerate() {
             if at > 0 {
                 self.out.push('\n');
@@ -96,8 +106,8 @@ impl<'t> LayoutText<'t> {
         }
     }
 
-    /// Writes the next comment at the end of the line, if it is on the line of `end` and before `limit`, where the next
-    /// element begins.
+    /// Writes the next comment at the end of the line, if it is on the line of `end` and before
+    /// `limit`, where the next element begins.
     pub(super) fn write_trailing_comment(&mut self, end: usize, limit: usize, gap: &str) {
         if let Some(comment) = self.comment_before(limit)
             && self.is_one_line(end, comment.start as usize)
@@ -109,7 +119,9 @@ impl<'t> LayoutText<'t> {
 
     /// Whether there is no line break from one place to another.
     pub(super) fn is_one_line(&self, from: usize, to: usize) -> bool {
-        self.text.get(from..to).is_some_and(|between| !between.contains(['\n', '\r']))
+        self.text
+            .get(from..to)
+            .is_some_and(|between| !between.contains(['\n', '\r']))
     }
 
     /// The number of columns before a place, if only white space is before it on its line.
@@ -124,7 +136,10 @@ impl<'t> LayoutText<'t> {
     pub(super) fn column(&self, place: usize) -> usize {
         let before = self.text.get(..place).unwrap_or_default();
         let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        before[start..].trim_start_matches('\u{feff}').chars().count()
+        before[start..]
+            .trim_start_matches('\u{feff}')
+            .chars()
+            .count()
     }
 
     /// The number of characters on the current line.
@@ -134,9 +149,16 @@ impl<'t> LayoutText<'t> {
     }
 
     fn is_behind_gap(&self, place: usize) -> bool {
-        let Some(column) = self.column_on_own_line(place) else { return false };
+        let Some(column) = self.column_on_own_line(place) else {
+            return false;
+        };
         let above = &self.text[..place - column];
-        let Some(above) = above.strip_suffix("\r\n").or_else(|| above.strip_suffix(['\n', '\r'])) else { return false };
+        let Some(above) = above
+            .strip_suffix("\r\n")
+            .or_else(|| above.strip_suffix(['\n', '\r']))
+        else {
+            return false;
+        };
         let above = above.trim_end_matches([' ', '\t']);
         above.is_empty() || above.ends_with(['\n', '\r'])
     }

@@ -1,7 +1,8 @@
 //! YAML in the house style.
 //!
-//! Block maps and lists stay blocks; lists are indented below their key. Brackets stay if they are on one line that is
-//! not too long. Otherwise they become blocks, which can express everything that brackets can.
+//! Block maps and lists stay blocks; lists are indented below their key. Brackets stay if they are
+//! on one line that is not too long. Otherwise they become blocks, which can express everything
+//! that brackets can.
 
 use super::block_scalar;
 use super::lines::{LayoutText, STEP, WIDTH};
@@ -9,8 +10,12 @@ use crate::place::after_dash;
 use crate::{Content, MapEntry, Node, Scalar, Style, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
-    let mut writer = YamlLayout { lines: LayoutText::new(text, &tree.comments) };
-    let from = tree.root.as_ref().map_or(text.len(), |root| root.span_with_properties().start as usize);
+    let mut writer = YamlLayout {
+        lines: LayoutText::new(text, &tree.comments),
+    };
+    let from = tree.root.as_ref().map_or(text.len(), |root| {
+        root.span_with_properties().start as usize
+    });
     writer.prologue(from);
     if let Some(root) = &tree.root {
         writer.root(root)?;
@@ -41,11 +46,15 @@ impl YamlLayout<'_> {
     fn prologue(&mut self, from: usize) {
         let text = self.lines.text;
         let before = text.get(..from).unwrap_or_default();
-        let is_marker = |line: &str| line == "---" || line.starts_with("--- ") || line.starts_with("---\t");
+        let is_marker =
+            |line: &str| line == "---" || line.starts_with("--- ") || line.starts_with("---\t");
         let mut at = 0;
         let mut marker = None;
         for line in before.split_inclusive(['\n', '\r']) {
-            if is_marker(line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r'])) {
+            if is_marker(
+                line.trim_start_matches('\u{feff}')
+                    .trim_end_matches(['\n', '\r']),
+            ) {
                 marker = Some(at);
             }
             at += line.len();
@@ -58,8 +67,16 @@ impl YamlLayout<'_> {
                 self.lines.write_leading_comments(at, 0);
                 self.lines.start(0);
                 // A comment after a directive is handled as a comment.
-                let end = self.lines.comment_before(at + line.len()).map_or(at + line.len(), |one| one.start as usize);
-                self.lines.out.push_str(text.get(at..end).unwrap_or(content).trim_start_matches('\u{feff}').trim_end());
+                let end = self
+                    .lines
+                    .comment_before(at + line.len())
+                    .map_or(at + line.len(), |one| one.start as usize);
+                self.lines.out.push_str(
+                    text.get(at..end)
+                        .unwrap_or(content)
+                        .trim_start_matches('\u{feff}')
+                        .trim_end(),
+                );
                 self.lines.write_trailing_comment(at, usize::MAX, "  ");
             }
             at += line.len();
@@ -72,28 +89,39 @@ impl YamlLayout<'_> {
     }
 
     fn root(&mut self, root: &Node) -> Option<()> {
-        let level = LayoutLevel { indent: 0, parent_column: None, limit: self.lines.text.len() };
+        let level = LayoutLevel {
+            indent: 0,
+            parent_column: None,
+            limit: self.lines.text.len(),
+        };
         if root.alias().is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
             return None;
         }
-        self.lines.write_leading_comments(root.span_with_properties().start as usize, 0);
-        self.lines.write_empty_line(root.span_with_properties().start as usize);
+        self.lines
+            .write_leading_comments(root.span_with_properties().start as usize, 0);
+        self.lines
+            .write_empty_line(root.span_with_properties().start as usize);
         if let Some(properties) = self.properties(root)? {
             self.lines.start(0);
             self.lines.out.push_str(&properties);
-            self.lines.write_trailing_comment(root.span_with_properties().start as usize, usize::MAX, "  ");
+            self.lines.write_trailing_comment(
+                root.span_with_properties().start as usize,
+                usize::MAX,
+                "  ",
+            );
             self.lines.suppress_empty_line = true;
         } else if let Some(flow) = self.flow(root, WIDTH) {
             self.lines.start(0);
             self.lines.out.push_str(&flow);
-            self.lines.write_trailing_comment(root.span.end as usize, usize::MAX, "  ");
+            self.lines
+                .write_trailing_comment(root.span.end as usize, usize::MAX, "  ");
             return Some(());
         }
         self.block(root, level, false)
     }
 
-    /// Writes the elements of a map or list, each on lines of its own. With `inline` the first one continues the
-    /// current line.
+    /// Writes the elements of a map or list, each on lines of its own. With `inline` the first one
+    /// continues the current line.
     fn block(&mut self, node: &Node, level: LayoutLevel, inline: bool) -> Option<()> {
         let brackets = is_flow(self.lines.text, node);
         let place = match &node.content {
@@ -104,22 +132,44 @@ impl YamlLayout<'_> {
         match &node.content {
             Content::Map(entries) => {
                 for (at, entry) in entries.iter().enumerate() {
-                    let next = entries.get(at + 1).map(|next| next.key.span_with_properties().start as usize);
+                    let next = entries
+                        .get(at + 1)
+                        .map(|next| next.key.span_with_properties().start as usize);
                     let limit = next.unwrap_or(level.limit);
-                    self.element(entry.key.span_with_properties().start as usize, level.indent, inline && at == 0);
-                    self.entry(entry, LayoutLevel { limit, parent_column: column, ..level })?;
+                    self.element(
+                        entry.key.span_with_properties().start as usize,
+                        level.indent,
+                        inline && at == 0,
+                    );
+                    self.entry(
+                        entry,
+                        LayoutLevel {
+                            limit,
+                            parent_column: column,
+                            ..level
+                        },
+                    )?;
                 }
             }
             Content::List(items) => {
                 let mut start = self.dash(node.span.start as usize, items.first()?, brackets);
                 for (at, item) in items.iter().enumerate() {
-                    let next = items
-                        .get(at + 1)
-                        .map(|next| self.dash(item.span_with_properties().end as usize, next, brackets));
+                    let next = items.get(at + 1).map(|next| {
+                        self.dash(item.span_with_properties().end as usize, next, brackets)
+                    });
                     let limit = next.unwrap_or(level.limit);
                     self.element(start, level.indent, inline && at == 0);
                     self.lines.out.push('-');
-                    self.value(item, start, true, LayoutLevel { limit, parent_column: column, ..level })?;
+                    self.value(
+                        item,
+                        start,
+                        true,
+                        LayoutLevel {
+                            limit,
+                            parent_column: column,
+                            ..level
+                        },
+                    )?;
                     start = limit;
                 }
             }
@@ -131,27 +181,39 @@ impl YamlLayout<'_> {
 
     /// The start of an item: the first dash from `from` on, if the item has one.
     fn dash(&self, from: usize, item: &Node, brackets: bool) -> usize {
-        let dash = (!brackets).then(|| after_dash(self.lines.text.as_bytes(), from)).flatten();
-        dash.map_or(item.span_with_properties().start as usize, |after| after - 1)
+        let dash = (!brackets)
+            .then(|| after_dash(self.lines.text.as_bytes(), from))
+            .flatten();
+        dash.map_or(item.span_with_properties().start as usize, |after| {
+            after - 1
+        })
     }
 
-    /// Writes the comments at the end of a block that belong to it: those inside its brackets, or in its columns.
+    /// Writes the comments at the end of a block that belong to it: those inside its brackets, or
+    /// in its columns.
     fn write_trailing_comments(&mut self, node: &Node, level: LayoutLevel, column: Option<usize>) {
         let Some(column) = column else {
-            self.lines.write_leading_comments(node.span.end as usize, level.indent);
+            self.lines
+                .write_leading_comments(node.span.end as usize, level.indent);
             if let Some(comment) = self.lines.comment_before(level.limit)
-                && self.lines.is_one_line(node.span.end as usize, comment.start as usize)
+                && self
+                    .lines
+                    .is_one_line(node.span.end as usize, comment.start as usize)
             {
-                self.lines.write_leading_comments(comment.start as usize + 1, level.indent);
+                self.lines
+                    .write_leading_comments(comment.start as usize + 1, level.indent);
             }
             return;
         };
         while let Some(comment) = self.lines.comment_before(level.limit) {
             let own = self.lines.column_on_own_line(comment.start as usize);
-            if own.is_none_or(|own| own < column || level.parent_column.is_some_and(|around| own <= around)) {
+            if own.is_none_or(|own| {
+                own < column || level.parent_column.is_some_and(|around| own <= around)
+            }) {
                 return;
             }
-            self.lines.write_leading_comments(comment.start as usize + 1, level.indent);
+            self.lines
+                .write_leading_comments(comment.start as usize + 1, level.indent);
         }
     }
 
@@ -174,7 +236,10 @@ impl YamlLayout<'_> {
 
     /// Writes the value after a key or a dash that ends at `after`, up to the end of its last line.
     fn value(&mut self, node: &Node, after: usize, item: bool, level: LayoutLevel) -> Option<()> {
-        let below = LayoutLevel { indent: level.indent + STEP, ..level };
+        let below = LayoutLevel {
+            indent: level.indent + STEP,
+            ..level
+        };
         if let (Some(scalar), None) = (node.as_scalar(), node.alias())
             && scalar.style == Style::Plain
             && node.span.is_empty()
@@ -186,11 +251,21 @@ impl YamlLayout<'_> {
             self.write_comments_of_empty_value(level);
             return Some(());
         }
-        let properties = if node.alias().is_some() { None } else { self.properties(node)? };
-        let is_container = node.alias().is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
-        let room =
-            WIDTH.saturating_sub(self.lines.line_length() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
-        let flow = if is_container { self.flow(node, room) } else { None };
+        let properties = if node.alias().is_some() {
+            None
+        } else {
+            self.properties(node)?
+        };
+        let is_container =
+            node.alias().is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
+        let room = WIDTH.saturating_sub(
+            self.lines.line_length() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1),
+        );
+        let flow = if is_container {
+            self.flow(node, room)
+        } else {
+            None
+        };
         if !is_container || flow.is_some() {
             // The span of an alias is that of its target.
             let start = node.alias().unwrap_or(node.span).start as usize;
@@ -208,7 +283,9 @@ impl YamlLayout<'_> {
             match (&node.content, flow) {
                 (_, Some(flow)) => self.lines.out.push_str(&flow),
                 (_, None) if node.alias().is_some() => self.source(node.span_with_properties())?,
-                (Content::Scalar(scalar), None) => return self.scalar(node, scalar, comments > 0, level),
+                (Content::Scalar(scalar), None) => {
+                    return self.scalar(node, scalar, comments > 0, level);
+                }
                 _ => return None,
             }
             self.lines.write_trailing_comment(end, level.limit, "  ");
@@ -227,7 +304,9 @@ impl YamlLayout<'_> {
         let brackets = is_flow(self.lines.text, node);
         let first = match &node.content {
             Content::Map(entries) => entries.first()?.key.span_with_properties().start as usize,
-            Content::List(items) if brackets => items.first()?.span_with_properties().start as usize,
+            Content::List(items) if brackets => {
+                items.first()?.span_with_properties().start as usize
+            }
             _ => node.span.start as usize,
         };
         let inline = item && properties.is_none() && self.lines.comment_before(first).is_none();
@@ -242,18 +321,21 @@ impl YamlLayout<'_> {
         self.block(node, below, inline)
     }
 
-    /// Writes comments below an empty value that are indented more than its key or dash: they belong to it.
+    /// Writes comments below an empty value that are indented more than its key or dash: they
+    /// belong to it.
     fn write_comments_of_empty_value(&mut self, level: LayoutLevel) {
         while let Some(comment) = self.lines.comment_before(level.limit)
             && let Some(own) = self.lines.column_on_own_line(comment.start as usize)
             && level.parent_column.is_some_and(|around| own > around)
         {
             self.lines.suppress_empty_line = true;
-            self.lines.write_leading_comments(comment.start as usize + 1, level.indent + STEP);
+            self.lines
+                .write_leading_comments(comment.start as usize + 1, level.indent + STEP);
         }
     }
 
-    /// Writes the comments between a key and its value: the first on the line of the key, the others below it.
+    /// Writes the comments between a key and its value: the first on the line of the key, the
+    /// others below it.
     fn write_comments_before_value(&mut self, after: usize, start: usize, indent: usize) {
         if self.lines.comment_before(start).is_some() {
             self.lines.write_trailing_comment(after, start, "  ");
@@ -266,7 +348,13 @@ impl YamlLayout<'_> {
         }
     }
 
-    fn scalar(&mut self, node: &Node, scalar: &Scalar, own_line: bool, level: LayoutLevel) -> Option<()> {
+    fn scalar(
+        &mut self,
+        node: &Node,
+        scalar: &Scalar,
+        own_line: bool,
+        level: LayoutLevel,
+    ) -> Option<()> {
         let indent = level.indent + STEP;
         if matches!(scalar.style, Style::Literal | Style::Folded) {
             // The block indicator would be alone on a line below the comment.
@@ -275,7 +363,8 @@ impl YamlLayout<'_> {
             }
             let block = block_scalar::block(self.lines.text, node.span.start as usize, scalar)?;
             self.lines.out.push_str(&block.header);
-            self.lines.write_trailing_comment(node.span.start as usize, level.limit, "  ");
+            self.lines
+                .write_trailing_comment(node.span.start as usize, level.limit, "  ");
             for line in &block.lines {
                 self.lines.out.push('\n');
                 if !line.is_empty() {
@@ -291,7 +380,10 @@ impl YamlLayout<'_> {
         if let Some(text) = in_double_quotes(written, scalar) {
             self.lines.out.push_str(&text);
         } else {
-            for (at, line) in block_scalar::lines(written, scalar.style).iter().enumerate() {
+            for (at, line) in block_scalar::lines(written, scalar.style)
+                .iter()
+                .enumerate()
+            {
                 if at > 0 {
                     self.lines.out.push('\n');
                     if !line.is_empty() {
@@ -301,7 +393,8 @@ impl YamlLayout<'_> {
                 self.lines.out.push_str(line);
             }
         }
-        self.lines.write_trailing_comment(node.span.end as usize, level.limit, "  ");
+        self.lines
+            .write_trailing_comment(node.span.end as usize, level.limit, "  ");
         Some(())
     }
 
@@ -313,7 +406,12 @@ impl YamlLayout<'_> {
         let written = self.lines.text.get(key.span.range())?;
         let odd = key.alias().is_some() || key.anchor().is_some() || key.tag().is_some();
         let block = matches!(scalar.style, Style::Literal | Style::Folded);
-        if odd || block || written.is_empty() || written.len() > LONGEST || written.contains(['\n', '\r']) {
+        if odd
+            || block
+            || written.is_empty()
+            || written.len() > LONGEST
+            || written.contains(['\n', '\r'])
+        {
             return None;
         }
         Some(in_double_quotes(written, scalar).unwrap_or_else(|| written.to_owned()))
@@ -331,7 +429,10 @@ impl YamlLayout<'_> {
         let known = usize::from(node.anchor().is_some()) + usize::from(node.tag().is_some());
         // A list's dash or a comment may follow.
         let fine = words.len() >= known
-            && words.iter().take(known).all(|word| word.starts_with(['&', '!']))
+            && words
+                .iter()
+                .take(known)
+                .all(|word| word.starts_with(['&', '!']))
             && words.get(known).is_none_or(|word| word.starts_with('#'));
         fine.then(|| Some(words[..known].join(" ")))
     }
@@ -413,9 +514,9 @@ impl YamlLayout<'_> {
 fn is_flow(text: &str, node: &Node) -> bool {
     let start = node.span.start as usize;
     match (&node.content, text.as_bytes().get(start)) {
-        (Content::Map(entries), Some(b'{')) => {
-            entries.first().is_none_or(|first| first.key.span_with_properties().start as usize > start)
-        }
+        (Content::Map(entries), Some(b'{')) => entries
+            .first()
+            .is_none_or(|first| first.key.span_with_properties().start as usize > start),
         (Content::List(_), Some(b'[')) => true,
         _ => false,
     }
@@ -425,6 +526,8 @@ fn is_flow(text: &str, node: &Node) -> bool {
 fn in_double_quotes(written: &str, scalar: &Scalar) -> Option<String> {
     let plain = scalar.style == Style::SingleQuoted
         && !written.contains(['\n', '\r'])
-        && !scalar.text.contains(|character: char| matches!(character, '"' | '\\') || character.is_control());
+        && !scalar
+            .text
+            .contains(|character: char| matches!(character, '"' | '\\') || character.is_control());
     plain.then(|| format!("\"{}\"", scalar.text))
 }

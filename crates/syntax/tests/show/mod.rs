@@ -25,13 +25,24 @@ pub fn node(of: &Node) -> String {
     }
     match &of.content {
         Content::Map(entries) => {
-            let inner: Vec<_> =
-                entries.iter().map(|entry| format!("{}: {}", node(&entry.key), node(&entry.value))).collect();
+            let inner: Vec<_> = entries
+                .iter()
+                .map(|entry| format!("{}: {}", node(&entry.key), node(&entry.value)))
+                .collect();
             out.push_str(&format!("{{{}}}", inner.join(", ")));
         }
-        Content::List(items) => out.push_str(&format!("[{}]", items.iter().map(node).collect::<Vec<_>>().join(", "))),
-        Content::Scalar(scalar) if scalar.style.is_text() => out.push_str(&format!("{:?}", scalar.text)),
-        Content::Scalar(scalar) => out.push_str(if scalar.text.is_empty() { "~" } else { &scalar.text }),
+        Content::List(items) => out.push_str(&format!(
+            "[{}]",
+            items.iter().map(node).collect::<Vec<_>>().join(", ")
+        )),
+        Content::Scalar(scalar) if scalar.style.is_text() => {
+            out.push_str(&format!("{:?}", scalar.text))
+        }
+        Content::Scalar(scalar) => out.push_str(if scalar.text.is_empty() {
+            "~"
+        } else {
+            &scalar.text
+        }),
         Content::Missing => out.push('?'),
     }
     out
@@ -45,8 +56,14 @@ pub fn diagnostics(text: &str, format: Format) -> Vec<String> {
     found
         .iter()
         .map(|diagnostic| {
-            let position = files.get(file).expect("just added").position(diagnostic.span().start);
-            format!("{} {}:{}", diagnostic.code.name, position.line, position.column)
+            let position = files
+                .get(file)
+                .expect("just added")
+                .position(diagnostic.span().start);
+            format!(
+                "{} {}:{}",
+                diagnostic.code.name, position.line, position.column
+            )
         })
         .collect()
 }
@@ -57,7 +74,9 @@ pub fn spans(text: &str, format: Format) -> Vec<String> {
     let file = files.add("a", text);
     let (tree, _) = parse(file, text, format);
     let mut all = Vec::new();
-    walk(&tree, &mut |node| all.push(files.slice(node.span).to_owned()));
+    walk(&tree, &mut |node| {
+        all.push(files.slice(node.span).to_owned())
+    });
     all
 }
 
@@ -95,8 +114,16 @@ pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<Origin>)> {
                 let span = map.span(at as u32, (at + character.len_utf8()) as u32);
                 (character, span.start as usize, files.slice(span).to_owned())
             };
-            assert_eq!(map.len() as usize, scalar.text.len(), "length of the map of {:?} in {text:?}", scalar);
-            all.push((scalar.style, scalar.text.char_indices().map(origin).collect()));
+            assert_eq!(
+                map.len() as usize,
+                scalar.text.len(),
+                "length of the map of {:?} in {text:?}",
+                scalar
+            );
+            all.push((
+                scalar.style,
+                scalar.text.char_indices().map(origin).collect(),
+            ));
         }
     });
     all
@@ -107,11 +134,19 @@ pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<Origin>)> {
 pub fn check(format: Format, text: &str, tree: &str, found: &[&str]) {
     let short: String = text.chars().take(200).collect();
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert_eq!((one_line(text, format).as_str(), diagnostics(text, format)), (tree, found), "{short}");
+    assert_eq!(
+        (one_line(text, format).as_str(), diagnostics(text, format)),
+        (tree, found),
+        "{short}"
+    );
 }
 
 /// Visits all nodes with a function that returns the text of a span.
-pub fn with_nodes<'a>(text: &'a str, format: Format, mut visit: impl FnMut(&Node, &dyn Fn(diag::Span) -> &'a str)) {
+pub fn with_nodes<'a>(
+    text: &'a str,
+    format: Format,
+    mut visit: impl FnMut(&Node, &dyn Fn(diag::Span) -> &'a str),
+) {
     let file = Files::new().add("a", text);
     let (tree, _) = parse(file, text, format);
     walk(&tree, &mut |node| visit(node, &|span| &text[span.range()]));

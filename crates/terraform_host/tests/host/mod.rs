@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::Value;
 use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use terraform_host::{
-    AnswerWithWarnings, AppliedChange, ApplyRequest, Client, Handshake, Object, OpenOptions, PlanRequest,
-    PlannedChange, ProgramDigest, ReplacePolicy, SchemaCache,
+    AnswerWithWarnings, AppliedChange, ApplyRequest, Client, Handshake, Object, OpenOptions,
+    PlanRequest, PlannedChange, ProgramDigest, ReplacePolicy, SchemaCache,
 };
 
 /// The variable with the folder of published providers.
@@ -25,14 +25,22 @@ pub(crate) const PEER_NAME: &str = "peer";
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let variable = if name == PEER_NAME { PEER } else { PUBLISHED };
-    let found = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let found = std::env::var_os(variable)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
     if found.is_none() {
-        assert!(std::env::var_os("CYAN_TEST_ALL").is_none(), "{name} should have been built: {variable} is not set");
+        assert!(
+            std::env::var_os("CYAN_TEST_ALL").is_none(),
+            "{name} should have been built: {variable} is not set"
+        );
         eprintln!("skipped: {name} is needed; `cargo xtask test` builds it");
     }
     let program = match name {
         PEER_NAME => found?,
-        name => found?.join(format!("terraform-provider-{name}{}", std::env::consts::EXE_SUFFIX)),
+        name => found?.join(format!(
+            "terraform-provider-{name}{}",
+            std::env::consts::EXE_SUFFIX
+        )),
     };
     assert!(program.is_file(), "{} does not exist", program.display());
     Some(program)
@@ -51,7 +59,9 @@ pub(crate) fn launch(program: &Path, folder: &Path) -> Launch {
 }
 
 pub(crate) async fn start(launch: Launch) -> Plugin {
-    plugins::start(launch, Arc::new(Handshake), Logs::default()).await.unwrap()
+    plugins::start(launch, Arc::new(Handshake), Logs::default())
+        .await
+        .unwrap()
 }
 
 /// A provider in a folder of its own, configured.
@@ -64,14 +74,23 @@ pub(crate) struct Host {
 impl Host {
     /// Starts a published provider. `None` if it was not built.
     pub(crate) async fn start(name: &str) -> Option<Host> {
-        Host::configured(launch(&program(name)?, Path::new("/")), None, |_| Value::Null).await
+        Host::configured(launch(&program(name)?, Path::new("/")), None, |_| {
+            Value::Null
+        })
+        .await
     }
 
     /// Starts the provider of this repository. `schema` says how it deals with its schema.
-    pub(crate) async fn peer(schema: &str, cache: Option<(&SchemaCache, &ProgramDigest)>) -> Option<Host> {
+    pub(crate) async fn peer(
+        schema: &str,
+        cache: Option<(&SchemaCache, &ProgramDigest)>,
+    ) -> Option<Host> {
         let mut launch = launch(&program(PEER_NAME)?, Path::new("/"));
         launch.environment = vec![("PEER_SCHEMA".into(), schema.into())];
-        Host::configured(launch, cache, |folder| map([("folder", Value::text(folder.to_string_lossy()))])).await
+        Host::configured(launch, cache, |folder| {
+            map([("folder", Value::text(folder.to_string_lossy()))])
+        })
+        .await
     }
 
     async fn configured(
@@ -83,14 +102,36 @@ impl Host {
         launch.folder = folder.path().into();
         let config = config(folder.path());
         let plugin = start(launch).await;
-        let client = Client::open(&plugin, OpenOptions { cache, ..OpenOptions::default() }).await.unwrap();
+        let client = Client::open(
+            &plugin,
+            OpenOptions {
+                cache,
+                ..OpenOptions::default()
+            },
+        )
+        .await
+        .unwrap();
         let prepared = client.validate_provider(&config).await.unwrap();
         client.configure(&prepared.value).await.unwrap();
-        Some(Host { plugin, client, folder })
+        Some(Host {
+            plugin,
+            client,
+            folder,
+        })
     }
 
-    pub(crate) async fn plan(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> PlannedChange {
-        let request = PlanRequest { type_name, prior, config, replacing: ReplacePolicy::IfRequired };
+    pub(crate) async fn plan(
+        &self,
+        type_name: &str,
+        prior: Option<&Object>,
+        config: &Value,
+    ) -> PlannedChange {
+        let request = PlanRequest {
+            type_name,
+            prior,
+            config,
+            replacing: ReplacePolicy::IfRequired,
+        };
         let AnswerWithWarnings { value, warnings } = self.client.plan(request).await.unwrap();
         assert_eq!(warnings, []);
         value
@@ -103,11 +144,24 @@ impl Host {
         planned: &Object,
         config: &Value,
     ) -> AppliedChange {
-        self.client.apply(ApplyRequest { type_name, prior, planned, config }).await.unwrap()
+        self.client
+            .apply(ApplyRequest {
+                type_name,
+                prior,
+                planned,
+                config,
+            })
+            .await
+            .unwrap()
     }
 
     /// Plans and applies a change that must succeed.
-    pub(crate) async fn change(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> Object {
+    pub(crate) async fn change(
+        &self,
+        type_name: &str,
+        prior: Option<&Object>,
+        config: &Value,
+    ) -> Object {
         let planned = self.plan(type_name, prior, config).await;
         let applied = self.apply(type_name, prior, &planned.object, config).await;
         assert!(applied.is_done(), "{applied:?}");
@@ -115,7 +169,10 @@ impl Host {
     }
 
     pub(crate) async fn create(&self, type_name: &str, config: &Value) -> Object {
-        self.client.validate_resource(type_name, config).await.unwrap();
+        self.client
+            .validate_resource(type_name, config)
+            .await
+            .unwrap();
         self.change(type_name, None, config).await
     }
 
@@ -139,7 +196,12 @@ pub(crate) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
 }
 
 pub(crate) fn text(object: &Object, name: &str) -> String {
-    object.value.get(name).and_then(Value::as_text).unwrap_or_else(|| panic!("{name} is no text")).to_owned()
+    object
+        .value
+        .get(name)
+        .and_then(Value::as_text)
+        .unwrap_or_else(|| panic!("{name} is no text"))
+        .to_owned()
 }
 
 pub(crate) fn unknown() -> Value {

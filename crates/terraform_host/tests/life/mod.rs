@@ -9,9 +9,9 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use plugins::{Logs, Pool, PoolLimits};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Configuration, Configured, HostedPackage, ImportRequest, Imported,
-    Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome,
-    ReadRequest, Session, Verdict,
+    Applied, ApplyRequest, Call, CheckRequest, Configuration, Configured, HostedPackage,
+    ImportRequest, Imported, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Session, Verdict,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,10 @@ pub(crate) fn package(name: &str, folder: &Path, cache: Option<&Path>) -> Option
         name: name.into(),
         program: program(name)?,
         arguments: Vec::new(),
-        environment: vec![("PEER_CRASH".into(), folder.join("crash").to_string_lossy().into_owned())],
+        environment: vec![(
+            "PEER_CRASH".into(),
+            folder.join("crash").to_string_lossy().into_owned(),
+        )],
         inherits: Some(Vec::new()),
         memory: None,
         start_within: Duration::from_secs(60),
@@ -33,7 +36,13 @@ pub(crate) fn package(name: &str, folder: &Path, cache: Option<&Path>) -> Option
 }
 
 pub(crate) fn pool() -> Arc<Pool> {
-    Arc::new(Pool::new(PoolLimits { crashes: 100, ..PoolLimits::default() }, Logs::default()))
+    Arc::new(Pool::new(
+        PoolLimits {
+            crashes: 100,
+            ..PoolLimits::default()
+        },
+        Logs::default(),
+    ))
 }
 
 pub(crate) fn configuration(settings: Value) -> Configuration {
@@ -80,11 +89,27 @@ impl ProviderHarness {
 
     pub(crate) async fn in_package(package: HostedPackage, settings: Value) -> ProviderHarness {
         let pool = pool();
-        let provider = terraform_host::open(package.clone(), pool.clone()).await.unwrap();
-        let Configured { session, diagnostics, .. } =
-            provider.clone().configure(configuration(settings)).await.unwrap();
+        let provider = terraform_host::open(package.clone(), pool.clone())
+            .await
+            .unwrap();
+        let Configured {
+            session,
+            diagnostics,
+            ..
+        } = provider
+            .clone()
+            .configure(configuration(settings))
+            .await
+            .unwrap();
         let said = Arc::new(Mutex::new(diagnostics));
-        ProviderHarness { package, pool, provider, session, said, tokens: std::sync::atomic::AtomicU64::new(0) }
+        ProviderHarness {
+            package,
+            pool,
+            provider,
+            session,
+            said,
+            tokens: std::sync::atomic::AtomicU64::new(0),
+        }
     }
 
     /// Opens the same package in another process of the engine.
@@ -100,7 +125,9 @@ impl ProviderHarness {
     }
 
     pub(crate) fn call(&self) -> Call {
-        let number = self.tokens.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let number = self
+            .tokens
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Call {
             instance: "test".into(),
             address: Address::root("thing"),
@@ -117,7 +144,11 @@ impl ProviderHarness {
 
     pub(crate) async fn check(&self, type_name: &str, spec: &Value) -> Vec<ProviderDiagnostic> {
         let request = CheckRequest { type_name, spec };
-        self.session.check(&self.call(), request).await.unwrap().diagnostics
+        self.session
+            .check(&self.call(), request)
+            .await
+            .unwrap()
+            .diagnostics
     }
 
     pub(crate) async fn ask(
@@ -144,7 +175,10 @@ impl ProviderHarness {
             seed: "seed",
         };
         let planned = self.session.plan(&self.call(), request).await?;
-        self.said.lock().unwrap().extend(planned.diagnostics.clone());
+        self.said
+            .lock()
+            .unwrap()
+            .extend(planned.diagnostics.clone());
         Ok(planned)
     }
 
@@ -158,18 +192,45 @@ impl ProviderHarness {
     ) -> Result<(Planned, Option<Planned>), ProviderError> {
         let private = record.map_or(&Value::Null, |record| &record.private);
         match record {
-            None => Ok((self.ask(type_name, (PlanMode::Create, phase), None, desired, private).await?, None)),
+            None => Ok((
+                self.ask(type_name, (PlanMode::Create, phase), None, desired, private)
+                    .await?,
+                None,
+            )),
             Some(record) if record.failed => {
-                let new = self.ask(type_name, (PlanMode::Replace, phase), Some(record), desired, private).await?;
-                Ok((Planned { verdict: Verdict::Replace { delete_first: None }, ..Planned::default() }, Some(new)))
+                let new = self
+                    .ask(
+                        type_name,
+                        (PlanMode::Replace, phase),
+                        Some(record),
+                        desired,
+                        private,
+                    )
+                    .await?;
+                Ok((
+                    Planned {
+                        verdict: Verdict::Replace { delete_first: None },
+                        ..Planned::default()
+                    },
+                    Some(new),
+                ))
             }
             Some(record) => {
-                let first = self.ask(type_name, (PlanMode::Update, phase), Some(record), desired, private).await?;
+                let first = self
+                    .ask(
+                        type_name,
+                        (PlanMode::Update, phase),
+                        Some(record),
+                        desired,
+                        private,
+                    )
+                    .await?;
                 let mode = (PlanMode::Replace, phase);
                 let second = match first.verdict {
-                    Verdict::Replace { .. } => {
-                        Some(self.ask(type_name, mode, Some(record), desired, &first.private).await?)
-                    }
+                    Verdict::Replace { .. } => Some(
+                        self.ask(type_name, mode, Some(record), desired, &first.private)
+                            .await?,
+                    ),
                     _ => None,
                 };
                 Ok((first, second))
@@ -178,10 +239,22 @@ impl ProviderHarness {
     }
 
     /// Makes a plan, which must succeed.
-    pub(crate) async fn planned(&self, type_name: &str, record: Option<&Record>, desired: &Value) -> Planned {
-        let (first, second) = self.plan(type_name, record, desired, PlanPhase::Preview).await.unwrap();
+    pub(crate) async fn planned(
+        &self,
+        type_name: &str,
+        record: Option<&Record>,
+        desired: &Value,
+    ) -> Planned {
+        let (first, second) = self
+            .plan(type_name, record, desired, PlanPhase::Preview)
+            .await
+            .unwrap();
         match second {
-            Some(second) => Planned { verdict: first.verdict, replaces: first.replaces, ..second },
+            Some(second) => Planned {
+                verdict: first.verdict,
+                replaces: first.replaces,
+                ..second
+            },
             None => first,
         }
     }
@@ -196,7 +269,10 @@ impl ProviderHarness {
     ) -> Result<Record, ProviderError> {
         let request = self.request(type_name, record, desired, planned);
         let applied = self.session.apply(&self.call(), request).await?;
-        self.said.lock().unwrap().extend(applied.diagnostics.clone());
+        self.said
+            .lock()
+            .unwrap()
+            .extend(applied.diagnostics.clone());
         Ok(self.record_of(type_name, desired, applied))
     }
 
@@ -208,7 +284,11 @@ impl ProviderHarness {
         planned: &'a Planned,
     ) -> ApplyRequest<'a> {
         ApplyRequest {
-            operation: if record.is_some() { Operation::Update } else { Operation::Create },
+            operation: if record.is_some() {
+                Operation::Update
+            } else {
+                Operation::Create
+            },
             type_name,
             id: record.map(|record| &*record.id),
             prior_inputs: record.map_or(&Value::Null, |record| &record.inputs),
@@ -226,22 +306,42 @@ impl ProviderHarness {
 
     pub(crate) fn record_of(&self, type_name: &str, desired: &Value, applied: Applied) -> Record {
         let ty = self.provider.catalog().resource_type(type_name).unwrap();
-        let Applied { id, fields, private, .. } = applied;
-        Record { id, inputs: desired.clone(), fields, private, version: ty.schema_version, failed: false }
+        let Applied {
+            id,
+            fields,
+            private,
+            ..
+        } = applied;
+        Record {
+            id,
+            inputs: desired.clone(),
+            fields,
+            private,
+            version: ty.schema_version,
+            failed: false,
+        }
     }
 
     pub(crate) async fn create(&self, type_name: &str, desired: &Value) -> Record {
         let planned = self.planned(type_name, None, desired).await;
-        self.apply(type_name, None, desired, &planned).await.unwrap()
+        self.apply(type_name, None, desired, &planned)
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn update(&self, type_name: &str, record: &Record, desired: &Value) -> Record {
         let planned = self.planned(type_name, Some(record), desired).await;
         assert_eq!(planned.verdict, Verdict::Update);
-        self.apply(type_name, Some(record), desired, &planned).await.unwrap()
+        self.apply(type_name, Some(record), desired, &planned)
+            .await
+            .unwrap()
     }
 
-    pub(crate) async fn delete(&self, type_name: &str, record: &Record) -> Result<(), ProviderError> {
+    pub(crate) async fn delete(
+        &self,
+        type_name: &str,
+        record: &Record,
+    ) -> Result<(), ProviderError> {
         let request = ApplyRequest {
             operation: Operation::Delete,
             type_name,
@@ -257,7 +357,11 @@ impl ProviderHarness {
         self.session.apply(&self.call(), request).await.map(|_| ())
     }
 
-    pub(crate) async fn read(&self, type_name: &str, record: &Record) -> Result<Option<Record>, ProviderError> {
+    pub(crate) async fn read(
+        &self,
+        type_name: &str,
+        record: &Record,
+    ) -> Result<Option<Record>, ProviderError> {
         let request = ReadRequest {
             type_name,
             id: Some(&record.id),
@@ -268,35 +372,62 @@ impl ProviderHarness {
             token: None,
         };
         Ok(match self.session.read(&self.call(), request).await? {
-            ReadOutcome::Present(found) => {
-                Some(Record { id: found.id, fields: found.fields, private: found.private, ..record.clone() })
-            }
+            ReadOutcome::Present(found) => Some(Record {
+                id: found.id,
+                fields: found.fields,
+                private: found.private,
+                ..record.clone()
+            }),
             ReadOutcome::Absent => None,
             ReadOutcome::Unknown => panic!("a recorded resource is read by its fields"),
         })
     }
 
-    pub(crate) async fn import(&self, type_name: &str, id: &str) -> Result<Vec<Imported>, ProviderError> {
-        let request = ImportRequest { type_name, id, desired: &Value::Null };
+    pub(crate) async fn import(
+        &self,
+        type_name: &str,
+        id: &str,
+    ) -> Result<Vec<Imported>, ProviderError> {
+        let request = ImportRequest {
+            type_name,
+            id,
+            desired: &Value::Null,
+        };
         self.session.import(&self.call(), request).await
     }
 
     pub(crate) fn imported(&self, found: &Imported) -> Record {
         let observed = &found.observed;
         let applied = Applied::ready(observed.id.clone(), observed.fields.clone());
-        self.record_of(&found.type_name, &Value::Null, applied.with_private(observed.private.clone()))
+        self.record_of(
+            &found.type_name,
+            &Value::Null,
+            applied.with_private(observed.private.clone()),
+        )
     }
 
     /// The number of times that the peer received calls of a method.
     pub(crate) async fn count(&self, method: &str) -> i64 {
         let filters = [("method".into(), "=".into(), Value::from(method))];
-        let request = provider::FetchRequest { type_name: "peer/calls", filters: &filters, annotations: &Value::Null };
+        let request = provider::FetchRequest {
+            type_name: "peer/calls",
+            filters: &filters,
+            annotations: &Value::Null,
+        };
         let fetched = self.session.fetch(&self.call(), request).await.unwrap();
-        fetched.candidates[0].fields.get("count").and_then(Value::as_int).unwrap()
+        fetched.candidates[0]
+            .fields
+            .get("count")
+            .and_then(Value::as_int)
+            .unwrap()
     }
 }
 
 pub(crate) fn peer_settings(folder: &Path, zone: Option<Value>) -> Value {
     let folder = ("folder", Value::text(folder.to_string_lossy()));
-    Value::map([Some(folder), zone.map(|zone| ("zone", zone))].into_iter().flatten())
+    Value::map(
+        [Some(folder), zone.map(|zone| ("zone", zone))]
+            .into_iter()
+            .flatten(),
+    )
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use blueprint::{Name, Value};
 use provider::{
-    FetchRequest, InvokeRequest, PlanPhase, Planned, ProviderDiagnostic, ProviderError, ProviderSeverity, Verdict,
+    FetchRequest, InvokeRequest, PlanPhase, Planned, ProviderDiagnostic, ProviderError,
+    ProviderSeverity, Verdict,
 };
 use serde_json::Value as Json;
 
@@ -26,13 +27,24 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn read(text: &str) -> Case {
         let json: Json = serde_json::from_str(text).unwrap();
-        let texts = |key: &str| list(&json[key]).iter().map(|one| text_of(one).to_owned()).collect();
-        Case { id: text_of(&json["id"]).into(), providers: texts("providers"), steps: list(&json["steps"]).to_vec() }
+        let texts = |key: &str| {
+            list(&json[key])
+                .iter()
+                .map(|one| text_of(one).to_owned())
+                .collect()
+        };
+        Case {
+            id: text_of(&json["id"]).into(),
+            providers: texts("providers"),
+            steps: list(&json["steps"]).to_vec(),
+        }
     }
 
     /// Whether the case needs no providers other than these.
     pub(crate) fn needs(&self, only: &[&str]) -> bool {
-        self.providers.iter().all(|name| only.contains(&name.as_str()))
+        self.providers
+            .iter()
+            .all(|name| only.contains(&name.as_str()))
     }
 }
 
@@ -81,9 +93,19 @@ pub(crate) async fn run(case: &Case) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let mut lives = HashMap::new();
     for name in &case.providers {
-        lives.insert(name.clone(), ProviderHarness::of(name, folder.path(), Value::Null).await.unwrap());
+        lives.insert(
+            name.clone(),
+            ProviderHarness::of(name, folder.path(), Value::Null)
+                .await
+                .unwrap(),
+        );
     }
-    let mut run = Run { lives, state: BTreeMap::new(), outputs: BTreeMap::new(), vars: Vars::default() };
+    let mut run = Run {
+        lives,
+        state: BTreeMap::new(),
+        outputs: BTreeMap::new(),
+        vars: Vars::default(),
+    };
     let mut outcome = Ok(());
     let mut config = Json::Null;
     for (at, step) in case.steps.iter().enumerate() {
@@ -120,7 +142,9 @@ impl Run {
         let mut said = Vec::new();
         let plan = self.plan(config, options, &mut said).await?;
         self.vars.match_messages(&expect["diagnostics"], &said)?;
-        let refused = said.iter().any(|one| one.diagnostic.severity == ProviderSeverity::Error);
+        let refused = said
+            .iter()
+            .any(|one| one.diagnostic.severity == ProviderSeverity::Error);
         if refused != expect["refused"].as_bool().unwrap_or_default() {
             return Err(format!("the plan is refused: {refused}"));
         }
@@ -130,23 +154,34 @@ impl Run {
             if what != "plan" {
                 let mut said = Vec::new();
                 self.apply(plan, config, &mut said).await?;
-                self.vars.match_messages(&expect["applyDiagnostics"], &said)?;
-                let failed = said.iter().any(|one| one.diagnostic.severity == ProviderSeverity::Error);
+                self.vars
+                    .match_messages(&expect["applyDiagnostics"], &said)?;
+                let failed = said
+                    .iter()
+                    .any(|one| one.diagnostic.severity == ProviderSeverity::Error);
                 let outcome = if failed { "failed" } else { "done" };
                 expect::equal("outcome", &expect["outcome"], &Value::from(outcome))?;
             }
         }
         for (name, wanted) in expect["outputs"].as_object().into_iter().flatten() {
             let found = self.outputs.get(name).cloned().unwrap_or_default();
-            self.vars.matches(&format!("output {name}"), &wanted["value"], &found)?;
+            self.vars
+                .matches(&format!("output {name}"), &wanted["value"], &found)?;
         }
         self.compare_state(&expect["state"])?;
         if let Some(wanted) = expect["settled"].as_bool() {
             let again = self.plan(config, &Json::Null, &mut Vec::new()).await?;
-            let settled = again.changes.values().all(|change| change.actions == ["no-op"]);
+            let settled = again
+                .changes
+                .values()
+                .all(|change| change.actions == ["no-op"]);
             if settled != wanted {
-                let open: Vec<&String> =
-                    again.changes.iter().filter(|(_, one)| one.actions != ["no-op"]).map(|(it, _)| it).collect();
+                let open: Vec<&String> = again
+                    .changes
+                    .iter()
+                    .filter(|(_, one)| one.actions != ["no-op"])
+                    .map(|(it, _)| it)
+                    .collect();
                 return Err(format!("settled: expected {wanted}, open are {open:?}"));
             }
         }
@@ -160,7 +195,11 @@ impl Run {
             fs::write(&path, text_of(&event["text"])).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         } else if let Some(path) = path("remove") {
-            if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap()
+            } else {
+                fs::remove_file(path).unwrap()
+            }
         } else if let Some(path) = path("chmod") {
             let mode = u32::from_str_radix(text_of(&event["mode"]), 8).unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -172,11 +211,18 @@ impl Run {
         }
     }
 
-    async fn plan(&mut self, config: &Json, options: &Json, said: &mut Vec<RecordedMessage>) -> Result<Plan, String> {
+    async fn plan(
+        &mut self,
+        config: &Json,
+        options: &Json,
+        said: &mut Vec<RecordedMessage>,
+    ) -> Result<Plan, String> {
         let mut state = self.state.clone();
         if options["refresh"].as_bool().unwrap_or(true) {
             for (address, known) in self.state.iter().filter(|(_, known)| !known.is_data) {
-                let read = self.lives[&known.provider].read(&known.type_name, &known.record).await;
+                let read = self.lives[&known.provider]
+                    .read(&known.type_name, &known.record)
+                    .await;
                 match read.map_err(|error| format!("{address}: {error}"))? {
                     Some(record) => state.get_mut(address).unwrap().record = record,
                     None => {
@@ -185,7 +231,11 @@ impl Run {
                 }
             }
         }
-        let mut plan = Plan { changes: BTreeMap::new(), outputs: BTreeMap::new(), refreshed: state };
+        let mut plan = Plan {
+            changes: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            refreshed: state,
+        };
         if options["refreshOnly"].as_bool().unwrap_or_default() {
             return Ok(plan);
         }
@@ -194,14 +244,21 @@ impl Run {
         for resource in ordered(declared) {
             let address = text_of(&resource["address"]).to_owned();
             let before = said.len();
-            let change = self.plan_one(resource, config, options, &mut plan, &known, said).await?;
+            let change = self
+                .plan_one(resource, config, options, &mut plan, &known, said)
+                .await?;
             if let Some(value) = change {
                 known.insert(address, value);
             } else if said.len() == before {
                 return Err(format!("{address} is not planned"));
             }
         }
-        let orphans: Vec<String> = plan.refreshed.keys().filter(|it| !is_declared(declared, it)).cloned().collect();
+        let orphans: Vec<String> = plan
+            .refreshed
+            .keys()
+            .filter(|it| !is_declared(declared, it))
+            .cloned()
+            .collect();
         for address in orphans {
             let gone = plan.refreshed[&address].clone();
             if gone.is_data {
@@ -220,7 +277,8 @@ impl Run {
         Ok(plan)
     }
 
-    /// Plans one resource. Returns its planned value; `None` if it is refused, with the messages in `said`.
+    /// Plans one resource. Returns its planned value; `None` if it is refused, with the messages in
+    /// `said`.
     async fn plan_one(
         &self,
         resource: &Json,
@@ -233,7 +291,9 @@ impl Run {
         let address = text_of(&resource["address"]).to_owned();
         let provider = text_of(&resource["provider"]).to_owned();
         let life = &self.lives[&provider];
-        let token = text_of(&resource["type"]).strip_prefix(&format!("{provider}_")).unwrap();
+        let token = text_of(&resource["type"])
+            .strip_prefix(&format!("{provider}_"))
+            .unwrap();
         let type_name: Name = format!("{provider}/{token}").into();
         let mut desired = match self.evaluate(&resource["arguments"], known).await {
             Ok(desired) => desired,
@@ -246,28 +306,52 @@ impl Run {
             "resource" => {}
             "data" => {
                 let read = fetch(life, &type_name, &desired).await;
-                let value = read.map_err(|error| said.push(RecordedMessage::of(&address, error))).ok();
+                let value = read
+                    .map_err(|error| said.push(RecordedMessage::of(&address, error)))
+                    .ok();
                 if let Some(fields) = &value {
                     let private = Value::Null;
                     let (id, inputs, fields) = ("".into(), desired, fields.clone());
-                    let record = Record { id, inputs, fields, private, version: 0, failed: false };
-                    plan.refreshed.insert(address, ResourceState { provider, type_name, is_data: true, record });
+                    let record = Record {
+                        id,
+                        inputs,
+                        fields,
+                        private,
+                        version: 0,
+                        failed: false,
+                    };
+                    plan.refreshed.insert(
+                        address,
+                        ResourceState {
+                            provider,
+                            type_name,
+                            is_data: true,
+                            record,
+                        },
+                    );
                 }
                 return Ok(value);
             }
             other => return Err(format!("{other} resources are left out")),
         }
         let ty = life.provider.catalog().resource_type(&type_name).unwrap();
-        let missing = ty.schema.fields.iter().filter(|(name, field)| field.required && desired.get(name).is_none());
+        let missing = ty
+            .schema
+            .fields
+            .iter()
+            .filter(|(name, field)| field.required && desired.get(name).is_none());
         for (name, _) in missing.collect::<Vec<_>>() {
             said.push(RecordedMessage::by_host(&address, name));
         }
         if said.iter().any(|one| one.by_host && one.address == address) {
             return Ok(None);
         }
-        let import = list(&config["imports"]).iter().find(|one| text_of(&one["to"]) == address);
-        let import =
-            import.map(|one| text_of(&one["id"]).to_owned()).filter(|_| !plan.refreshed.contains_key(&address));
+        let import = list(&config["imports"])
+            .iter()
+            .find(|one| text_of(&one["to"]) == address);
+        let import = import
+            .map(|one| text_of(&one["id"]).to_owned())
+            .filter(|_| !plan.refreshed.contains_key(&address));
         if let Some(id) = &import {
             match life.import(&type_name, id).await {
                 Ok(found) => {
@@ -286,34 +370,57 @@ impl Run {
                 }
             }
         }
-        let mut record = plan.refreshed.get(&address).map(|known| known.record.clone());
+        let mut record = plan
+            .refreshed
+            .get(&address)
+            .map(|known| known.record.clone());
         let lifecycle = &resource["lifecycle"];
         if let (Some(record), Some(ignored)) = (&record, lifecycle["ignoreChanges"].as_array()) {
             let mut entries = desired.as_map().unwrap().clone();
             for name in ignored.iter().map(text_of) {
-                entries.insert(name.into(), record.fields.get(name).cloned().unwrap_or_default());
+                entries.insert(
+                    name.into(),
+                    record.fields.get(name).cloned().unwrap_or_default(),
+                );
             }
             desired = Value::Map(entries.into());
         }
         let checked = life.check(&type_name, &desired).await;
-        let refused = checked.iter().any(|one| one.severity == ProviderSeverity::Error);
-        said.extend(checked.into_iter().map(|said| RecordedMessage::shown(&address, said, &desired)));
+        let refused = checked
+            .iter()
+            .any(|one| one.severity == ProviderSeverity::Error);
+        said.extend(
+            checked
+                .into_iter()
+                .map(|said| RecordedMessage::shown(&address, said, &desired)),
+        );
         if refused {
             return Ok(None);
         }
-        let forced = list(&options["replace"]).iter().any(|one| text_of(one) == address);
+        let forced = list(&options["replace"])
+            .iter()
+            .any(|one| text_of(one) == address);
         if let Some(record) = record.as_mut().filter(|_| forced) {
             record.failed = true;
         }
-        let planned = match life.plan(&type_name, record.as_ref(), &desired, PlanPhase::Preview).await {
+        let planned = match life
+            .plan(&type_name, record.as_ref(), &desired, PlanPhase::Preview)
+            .await
+        {
             Ok((first, None)) => first,
-            Ok((first, Some(second))) => Planned { verdict: first.verdict, replaces: first.replaces, ..second },
+            Ok((first, Some(second))) => Planned {
+                verdict: first.verdict,
+                replaces: first.replaces,
+                ..second
+            },
             Err(error) => {
                 said.push(RecordedMessage::of(&address, error));
                 return Ok(None);
             }
         };
-        let create_first = lifecycle["createBeforeDestroy"].as_bool().unwrap_or_default();
+        let create_first = lifecycle["createBeforeDestroy"]
+            .as_bool()
+            .unwrap_or_default();
         let actions = match (&record, &planned.verdict) {
             (None, _) => vec!["create"],
             (Some(_), Verdict::Same) => vec!["no-op"],
@@ -321,7 +428,8 @@ impl Run {
             (Some(_), Verdict::Replace { .. }) => vec!["delete", "create"],
             (Some(_), _) => vec!["update"],
         };
-        if actions.contains(&"delete") && lifecycle["preventDestroy"].as_bool().unwrap_or_default() {
+        if actions.contains(&"delete") && lifecycle["preventDestroy"].as_bool().unwrap_or_default()
+        {
             said.push(RecordedMessage::by_host(&address, ""));
             return Ok(None);
         }
@@ -342,22 +450,38 @@ impl Run {
         Ok(after)
     }
 
-    async fn apply(&mut self, plan: Plan, config: &Json, said: &mut Vec<RecordedMessage>) -> Result<(), String> {
-        let Plan { mut changes, refreshed, .. } = plan;
+    async fn apply(
+        &mut self,
+        plan: Plan,
+        config: &Json,
+        said: &mut Vec<RecordedMessage>,
+    ) -> Result<(), String> {
+        let Plan {
+            mut changes,
+            refreshed,
+            ..
+        } = plan;
         self.state = refreshed;
         let declared = list(&config["resources"]);
-        let mut known: BTreeMap<String, Value> =
-            self.state.iter().map(|(address, known)| (address.clone(), known.record.fields.clone())).collect();
+        let mut known: BTreeMap<String, Value> = self
+            .state
+            .iter()
+            .map(|(address, known)| (address.clone(), known.record.fields.clone()))
+            .collect();
         for resource in ordered(declared) {
             let address = text_of(&resource["address"]).to_owned();
-            let Some(mut change) = changes.remove(&address) else { continue };
+            let Some(mut change) = changes.remove(&address) else {
+                continue;
+            };
             if change.actions == ["no-op"] {
                 self.state.get_mut(&address).unwrap().record.inputs = change.desired;
                 continue;
             }
             if change.desired.has_unknown() {
-                change.desired =
-                    self.evaluate(&resource["arguments"], &known).await.map_err(|error| error.to_string())?;
+                change.desired = self
+                    .evaluate(&resource["arguments"], &known)
+                    .await
+                    .map_err(|error| error.to_string())?;
             }
             match self.carry_out(&address, change).await {
                 Ok(done) => {
@@ -372,22 +496,40 @@ impl Run {
         }
         for (address, change) in changes {
             let gone = self.state.remove(&address).unwrap();
-            let deleted = self.lives[&change.provider].delete(&change.type_name, &gone.record).await;
+            let deleted = self.lives[&change.provider]
+                .delete(&change.type_name, &gone.record)
+                .await;
             deleted.map_err(|error| format!("{address}: {error}"))?;
         }
         self.outputs.clear();
         for (name, output) in config["outputs"].as_object().into_iter().flatten() {
-            let value = self.evaluate(output, &known).await.map_err(|error| error.to_string())?;
+            let value = self
+                .evaluate(output, &known)
+                .await
+                .map_err(|error| error.to_string())?;
             self.outputs.insert(name.clone(), value);
         }
         // A data source that is no longer declared is forgotten.
-        self.state.retain(|address, known| !known.is_data || is_declared(declared, address));
+        self.state
+            .retain(|address, known| !known.is_data || is_declared(declared, address));
         Ok(())
     }
 
     /// Creates, updates or replaces one resource.
-    async fn carry_out(&mut self, address: &str, change: Change) -> Result<ResourceState, Box<ProviderError>> {
-        let Change { provider, type_name, desired, mut planned, create_first, actions, .. } = change;
+    async fn carry_out(
+        &mut self,
+        address: &str,
+        change: Change,
+    ) -> Result<ResourceState, Box<ProviderError>> {
+        let Change {
+            provider,
+            type_name,
+            desired,
+            mut planned,
+            create_first,
+            actions,
+            ..
+        } = change;
         let life = &self.lives[&provider];
         let old = self.state.get(address).map(|known| known.record.clone());
         let updates = actions == ["update"];
@@ -399,17 +541,26 @@ impl Run {
         let prior = old.filter(|_| updates);
         // The engine plans again if values were unknown at plan.
         if planned.outputs.as_ref().is_some_and(Value::has_unknown) && !desired.has_unknown() {
-            let again = life.plan(&type_name, prior.as_ref(), &desired, PlanPhase::Apply).await?;
+            let again = life
+                .plan(&type_name, prior.as_ref(), &desired, PlanPhase::Apply)
+                .await?;
             planned = again.0;
         }
-        let done = life.apply(&type_name, prior.as_ref(), &desired, &planned).await;
+        let done = life
+            .apply(&type_name, prior.as_ref(), &desired, &planned)
+            .await;
         let record = match done {
             Ok(record) => record,
             Err(error) => {
                 if let Some(partial) = &error.partial {
                     let mut record = life.record_of(&type_name, &desired, (**partial).clone());
                     record.failed = prior.is_none();
-                    let left = ResourceState { provider: provider.clone(), type_name, is_data: false, record };
+                    let left = ResourceState {
+                        provider: provider.clone(),
+                        type_name,
+                        is_data: false,
+                        record,
+                    };
                     self.state.insert(address.to_owned(), left);
                 }
                 return Err(error.into());
@@ -418,17 +569,33 @@ impl Run {
         if let Some(old) = replaced.as_ref().filter(|_| create_first) {
             life.delete(&type_name, old).await?;
         }
-        Ok(ResourceState { provider, type_name, is_data: false, record })
+        Ok(ResourceState {
+            provider,
+            type_name,
+            is_data: false,
+            record,
+        })
     }
 
     /// Evaluates an expression in neutral form.
-    async fn evaluate(&self, expr: &Json, known: &BTreeMap<String, Value>) -> Result<Value, ProviderError> {
+    async fn evaluate(
+        &self,
+        expr: &Json,
+        known: &BTreeMap<String, Value>,
+    ) -> Result<Value, ProviderError> {
         if let Some(address) = expr.get("$ref") {
-            let mut at = known.get(text_of(address)).cloned().unwrap_or_else(|| Value::unknown(None, None));
+            let mut at = known
+                .get(text_of(address))
+                .cloned()
+                .unwrap_or_else(|| Value::unknown(None, None));
             for step in list(&expr["path"]) {
                 at = match step.as_u64().and_then(|index| usize::try_from(index).ok()) {
                     _ if at.is_unknown() => at,
-                    Some(index) => at.as_list().and_then(|items| items.get(index)).cloned().unwrap_or_default(),
+                    Some(index) => at
+                        .as_list()
+                        .and_then(|items| items.get(index))
+                        .cloned()
+                        .unwrap_or_default(),
                     None => at.get(text_of(step)).cloned().unwrap_or_default(),
                 };
             }
@@ -440,7 +607,11 @@ impl Run {
                 arguments.push(Box::pin(self.evaluate(argument, known)).await?);
             }
             let life = &self.lives[text_of(&expr["provider"])];
-            let request = InvokeRequest { function: text_of(name), arguments: &arguments, preview: true };
+            let request = InvokeRequest {
+                function: text_of(name),
+                arguments: &arguments,
+                preview: true,
+            };
             return life.session.invoke(&life.call(), request).await;
         }
         if let Some(inner) = expr.get("$sensitive") {
@@ -465,22 +636,38 @@ impl Run {
         })
     }
 
-    fn compare_plan(&mut self, plan: &Plan, expect: &Json, only_refreshed: bool) -> Result<(), String> {
+    fn compare_plan(
+        &mut self,
+        plan: &Plan,
+        expect: &Json,
+        only_refreshed: bool,
+    ) -> Result<(), String> {
         let wanted = list(&expect["changes"]);
         let found: Vec<&String> = plan.changes.keys().collect();
         let addresses: Vec<&str> = wanted.iter().map(|one| text_of(&one["address"])).collect();
         if found != addresses && !only_refreshed {
-            return Err(format!("plan: expected changes of {addresses:?}, found {found:?}"));
+            return Err(format!(
+                "plan: expected changes of {addresses:?}, found {found:?}"
+            ));
         }
         for (wanted, change) in wanted.iter().zip(plan.changes.values()) {
             let what = format!("plan of {}", text_of(&wanted["address"]));
             let actions: Vec<&str> = list(&wanted["actions"]).iter().map(text_of).collect();
             if actions != change.actions {
-                return Err(format!("{what}: expected {actions:?}, found {:?}", change.actions));
+                return Err(format!(
+                    "{what}: expected {actions:?}, found {:?}",
+                    change.actions
+                ));
             }
-            let paths: Vec<String> = list(&wanted["replacePaths"]).iter().map(expect::path).collect();
+            let paths: Vec<String> = list(&wanted["replacePaths"])
+                .iter()
+                .map(expect::path)
+                .collect();
             if paths != change.paths {
-                return Err(format!("{what}: expected to be replaced by {paths:?}, found {:?}", change.paths));
+                return Err(format!(
+                    "{what}: expected to be replaced by {paths:?}, found {:?}",
+                    change.paths
+                ));
             }
             if wanted["importing"]["id"].as_str() != change.imported.as_deref() {
                 return Err(format!("{what}: imported as {:?}", change.imported));
@@ -491,7 +678,8 @@ impl Run {
                 change.before.as_ref().unwrap_or(&Value::Null),
             )?;
             let known = expect::split(change.after.as_ref().unwrap_or(&Value::Null));
-            self.vars.matches(&format!("{what}, after"), &wanted["after"], &known.0)?;
+            self.vars
+                .matches(&format!("{what}, after"), &wanted["after"], &known.0)?;
             let unknown = wanted.get("unknown").unwrap_or(&Json::Null);
             let found = known.1.unwrap_or(Json::Null);
             if *unknown != found && !(unknown.is_null() && found == serde_json::json!({})) {
@@ -501,7 +689,8 @@ impl Run {
         for (name, wanted) in expect["outputs"].as_object().into_iter().flatten() {
             if let Some(after) = wanted.get("after") {
                 let found = plan.outputs.get(name).cloned().unwrap_or_default();
-                self.vars.matches(&format!("planned output {name}"), after, &found)?;
+                self.vars
+                    .matches(&format!("planned output {name}"), after, &found)?;
             }
         }
         Ok(())
@@ -516,7 +705,8 @@ impl Run {
         }
         for (wanted, known) in wanted.iter().zip(self.state.clone().into_values()) {
             let what = format!("state of {}", text_of(&wanted["address"]));
-            self.vars.matches(&what, &wanted["attributes"], &known.record.fields)?;
+            self.vars
+                .matches(&what, &wanted["attributes"], &known.record.fields)?;
             let version = u64::from(known.record.version);
             if wanted["schemaVersion"].as_u64() != Some(version) {
                 return Err(format!("{what}: has version {version}"));
@@ -527,15 +717,28 @@ impl Run {
             let life = &self.lives[&known.provider];
             let catalog = life.provider.catalog();
             let schema = match known.is_data {
-                true => catalog.data_source_type(&known.type_name).unwrap().schema.clone(),
-                false => catalog.resource_type(&known.type_name).unwrap().schema.clone(),
+                true => catalog
+                    .data_source_type(&known.type_name)
+                    .unwrap()
+                    .schema
+                    .clone(),
+                false => catalog
+                    .resource_type(&known.type_name)
+                    .unwrap()
+                    .schema
+                    .clone(),
             };
             let sensitive = schema.fields.iter().filter(|(_, field)| field.sensitive);
             let mut sensitive: Vec<String> = sensitive.map(|(name, _)| name.to_string()).collect();
             sensitive.sort();
-            let paths: Vec<String> = list(&wanted["sensitive"]).iter().map(expect::path).collect();
+            let paths: Vec<String> = list(&wanted["sensitive"])
+                .iter()
+                .map(expect::path)
+                .collect();
             if sensitive != paths {
-                return Err(format!("{what}: expected {paths:?} to be sensitive, found {sensitive:?}"));
+                return Err(format!(
+                    "{what}: expected {paths:?} to be sensitive, found {sensitive:?}"
+                ));
             }
         }
         Ok(())
@@ -560,19 +763,35 @@ impl Change {
 }
 
 impl RecordedMessage {
-    /// Returns a message as it is shown: for a part of the document, or for the resource as a whole.
+    /// Returns a message as it is shown: for a part of the document, or for the resource as a
+    /// whole.
     fn shown(address: &str, mut said: ProviderDiagnostic, desired: &Value) -> RecordedMessage {
         let steps = &mut said.path.0;
-        while !steps.is_empty() && blueprint::FieldPath(steps.clone()).select(desired).is_none() {
+        while !steps.is_empty()
+            && blueprint::FieldPath(steps.clone())
+                .select(desired)
+                .is_none()
+        {
             steps.pop();
         }
-        RecordedMessage { address: address.into(), diagnostic: said, by_host: false }
+        RecordedMessage {
+            address: address.into(),
+            diagnostic: said,
+            by_host: false,
+        }
     }
 
     fn of(address: &str, error: ProviderError) -> RecordedMessage {
-        let first = error.diagnostics.into_iter().find(|one| one.severity == ProviderSeverity::Error);
+        let first = error
+            .diagnostics
+            .into_iter()
+            .find(|one| one.severity == ProviderSeverity::Error);
         let said = first.unwrap_or_else(|| ProviderDiagnostic::error("", error.message));
-        RecordedMessage { address: address.into(), diagnostic: said, by_host: false }
+        RecordedMessage {
+            address: address.into(),
+            diagnostic: said,
+            by_host: false,
+        }
     }
 
     fn by_host(address: &str, field: &str) -> RecordedMessage {
@@ -584,11 +803,20 @@ impl RecordedMessage {
     }
 }
 
-async fn fetch(life: &ProviderHarness, type_name: &str, config: &Value) -> Result<Value, ProviderError> {
+async fn fetch(
+    life: &ProviderHarness,
+    type_name: &str,
+    config: &Value,
+) -> Result<Value, ProviderError> {
     let filters = config.as_map().unwrap().iter();
-    let filters: Vec<(Name, Name, Value)> =
-        filters.map(|(name, value)| (name.clone(), "=".into(), value.clone())).collect();
-    let request = FetchRequest { type_name, filters: &filters, annotations: &Value::Null };
+    let filters: Vec<(Name, Name, Value)> = filters
+        .map(|(name, value)| (name.clone(), "=".into(), value.clone()))
+        .collect();
+    let request = FetchRequest {
+        type_name,
+        filters: &filters,
+        annotations: &Value::Null,
+    };
     let fetched = life.session.fetch(&life.call(), request).await?;
     Ok(fetched.candidates[0].fields.clone())
 }
@@ -600,9 +828,16 @@ fn ordered(resources: &[Json]) -> Vec<&Json> {
     while !rest.is_empty() {
         let is_ready = |one: &&Json| {
             let text = one["arguments"].to_string() + &one["dependsOn"].to_string();
-            let needed = resources.iter().map(|other| format!("\"{}\"", text_of(&other["address"])));
-            let done: Vec<String> = done.iter().map(|other| format!("\"{}\"", text_of(&other["address"]))).collect();
-            needed.filter(|address| text.contains(address.as_str())).all(|address| done.contains(&address))
+            let needed = resources
+                .iter()
+                .map(|other| format!("\"{}\"", text_of(&other["address"])));
+            let done: Vec<String> = done
+                .iter()
+                .map(|other| format!("\"{}\"", text_of(&other["address"])))
+                .collect();
+            needed
+                .filter(|address| text.contains(address.as_str()))
+                .all(|address| done.contains(&address))
         };
         let at = rest.iter().position(is_ready).unwrap();
         done.push(rest.remove(at));
@@ -611,7 +846,9 @@ fn ordered(resources: &[Json]) -> Vec<&Json> {
 }
 
 fn is_declared(resources: &[Json], address: &str) -> bool {
-    resources.iter().any(|resource| resource["address"] == address)
+    resources
+        .iter()
+        .any(|resource| resource["address"] == address)
 }
 
 pub(crate) fn list(json: &Json) -> &[Json] {

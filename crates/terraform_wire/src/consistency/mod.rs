@@ -1,7 +1,7 @@
 //! Checks of a provider's answers against the requests.
 //!
-//! A plan keeps the values of the document; an apply keeps the values of the plan. A provider of the legacy type system
-//! may break most of these rules ([`Violation::counts_for`]).
+//! A plan keeps the values of the document; an apply keeps the values of the plan. A provider of
+//! the legacy type system may break most of these rules ([`Violation::counts_for`]).
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 
@@ -39,7 +39,8 @@ pub enum Problem {
     Appeared,
     /// The value of the document was changed.
     NotAsConfigured,
-    /// A value was planned for an attribute that only the document can set, and that the document leaves out.
+    /// A value was planned for an attribute that only the document can set, and that the document
+    /// leaves out.
     NotComputed,
     /// The value differs from the planned one.
     NotAsPlanned,
@@ -67,8 +68,8 @@ pub enum Problem {
 }
 
 impl Violation {
-    /// Whether the violation counts for such a provider. With the legacy type system, only answers that cannot be
-    /// recorded count.
+    /// Whether the violation counts for such a provider. With the legacy type system, only answers
+    /// that cannot be recorded count.
     pub fn counts_for(&self, legacy_type_system: bool) -> bool {
         !legacy_type_system || matches!(self.problem, Problem::StillUnknown | Problem::WriteOnly)
     }
@@ -81,13 +82,17 @@ impl fmt::Display for Violation {
         match &self.problem {
             Problem::Vanished => write!(f, "expected {expected}, found no value"),
             Problem::Appeared => write!(f, "expected no value, found {found}"),
-            Problem::NotAsConfigured => write!(f, "the document has {expected}, the plan has {found}"),
+            Problem::NotAsConfigured => {
+                write!(f, "the document has {expected}, the plan has {found}")
+            }
             Problem::NotComputed => write!(f, "the document sets no value, the plan has {found}"),
             Problem::NotAsPlanned => write!(f, "the plan has {expected}, the answer has {found}"),
             Problem::WriteOnly => f.write_str("the value of a write-only attribute was returned"),
             Problem::UnknownBlocks => f.write_str("the blocks are unknown as a whole"),
             Problem::NullBlocks => f.write_str("the blocks are null instead of empty"),
-            Problem::Count { expected, found } => write!(f, "expected {expected} items, found {found}"),
+            Problem::Count { expected, found } => {
+                write!(f, "expected {expected} items, found {found}")
+            }
             Problem::MissingKey(key) => write!(f, "the key {key:?} is missing"),
             Problem::ExtraKey(key) => write!(f, "the key {key:?} was not asked for"),
             Problem::Element => write!(f, "an element of the set fits nothing: {expected}{found}"),
@@ -96,8 +101,9 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Returns those of `paths` whose values differ between the prior and the planned object. The provider says that a
-/// change at these paths forces a replacement. An update without such a path is not a replacement.
+/// Returns those of `paths` whose values differ between the prior and the planned object. The
+/// provider says that a change at these paths forces a replacement. An update without such a path
+/// is not a replacement.
 pub fn replacing(prior: &Value, planned: &Value, paths: &[Path]) -> Vec<Path> {
     if prior.is_null() || planned.is_null() {
         return Vec::new();
@@ -118,7 +124,10 @@ struct AnswerFindings<'a> {
 
 impl<'a> AnswerFindings<'a> {
     fn new(schema: &'a Block) -> AnswerFindings<'a> {
-        AnswerFindings { schema, violations: Vec::new() }
+        AnswerFindings {
+            schema,
+            violations: Vec::new(),
+        }
     }
 
     fn add(&mut self, path: &Path, problem: Problem, expected: &Value, found: &Value) {
@@ -133,12 +142,18 @@ impl<'a> AnswerFindings<'a> {
 
     /// Marks a value with sensitive parts as secret, because it is shown as a whole or not at all.
     fn schema_marks(&self, path: &Path, value: &Value) -> Value {
-        let holds = matches!(value.unmarked(), Value::Map(_) | Value::List(_) | Value::Set(_));
-        value.clone().tainted(holds && self.schema.has_sensitive_below(path))
+        let holds = matches!(
+            value.unmarked(),
+            Value::Map(_) | Value::List(_) | Value::Set(_)
+        );
+        value
+            .clone()
+            .tainted(holds && self.schema.has_sensitive_below(path))
     }
 }
 
-/// Returns the first element that fits no element of the other set. The flag is true for an element of `expected`.
+/// Returns the first element that fits no element of the other set. The flag is true for an element
+/// of `expected`.
 fn unmatched<'v>(
     expected: &'v [Value],
     found: &'v [Value],
@@ -163,6 +178,13 @@ fn unmatched<'v>(
             return Some((true, one));
         }
     }
-    let lonely = found.iter().zip(has_partner).filter(|(_, partner)| !partner).map(|(other, _)| other);
-    lonely.into_iter().find(|other| !expected.iter().any(|one| fits(one, other))).map(|other| (false, other))
+    let lonely = found
+        .iter()
+        .zip(has_partner)
+        .filter(|(_, partner)| !partner)
+        .map(|(other, _)| other);
+    lonely
+        .into_iter()
+        .find(|other| !expected.iter().any(|one| fits(one, other)))
+        .map(|other| (false, other))
 }

@@ -18,16 +18,26 @@ pub fn decode(bytes: &[u8], ty: &ValueType) -> Result<Value, WireError> {
     decode_with_types(bytes, ty).map(|(value, _)| value)
 }
 
-/// Decodes as [`decode`] does, and returns the type of each known part whose type in the schema is dynamic.
+/// Decodes as [`decode`] does, and returns the type of each known part whose type in the schema is
+/// dynamic.
 ///
 /// # Errors
 /// If the bytes are not exactly one value of the type.
-pub fn decode_with_types(bytes: &[u8], ty: &ValueType) -> Result<(Value, Vec<(Path, ValueType)>), WireError> {
-    let mut reader = MsgpackReader { rest: bytes, dynamic: Vec::new() };
+pub fn decode_with_types(
+    bytes: &[u8],
+    ty: &ValueType,
+) -> Result<(Value, Vec<(Path, ValueType)>), WireError> {
+    let mut reader = MsgpackReader {
+        rest: bytes,
+        dynamic: Vec::new(),
+    };
     let value = reader.value(ty, &PathTrail::Top, 0)?;
     match reader.rest.len() {
         0 => Ok((value, reader.dynamic)),
-        left => Err(WireError { path: Path::default(), problem: WireProblem::Trailing(left) }),
+        left => Err(WireError {
+            path: Path::default(),
+            problem: WireProblem::Trailing(left),
+        }),
     }
 }
 
@@ -66,8 +76,16 @@ impl ValueStart {
 }
 
 impl<'a> MsgpackReader<'a> {
-    fn value(&mut self, ty: &ValueType, path: &PathTrail<'_>, depth: usize) -> Result<Value, WireError> {
-        let fail = |problem| WireError { path: path.to_path(), problem };
+    fn value(
+        &mut self,
+        ty: &ValueType,
+        path: &PathTrail<'_>,
+        depth: usize,
+    ) -> Result<Value, WireError> {
+        let fail = |problem| WireError {
+            path: path.to_path(),
+            problem,
+        };
         if depth > DEEPEST {
             return Err(fail(WireProblem::TooDeep));
         }
@@ -80,7 +98,12 @@ impl<'a> MsgpackReader<'a> {
             }
             _ => {}
         }
-        let wrong = |wanted| fail(WireProblem::Kind { wanted, found: start.word() });
+        let wrong = |wanted| {
+            fail(WireProblem::Kind {
+                wanted,
+                found: start.word(),
+            })
+        };
         match (ty, &start) {
             (ValueType::Dynamic, ValueStart::Array(2)) => {
                 let ty = self.carried_type().map_err(fail)?;
@@ -95,26 +118,38 @@ impl<'a> MsgpackReader<'a> {
             }
             (ValueType::String, _) => Err(wrong("a string")),
             (ValueType::Number, ValueStart::Int(number)) => Ok(Value::Int(*number)),
-            (ValueType::Number, ValueStart::Unsigned(number)) => self.number(&number.to_string()).map_err(fail),
-            (ValueType::Number, ValueStart::Float(number)) if number.is_infinite() => Ok(Value::Float(*number)),
-            (ValueType::Number, ValueStart::Float(number)) => self.number(&format!("{number:e}")).map_err(fail),
+            (ValueType::Number, ValueStart::Unsigned(number)) => {
+                self.number(&number.to_string()).map_err(fail)
+            }
+            (ValueType::Number, ValueStart::Float(number)) if number.is_infinite() => {
+                Ok(Value::Float(*number))
+            }
+            (ValueType::Number, ValueStart::Float(number)) => {
+                self.number(&format!("{number:e}")).map_err(fail)
+            }
             (ValueType::Number, ValueStart::Text(length)) => {
                 let text = self.text(*length).map_err(fail)?;
                 self.number(text).map_err(fail)
             }
             (ValueType::Number, _) => Err(wrong("a number")),
-            (ValueType::List(item), ValueStart::Array(length)) => {
-                Ok(Value::List(Arc::new(self.items(*length, item, path, depth)?)))
-            }
-            (ValueType::Set(element), ValueStart::Array(length)) => {
-                Ok(Value::Set(Arc::new(self.items(*length, element, path, depth)?)))
-            }
+            (ValueType::List(item), ValueStart::Array(length)) => Ok(Value::List(Arc::new(
+                self.items(*length, item, path, depth)?,
+            ))),
+            (ValueType::Set(element), ValueStart::Array(length)) => Ok(Value::Set(Arc::new(
+                self.items(*length, element, path, depth)?,
+            ))),
             (ValueType::List(_) | ValueType::Set(_), _) => Err(wrong("a list")),
             (ValueType::Tuple(types), ValueStart::Array(length)) => {
                 if *length != types.len() {
-                    return Err(fail(WireProblem::Length { wanted: types.len(), found: *length }));
+                    return Err(fail(WireProblem::Length {
+                        wanted: types.len(),
+                        found: *length,
+                    }));
                 }
-                let items = types.iter().enumerate().map(|(at, ty)| self.value(ty, &path.index(at), depth + 1));
+                let items = types
+                    .iter()
+                    .enumerate()
+                    .map(|(at, ty)| self.value(ty, &path.index(at), depth + 1));
                 Ok(Value::List(Arc::new(items.collect::<Result<_, _>>()?)))
             }
             (ValueType::Tuple(_), _) => Err(wrong("a list")),
@@ -147,8 +182,8 @@ impl<'a> MsgpackReader<'a> {
         }
     }
 
-    /// Reads items. Every item takes at least one byte, so reading stops at the end of the bytes if the length is
-    /// wrong.
+    /// Reads items. Every item takes at least one byte, so reading stops at the end of the bytes if
+    /// the length is wrong.
     fn items(
         &mut self,
         length: usize,
@@ -166,10 +201,17 @@ impl<'a> MsgpackReader<'a> {
     fn key(&mut self, map: &Map) -> Result<Name, WireProblem> {
         let start = self.start()?;
         let (ValueStart::Text(length) | ValueStart::Binary(length)) = start else {
-            return Err(WireProblem::Kind { wanted: "a string", found: start.word() });
+            return Err(WireProblem::Kind {
+                wanted: "a string",
+                found: start.word(),
+            });
         };
         let key = Name::from(self.text(length)?);
-        if map.contains_key(&key) { Err(WireProblem::Twice(key)) } else { Ok(key) }
+        if map.contains_key(&key) {
+            Err(WireProblem::Twice(key))
+        } else {
+            Ok(key)
+        }
     }
 
     fn carried_type(&mut self) -> Result<ValueType, WireProblem> {
@@ -185,7 +227,9 @@ impl<'a> MsgpackReader<'a> {
         match text {
             "inf" | "Inf" | "+Inf" => Ok(Value::Float(f64::INFINITY)),
             "-inf" | "-Inf" => Ok(Value::Float(f64::NEG_INFINITY)),
-            _ => Decimal::parse(text).map(|number| number.value()).ok_or(WireProblem::NotANumber),
+            _ => Decimal::parse(text)
+                .map(|number| number.value())
+                .ok_or(WireProblem::NotANumber),
         }
     }
 
@@ -194,9 +238,16 @@ impl<'a> MsgpackReader<'a> {
         let body = self.take(length)?;
         match kind {
             REFINED if length > 1 => {
-                let mut inner = MsgpackReader { rest: body, dynamic: Vec::new() };
+                let mut inner = MsgpackReader {
+                    rest: body,
+                    dynamic: Vec::new(),
+                };
                 inner.refinements()?;
-                if inner.rest.is_empty() { Ok(()) } else { Err(WireProblem::Refinement) }
+                if inner.rest.is_empty() {
+                    Ok(())
+                } else {
+                    Err(WireProblem::Refinement)
+                }
             }
             _ if length <= 1 => Ok(()),
             UNKNOWN => Ok(()),
@@ -205,7 +256,9 @@ impl<'a> MsgpackReader<'a> {
     }
 
     fn refinements(&mut self) -> Result<(), WireProblem> {
-        let ValueStart::Map(length) = self.start()? else { return Err(WireProblem::Refinement) };
+        let ValueStart::Map(length) = self.start()? else {
+            return Err(WireProblem::Refinement);
+        };
         for _ in 0..length {
             let (ValueStart::Int(_) | ValueStart::Unsigned(_)) = self.start()? else {
                 return Err(WireProblem::Refinement);
@@ -221,7 +274,9 @@ impl<'a> MsgpackReader<'a> {
             return Err(WireProblem::TooDeep);
         }
         match self.start()? {
-            ValueStart::Text(length) | ValueStart::Binary(length) | ValueStart::Extension(_, length) => {
+            ValueStart::Text(length)
+            | ValueStart::Binary(length)
+            | ValueStart::Extension(_, length) => {
                 self.take(length)?;
             }
             ValueStart::Array(length) => {
@@ -249,13 +304,19 @@ impl<'a> MsgpackReader<'a> {
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], WireProblem> {
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(WireProblem::CutOff)?;
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or(WireProblem::CutOff)?;
         self.rest = rest;
         Ok(taken)
     }
 
     fn big_endian<const N: usize>(&mut self) -> Result<[u8; N], WireProblem> {
-        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(WireProblem::CutOff)?;
+        let (taken, rest) = self
+            .rest
+            .split_first_chunk::<N>()
+            .ok_or(WireProblem::CutOff)?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -273,7 +334,10 @@ impl<'a> MsgpackReader<'a> {
     }
 
     fn extension_start(&mut self, length: usize) -> Result<ValueStart, WireProblem> {
-        Ok(ValueStart::Extension(i8::from_be_bytes(self.big_endian()?), length))
+        Ok(ValueStart::Extension(
+            i8::from_be_bytes(self.big_endian()?),
+            length,
+        ))
     }
 
     fn start(&mut self) -> Result<ValueStart, WireProblem> {
@@ -324,7 +388,12 @@ impl<'a> MsgpackReader<'a> {
                 let length = self.length32()?;
                 self.extension_start(length)?
             }
-            Marker::Reserved => return Err(WireProblem::Kind { wanted: "a value", found: "a reserved byte" }),
+            Marker::Reserved => {
+                return Err(WireProblem::Kind {
+                    wanted: "a value",
+                    found: "a reserved byte",
+                });
+            }
         })
     }
 }

@@ -7,8 +7,8 @@ use crate::number::{Decimal, WireNumber};
 use crate::path::PathTrail;
 use crate::{Path, ValueType, conform_to};
 
-/// Encodes a value of a type. Missing attributes are written as null. Secret marks are left out, so the bytes must not
-/// be shown.
+/// Encodes a value of a type. Missing attributes are written as null. Secret marks are left out, so
+/// the bytes must not be shown.
 ///
 /// # Errors
 /// If the value does not fit the type.
@@ -17,13 +17,21 @@ pub fn encode(value: &Value, ty: &ValueType) -> Result<Vec<u8>, WireError> {
 }
 
 /// Encodes as [`encode`] does, with the types of parts of dynamic type, as
-/// [`decode_with_types`](super::decode_with_types) returned them. A part that is not listed, or no longer fits its
-/// type, gets the type that its value implies.
+/// [`decode_with_types`](super::decode_with_types) returned them. A part that is not listed, or no
+/// longer fits its type, gets the type that its value implies.
 ///
 /// # Errors
 /// If the value does not fit the type.
-pub fn encode_with_types(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Vec<u8>, WireError> {
-    let mut writer = MsgpackWriter { out: Vec::new(), dynamic, depth: 0 };
+pub fn encode_with_types(
+    value: &Value,
+    ty: &ValueType,
+    dynamic: &[(Path, ValueType)],
+) -> Result<Vec<u8>, WireError> {
+    let mut writer = MsgpackWriter {
+        out: Vec::new(),
+        dynamic,
+        depth: 0,
+    };
     writer.value(value, ty, &PathTrail::Top)?;
     Ok(writer.out)
 }
@@ -42,20 +50,39 @@ macro_rules! write_to {
 }
 
 impl MsgpackWriter<'_> {
-    fn value(&mut self, value: &Value, ty: &ValueType, path: &PathTrail<'_>) -> Result<(), WireError> {
+    fn value(
+        &mut self,
+        value: &Value,
+        ty: &ValueType,
+        path: &PathTrail<'_>,
+    ) -> Result<(), WireError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(WireError { path: path.to_path(), problem: WireProblem::TooDeep });
+            return Err(WireError {
+                path: path.to_path(),
+                problem: WireProblem::TooDeep,
+            });
         }
         self.part(value, ty, path)?;
         self.depth -= 1;
         Ok(())
     }
 
-    fn part(&mut self, value: &Value, ty: &ValueType, path: &PathTrail<'_>) -> Result<(), WireError> {
+    fn part(
+        &mut self,
+        value: &Value,
+        ty: &ValueType,
+        path: &PathTrail<'_>,
+    ) -> Result<(), WireError> {
         let mismatch = |wanted| {
-            let problem = WireProblem::Kind { wanted, found: value.kind_word() };
-            Err(WireError { path: path.to_path(), problem })
+            let problem = WireProblem::Kind {
+                wanted,
+                found: value.kind_word(),
+            };
+            Err(WireError {
+                path: path.to_path(),
+                problem,
+            })
         };
         match (ty, value.unmarked()) {
             (_, Value::Unknown(_)) => {
@@ -77,7 +104,8 @@ impl MsgpackWriter<'_> {
             (ValueType::Number, Value::Float(number)) if number.is_infinite() => {
                 write_to!(write_f64, self.out, *number);
             }
-            (ValueType::Number, number) => match Decimal::of(number).map(|number| number.written()) {
+            (ValueType::Number, number) => match Decimal::of(number).map(|number| number.written())
+            {
                 Some(WireNumber::Int(number)) => {
                     write_to!(write_sint, self.out, number);
                 }
@@ -89,7 +117,10 @@ impl MsgpackWriter<'_> {
                 }
                 None => return mismatch("a number"),
             },
-            (ValueType::List(item) | ValueType::Set(item), Value::List(items) | Value::Set(items)) => {
+            (
+                ValueType::List(item) | ValueType::Set(item),
+                Value::List(items) | Value::Set(items),
+            ) => {
                 self.array(items.len(), path)?;
                 for (at, part) in items.iter().enumerate() {
                     self.value(part, item, &path.index(at))?;
@@ -98,8 +129,14 @@ impl MsgpackWriter<'_> {
             (ValueType::List(_) | ValueType::Set(_), _) => return mismatch("a list"),
             (ValueType::Tuple(types), Value::List(items)) => {
                 if types.len() != items.len() {
-                    let problem = WireProblem::Length { wanted: types.len(), found: items.len() };
-                    return Err(WireError { path: path.to_path(), problem });
+                    let problem = WireProblem::Length {
+                        wanted: types.len(),
+                        found: items.len(),
+                    };
+                    return Err(WireError {
+                        path: path.to_path(),
+                        problem,
+                    });
                 }
                 self.array(items.len(), path)?;
                 for (at, (part, ty)) in items.iter().zip(types.iter()).enumerate() {
@@ -116,13 +153,23 @@ impl MsgpackWriter<'_> {
             }
             (ValueType::Map(_), _) => return mismatch("a map"),
             (ValueType::Object(attributes), Value::Map(entries)) => {
-                if let Some((name, _)) = entries.iter().find(|(name, _)| !attributes.contains_key(*name)) {
-                    return Err(WireError { path: path.to_path(), problem: WireProblem::Extra(name.clone()) });
+                if let Some((name, _)) = entries
+                    .iter()
+                    .find(|(name, _)| !attributes.contains_key(*name))
+                {
+                    return Err(WireError {
+                        path: path.to_path(),
+                        problem: WireProblem::Extra(name.clone()),
+                    });
                 }
                 self.map(attributes.len(), path)?;
                 for (name, ty) in attributes.iter() {
                     write_to!(write_str, self.out, name);
-                    self.value(entries.get(name).unwrap_or(&Value::Null), ty, &path.attribute(name))?;
+                    self.value(
+                        entries.get(name).unwrap_or(&Value::Null),
+                        ty,
+                        &path.attribute(name),
+                    )?;
                 }
             }
             (ValueType::Object(_), _) => return mismatch("an object"),
@@ -133,7 +180,10 @@ impl MsgpackWriter<'_> {
     /// Writes a pair of a type and a value.
     fn dynamic(&mut self, value: &Value, path: &PathTrail<'_>) -> Result<(), WireError> {
         let own = path.to_path();
-        let known = self.dynamic.iter().find(|(place, ty)| *place == own && is_of(value, ty));
+        let known = self
+            .dynamic
+            .iter()
+            .find(|(place, ty)| *place == own && is_of(value, ty));
         let known = known.map(|(_, ty)| ty.clone());
         let implied = || match value {
             Value::Bool(_)
@@ -145,8 +195,14 @@ impl MsgpackWriter<'_> {
             | Value::Set(_)
             | Value::Map(_) => Ok(ValueType::implied(value)),
             _ => {
-                let problem = WireProblem::Kind { wanted: "data", found: value.kind_word() };
-                Err(WireError { path: path.to_path(), problem })
+                let problem = WireProblem::Kind {
+                    wanted: "data",
+                    found: value.kind_word(),
+                };
+                Err(WireError {
+                    path: path.to_path(),
+                    problem,
+                })
             }
         };
         let ty = known.map_or_else(implied, Ok)?;
@@ -168,8 +224,14 @@ impl MsgpackWriter<'_> {
 
 fn count(length: usize, path: &PathTrail<'_>) -> Result<u32, WireError> {
     let wanted = u32::MAX as usize;
-    let problem = WireProblem::Length { wanted, found: length };
-    u32::try_from(length).map_err(|_| WireError { path: path.to_path(), problem })
+    let problem = WireProblem::Length {
+        wanted,
+        found: length,
+    };
+    u32::try_from(length).map_err(|_| WireError {
+        path: path.to_path(),
+        problem,
+    })
 }
 
 /// Whether a value has a type without any conversion.
@@ -182,12 +244,20 @@ fn is_of(value: &Value, ty: &ValueType) -> bool {
             items.iter().all(|part| is_of(part, item))
         }
         (ValueType::Tuple(types), Value::List(items)) => {
-            types.len() == items.len() && items.iter().zip(types.iter()).all(|(part, ty)| is_of(part, ty))
+            types.len() == items.len()
+                && items
+                    .iter()
+                    .zip(types.iter())
+                    .all(|(part, ty)| is_of(part, ty))
         }
-        (ValueType::Map(inner), Value::Map(entries)) => entries.values().all(|part| is_of(part, inner)),
+        (ValueType::Map(inner), Value::Map(entries)) => {
+            entries.values().all(|part| is_of(part, inner))
+        }
         (ValueType::Object(attributes), Value::Map(entries)) => {
             attributes.len() == entries.len()
-                && entries.iter().all(|(name, part)| attributes.get(name).is_some_and(|ty| is_of(part, ty)))
+                && entries
+                    .iter()
+                    .all(|(name, part)| attributes.get(name).is_some_and(|ty| is_of(part, ty)))
         }
         _ => false,
     }

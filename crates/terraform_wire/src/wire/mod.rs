@@ -1,9 +1,11 @@
 //! Values on the wire: msgpack of the implied type of a schema.
 //!
-//! Objects have all of their attributes; an unknown value is an extension; a value of dynamic type is a pair of the
-//! type as JSON and the value. Any bytes can be read: the result is a value or an error with a path, in bounded depth.
+//! Objects have all of their attributes; an unknown value is an extension; a value of dynamic type
+//! is a pair of the type as JSON and the value. Any bytes can be read: the result is a value or an
+//! error with a path, in bounded depth.
 //!
-//! The facts about an unknown value ([refinements](https://github.com/zclconf/go-cty)) are checked and dropped.
+//! The facts about an unknown value ([refinements](https://github.com/zclconf/go-cty)) are checked
+//! and dropped.
 
 mod decode;
 mod encode;
@@ -87,5 +89,9 @@ pub enum WireProblem {
 }
 
 fn place(path: &Path) -> String {
-    if path.0.is_empty() { String::new() } else { format!("`{path}`: ") }
+    if path.0.is_empty() {
+        String::new()
+    } else {
+        format!("`{path}`: ")
+    }
 }

@@ -1,12 +1,20 @@
-//! Mutation testing: a fixed sample of small changes to the code, each of which a test should detect.
+//! Mutation testing: a fixed sample of small changes to the code, each of which a test should
+//! detect.
 //!
-//! `cargo mutants` lists the possible changes ([`sample`]). The chosen ones are stored in `mutation/sample.json`, by
-//! names that survive edits, and their results in `mutation/results.jsonl`. All changes of the sample are built at once
-//! into a copy of the tree below the build folder, where an environment variable turns one of them on ([`schemata`],
-//! [`building`]). Then the tests that reach the changed function are run, the quickest first ([`trial`]).
+//! `cargo mutants` lists the possible changes ([`sample`]). The chosen ones are stored in
+//! `mutation/sample.json`, by names that survive edits, and their results in
+//! `mutation/results.jsonl`. All changes of the sample are built at once into a copy of the tree
+//! below the build folder, where an environment variable turns one of them on ([`schemata`],
+//! [`building`]). Then the tests that reach the changed function are run, the quickest first
+//! ([`trial`]).
 //!
-//! `cargo xtask mutants` runs this. Not here: the assessment of undetected changes (`mutation/README.md`).
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
+//! `cargo xtask mutants` runs this. Not here: the assessment of undetected changes
+//! (`mutation/README.md`).
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to a terminal is what this program is for"
+)]
 
 mod building;
 mod sample;
@@ -57,8 +65,13 @@ fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
                 let at = arguments.iter().position(|argument| argument == flag)?;
                 arguments.get(at + 1).map(String::as_str)
             };
-            let (shard, of) = value("--shard").and_then(|text| text.split_once('/')).unwrap_or(("1", "1"));
-            let number = |text: &str| text.parse::<usize>().map_err(|error| Error::new(ErrorKind::InvalidInput, error));
+            let (shard, of) = value("--shard")
+                .and_then(|text| text.split_once('/'))
+                .unwrap_or(("1", "1"));
+            let number = |text: &str| {
+                text.parse::<usize>()
+                    .map_err(|error| Error::new(ErrorKind::InvalidInput, error))
+            };
             let part = Part {
                 shard: number(shard)?,
                 of: number(of)?.max(1),
@@ -98,7 +111,8 @@ impl Part<'_> {
     }
 }
 
-/// The result of a change: a word, the commit at which it was tried, and the test that detected it if known.
+/// The result of a change: a word, the commit at which it was tried, and the test that detected it
+/// if known.
 struct Outcome {
     word: String,
     commit: String,
@@ -113,7 +127,14 @@ fn results(folder: &Path) -> Result<BTreeMap<String, Outcome>, Error> {
         let line: Json = serde_json::from_str(line)?;
         let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
         let by = line["by"].as_str().map(str::to_owned);
-        results.insert(word("mutant"), Outcome { word: word("outcome"), commit: word("commit"), by });
+        results.insert(
+            word("mutant"),
+            Outcome {
+                word: word("outcome"),
+                commit: word("commit"),
+                by,
+            },
+        );
     }
     Ok(results)
 }
@@ -134,13 +155,23 @@ fn summary(folder: &Path) -> Result<bool, Error> {
     let (sample, results) = (sample::sample(folder)?, results(folder)?);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in &sample {
-        *counts.entry(results.get(name).map_or("not tried", |outcome| &outcome.word)).or_default() += 1;
+        *counts
+            .entry(
+                results
+                    .get(name)
+                    .map_or("not tried", |outcome| &outcome.word),
+            )
+            .or_default() += 1;
     }
     let count = |word: &str| counts.get(word).copied().unwrap_or_default();
     let (caught, missed) = (count("caught") + count("timeout"), count("missed"));
     println!("{} in the sample: {counts:?}", sample.len());
     println!("{caught} of {} that compile are caught", caught + missed);
-    for name in sample.iter().filter(|name| results.get(*name).is_some_and(|outcome| outcome.word == "missed")) {
+    for name in sample.iter().filter(|name| {
+        results
+            .get(*name)
+            .is_some_and(|outcome| outcome.word == "missed")
+    }) {
         println!("  missed: {name}");
     }
     Ok(true)
@@ -148,7 +179,8 @@ fn summary(folder: &Path) -> Result<bool, Error> {
 
 /// The folder of the copy of the tree.
 fn copy_of(root: &Path) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     target.join("mutants")
 }
 
@@ -168,8 +200,17 @@ impl ResultsFile<'_> {
             Verdict::Unviable => ("unviable", None),
             Verdict::Gone => ("gone", None),
         };
-        println!("{number:>3} {word}: {name}{}", by.as_ref().map(|by| format!(" (by {by})")).unwrap_or_default());
-        let outcome = Outcome { word: word.to_owned(), commit: self.commit.clone(), by };
+        println!(
+            "{number:>3} {word}: {name}{}",
+            by.as_ref()
+                .map(|by| format!(" (by {by})"))
+                .unwrap_or_default()
+        );
+        let outcome = Outcome {
+            word: word.to_owned(),
+            commit: self.commit.clone(),
+            by,
+        };
         self.results.insert(name.to_owned(), outcome);
         keep(self.folder, &self.results)
     }
@@ -177,11 +218,20 @@ impl ResultsFile<'_> {
 
 /// Tries the changes without a result: in one build those that compile together, the others alone.
 fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> {
-    let head = Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]).output()?;
+    let head = Command::new("git")
+        .current_dir(root)
+        .args(["rev-parse", "--short", "HEAD"])
+        .output()?;
     let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();
-    let mut results_file = ResultsFile { folder, commit, results: results(folder)? };
-    let mut listed: BTreeMap<String, Mutant> =
-        sample::listed(root)?.into_iter().map(|mutant| (mutant.name.clone(), mutant)).collect();
+    let mut results_file = ResultsFile {
+        folder,
+        commit,
+        results: results(folder)?,
+    };
+    let mut listed: BTreeMap<String, Mutant> = sample::listed(root)?
+        .into_iter()
+        .map(|mutant| (mutant.name.clone(), mutant))
+        .collect();
     let mut mutants = Vec::new();
     for (at, name) in sample::sample(folder)?.into_iter().enumerate() {
         if !part.has(at, &name, results_file.results.get(&name)) {
@@ -200,7 +250,11 @@ fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> 
     tree.refresh()?;
     let mut together = Schemata::of(root, &mutants)?;
     building::until_it_compiles(&tree, &mut together)?;
-    println!("{} of {} are built together", together.numbers().count(), mutants.len());
+    println!(
+        "{} of {} are built together",
+        together.numbers().count(),
+        mutants.len()
+    );
     let tests = Tests::built(&tree)?;
     for (number, mutant) in &mutants {
         if let Some(function) = together.function_of(*number) {
@@ -209,7 +263,10 @@ fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> 
         }
     }
     // A change that does not compile with the others may compile alone.
-    for (number, mutant) in mutants.iter().filter(|(number, _)| together.function_of(*number).is_none()) {
+    for (number, mutant) in mutants
+        .iter()
+        .filter(|(number, _)| together.function_of(*number).is_none())
+    {
         let verdict = building::alone(&tree, &together, mutant, &tests)?;
         results_file.enter(*number, &mutant.name, verdict)?;
     }

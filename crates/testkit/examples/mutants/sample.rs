@@ -12,14 +12,19 @@ use serde_json::{Value as Json, json};
 use crate::cargo;
 
 /// The mutated code: the evaluation of expressions, the planner, the core of apply.
-const WHERE: [&str; 4] =
-    ["crates/expr/src/**", "crates/plan/src**", "crates/evaluate/src/resolve/**", "crates/apply/src**"];
+const WHERE: [&str; 4] = [
+    "crates/expr/src/**",
+    "crates/plan/src**",
+    "crates/evaluate/src/resolve/**",
+    "crates/apply/src**",
+];
 /// The size of the sample.
 const SAMPLE: usize = 300;
 /// The seed of the sample.
 const SEED: u64 = 20_230_420;
 
-/// A region of a file. Lines and columns count from 1; a column is a character; the end is exclusive.
+/// A region of a file. Lines and columns count from 1; a column is a character; the end is
+/// exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Region {
     pub(crate) start: (usize, usize),
@@ -28,17 +33,31 @@ pub(crate) struct Region {
 
 impl Region {
     fn of(span: &Json) -> Option<Region> {
-        let number = |json: &Json| json.as_u64().and_then(|number| usize::try_from(number).ok());
+        let number = |json: &Json| {
+            json.as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+        };
         let point = |json: &Json| Some((number(&json["line"])?, number(&json["column"])?));
-        Some(Region { start: point(&span["start"])?, end: point(&span["end"])? })
+        Some(Region {
+            start: point(&span["start"])?,
+            end: point(&span["end"])?,
+        })
     }
 
     /// The byte range of the region in a text; `None` if the text has no such place.
     pub(crate) fn bytes(self, text: &str) -> Option<std::ops::Range<usize>> {
         let byte = |(line, column): (usize, usize)| {
-            let before: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+            let before: usize = text
+                .split_inclusive('\n')
+                .take(line.checked_sub(1)?)
+                .map(str::len)
+                .sum();
             let rest = &text[before..];
-            let within = rest.char_indices().map(|(at, _)| at).chain([rest.len()]).nth(column.checked_sub(1)?)?;
+            let within = rest
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([rest.len()])
+                .nth(column.checked_sub(1)?)?;
             Some(before + within)
         };
         Some(byte(self.start)?..byte(self.end)?)
@@ -70,20 +89,29 @@ impl Mutant {
     /// The text of the file with the change; `None` if the file has no such place.
     pub(crate) fn applied(&self, source: &str) -> Option<String> {
         let span = self.span.bytes(source)?;
-        Some(format!("{}{}{}", &source[..span.start], self.replacement, &source[span.end..]))
+        Some(format!(
+            "{}{}{}",
+            &source[..span.start],
+            self.replacement,
+            &source[span.end..]
+        ))
     }
 }
 
 /// All possible changes, as `cargo mutants` lists them.
 pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["mutants", "--list", "--json", "--diff", "--colors", "never"]);
+    command
+        .current_dir(root)
+        .args(["mutants", "--list", "--json", "--diff", "--colors", "never"]);
     for path in WHERE {
         command.args(["--file", path]);
     }
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(Error::other("`cargo mutants` is needed: cargo install --locked cargo-mutants"));
+        return Err(Error::other(
+            "`cargo mutants` is needed: cargo install --locked cargo-mutants",
+        ));
     }
     let all: Vec<Json> = serde_json::from_slice(&output.stdout)?;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -91,8 +119,13 @@ pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mutants = all.iter().map(|mutant| {
         // Line numbers change, so the name has the removed lines of the diff instead.
         let diff = text(&mutant["diff"]);
-        let gone: Vec<&str> =
-            diff.lines().skip(2).filter_map(|line| line.strip_prefix('-')).map(str::trim).take(2).collect();
+        let gone: Vec<&str> = diff
+            .lines()
+            .skip(2)
+            .filter_map(|line| line.strip_prefix('-'))
+            .map(str::trim)
+            .take(2)
+            .collect();
         let (file, replacement) = (text(&mutant["file"]), text(&mutant["replacement"]));
         let function_name = text(&mutant["function"]["function_name"]);
         let what = format!(
@@ -102,10 +135,22 @@ pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
         );
         let nth = seen.entry(what.clone()).or_default();
         *nth += 1;
-        let name = if *nth == 1 { what } else { format!("{what} | {nth}") };
+        let name = if *nth == 1 {
+            what
+        } else {
+            format!("{what} | {nth}")
+        };
         let function = Region::of(&mutant["function"]["span"]);
-        let span = Region::of(&mutant["span"]).ok_or_else(|| Error::other(format!("`{name}` is nowhere")))?;
-        Ok(Mutant { name, file, function, function_name, span, replacement })
+        let span = Region::of(&mutant["span"])
+            .ok_or_else(|| Error::other(format!("`{name}` is nowhere")))?;
+        Ok(Mutant {
+            name,
+            file,
+            function,
+            function_name,
+            span,
+            replacement,
+        })
     });
     mutants.collect()
 }
@@ -122,14 +167,20 @@ fn drawn(name: &str) -> u64 {
 
 /// Chooses another sample.
 pub(crate) fn choose(root: &Path, folder: &Path) -> Result<bool, Error> {
-    let mut names: Vec<String> = listed(root)?.into_iter().map(|mutant| mutant.name).collect();
+    let mut names: Vec<String> = listed(root)?
+        .into_iter()
+        .map(|mutant| mutant.name)
+        .collect();
     let of = names.len();
     names.sort_by_key(|name| drawn(name));
     names.truncate(SAMPLE);
     names.sort();
     std::fs::create_dir_all(folder)?;
     let sample = json!({"seed": SEED, "of": of, "mutants": names});
-    std::fs::write(folder.join("sample.json"), format!("{}\n", serde_json::to_string_pretty(&sample)?))?;
+    std::fs::write(
+        folder.join("sample.json"),
+        format!("{}\n", serde_json::to_string_pretty(&sample)?),
+    )?;
     println!("{} of {of} are in the sample", names.len());
     Ok(true)
 }
@@ -138,5 +189,7 @@ pub(crate) fn choose(root: &Path, folder: &Path) -> Result<bool, Error> {
 pub(crate) fn sample(folder: &Path) -> Result<Vec<String>, Error> {
     let sample: Json = serde_json::from_slice(&std::fs::read(folder.join("sample.json"))?)?;
     let names = sample["mutants"].as_array().into_iter().flatten();
-    Ok(names.filter_map(|name| name.as_str().map(str::to_owned)).collect())
+    Ok(names
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect())
 }

@@ -1,4 +1,5 @@
-//! Many changes in one text: each changed function contains its original body, and its body with each change.
+//! Many changes in one text: each changed function contains its original body, and its body with
+//! each change.
 //!
 //! ````text
 //! fn f(..) -> T { body }   becomes   fn f(..) -> T { match crate::mutation::on(9) {
@@ -7,8 +8,9 @@
 //!                                    } }
 //! ````
 //!
-//! This module works on text alone. A function that cannot be written like this (a `const fn`, some that return `impl
-//! Trait`) causes an error of the compiler ([`crate::building`]), and its changes are then removed.
+//! This module works on text alone. A function that cannot be written like this (a `const fn`, some
+//! that return `impl Trait`) causes an error of the compiler ([`crate::building`]), and its changes
+//! are then removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Error;
@@ -49,7 +51,8 @@ pub(crate) struct Schemata {
 }
 
 impl Schemata {
-    /// The schemata of these changes. A change is left out if its function is not found in the text.
+    /// The schemata of these changes. A change is left out if its function is not found in the
+    /// text.
     pub(crate) fn of(root: &Path, mutants: &[(usize, Mutant)]) -> Result<Schemata, Error> {
         let mut sources = BTreeMap::new();
         let mut functions: Vec<Function> = Vec::new();
@@ -61,10 +64,15 @@ impl Schemata {
         });
         for (number, mutant) in sorted {
             if !sources.contains_key(&mutant.file) {
-                sources.insert(mutant.file.clone(), std::fs::read_to_string(root.join(&mutant.file))?);
+                sources.insert(
+                    mutant.file.clone(),
+                    std::fs::read_to_string(root.join(&mutant.file))?,
+                );
             }
             let source = &sources[&mutant.file];
-            let Some(region) = mutant.function else { continue };
+            let Some(region) = mutant.function else {
+                continue;
+            };
             let within = |function: &&mut Function| {
                 function.file == mutant.file
                     && function.region.start <= region.start
@@ -73,20 +81,33 @@ impl Schemata {
             let function = match functions.last_mut().filter(within) {
                 Some(function) => function,
                 None => {
-                    let Some(body) = body(source, region, &mutant.function_name) else { continue };
+                    let Some(body) = body(source, region, &mutant.function_name) else {
+                        continue;
+                    };
                     let file = mutant.file.clone();
-                    functions.push(Function { file, region, body, changed: BTreeMap::new() });
-                    let Some(function) = functions.last_mut() else { continue };
+                    functions.push(Function {
+                        file,
+                        region,
+                        body,
+                        changed: BTreeMap::new(),
+                    });
+                    let Some(function) = functions.last_mut() else {
+                        continue;
+                    };
                     function
                 }
             };
-            let within = |span: &Range<usize>| function.body.start < span.start && span.end < function.body.end;
+            let within = |span: &Range<usize>| {
+                function.body.start < span.start && span.end < function.body.end
+            };
             if mutant.span.bytes(source).is_some_and(|span| within(&span))
                 && let Some(changed) = mutant.applied(source)
             {
                 // The end of the body moves by the difference in length of the texts.
                 let end = changed.len() - (source.len() - function.body.end);
-                function.changed.insert(*number, changed[function.body.start..end].to_owned());
+                function
+                    .changed
+                    .insert(*number, changed[function.body.start..end].to_owned());
             }
         }
         for folder in folders(sources.keys()) {
@@ -94,17 +115,25 @@ impl Schemata {
             let text = std::fs::read_to_string(root.join(&library))?;
             sources.insert(library, text);
         }
-        Ok(Schemata { sources, functions, places: Vec::new() })
+        Ok(Schemata {
+            sources,
+            functions,
+            places: Vec::new(),
+        })
     }
 
     /// The numbers of the changes that are built.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
-        self.functions.iter().flat_map(|function| function.changed.keys().copied())
+        self.functions
+            .iter()
+            .flat_map(|function| function.changed.keys().copied())
     }
 
     /// The function of a change that is built.
     pub(crate) fn function_of(&self, number: usize) -> Option<usize> {
-        self.functions.iter().position(|function| function.changed.contains_key(&number))
+        self.functions
+            .iter()
+            .position(|function| function.changed.contains_key(&number))
     }
 
     /// The original texts of the files, by path.
@@ -114,11 +143,14 @@ impl Schemata {
 
     /// The names of the crates that are changed.
     pub(crate) fn crates(&self) -> BTreeSet<String> {
-        folders(self.sources.keys()).into_iter().map(|folder| folder.replacen("crates/", "", 1)).collect()
+        folders(self.sources.keys())
+            .into_iter()
+            .map(|folder| folder.replacen("crates/", "", 1))
+            .collect()
     }
 
-    /// The texts of all files that differ from the tree's, with the switch. Records the lines of each change in
-    /// `places`.
+    /// The texts of all files that differ from the tree's, with the switch. Records the lines of
+    /// each change in `places`.
     pub(crate) fn texts(&mut self) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         self.places.clear();
@@ -134,34 +166,58 @@ impl Schemata {
                     continue;
                 }
                 let first = write(&mut text, &source[at..function.body.start]);
-                write(&mut text, &format!("{{ match crate::mutation::on({id}) {{\n"));
+                write(
+                    &mut text,
+                    &format!("{{ match crate::mutation::on({id}) {{\n"),
+                );
                 for (number, changed) in &function.changed {
                     let first = write(&mut text, &format!("{number} => "));
                     let last = write(&mut text, changed);
-                    self.places.push(Lines { file: file.clone(), first, last, mutant: Some(*number), function: id });
+                    self.places.push(Lines {
+                        file: file.clone(),
+                        first,
+                        last,
+                        mutant: Some(*number),
+                        function: id,
+                    });
                     write(&mut text, "\n");
                 }
-                write(&mut text, &format!("_ => {}\n", &source[function.body.clone()]));
+                write(
+                    &mut text,
+                    &format!("_ => {}\n", &source[function.body.clone()]),
+                );
                 let last = write(&mut text, "} }");
-                self.places.push(Lines { file: file.clone(), first, last, mutant: None, function: id });
+                self.places.push(Lines {
+                    file: file.clone(),
+                    first,
+                    last,
+                    mutant: None,
+                    function: id,
+                });
                 at = function.body.end;
             }
             write(&mut text, &source[at..]);
             texts.insert(file.clone(), text);
         }
         for folder in folders(self.sources.keys()) {
-            texts.entry(format!("{folder}/src/lib.rs")).or_default().push_str("\nmod mutation;\n");
+            texts
+                .entry(format!("{folder}/src/lib.rs"))
+                .or_default()
+                .push_str("\nmod mutation;\n");
             texts.insert(format!("{folder}/src/mutation.rs"), SWITCH.to_owned());
         }
         texts
     }
 
-    /// Removes the change on this line, or all changes of the function on this line. Returns whether a change or
-    /// function is on the line.
+    /// Removes the change on this line, or all changes of the function on this line. Returns
+    /// whether a change or function is on the line.
     pub(crate) fn take_out(&mut self, file: &str, line: usize) -> bool {
-        let here = |place: &&Lines| place.file == file && (place.first..=place.last).contains(&line);
+        let here =
+            |place: &&Lines| place.file == file && (place.first..=place.last).contains(&line);
         // The lines of a change come before those of the whole function.
-        let Some(place) = self.places.iter().find(here) else { return false };
+        let Some(place) = self.places.iter().find(here) else {
+            return false;
+        };
         if let Some(function) = self.functions.get_mut(place.function) {
             match place.mutant {
                 Some(mutant) => drop(function.changed.remove(&mutant)),
@@ -174,7 +230,10 @@ impl Schemata {
 
 /// The folders of the crates that these files are in.
 fn folders<'a>(files: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
-    files.filter_map(|file| file.split("/src/").next()).map(str::to_owned).collect()
+    files
+        .filter_map(|file| file.split("/src/").next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The body of a function, from brace to brace.

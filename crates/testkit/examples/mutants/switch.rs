@@ -1,11 +1,12 @@
-//! The switch that turns a change on. `cargo xtask mutants` writes this file into a copy of the tree, and nowhere else.
+//! The switch that turns a change on. `cargo xtask mutants` writes this file into a copy of the
+//! tree, and nowhere else.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::{Mutex, OnceLock};
 
-/// The number of the change that `MUTANT` turns on, or 0. Records in the file `MUTANTS_REACHED` that the function was
-/// reached.
+/// The number of the change that `MUTANT` turns on, or 0. Records in the file `MUTANTS_REACHED`
+/// that the function was reached.
 pub(crate) fn on(function: usize) -> usize {
     static ON: OnceLock<usize> = OnceLock::new();
     static REACHED: OnceLock<Option<Mutex<BTreeSet<usize>>>> = OnceLock::new();

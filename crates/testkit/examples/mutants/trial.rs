@@ -1,8 +1,8 @@
 //! The tests, run against one change after another.
 //!
-//! Each executable first runs without a change, which gives its duration and the changed functions that it reaches. A
-//! change is then run only by the executables that reach its function, the quickest first, until a test fails. A change
-//! that no executable reaches is missed at once.
+//! Each executable first runs without a change, which gives its duration and the changed functions
+//! that it reaches. A change is then run only by the executables that reach its function, the
+//! quickest first, until a test fails. A change that no executable reaches is missed at once.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Error, Read};
@@ -12,16 +12,21 @@ use std::time::{Duration, Instant};
 
 use crate::building::{Executable, Tree};
 
-/// The time limit of a run with a change: a multiple of the time of a run without one, plus a constant.
+/// The time limit of a run with a change: a multiple of the time of a run without one, plus a
+/// constant.
 const TIME_LIMIT: (u32, Duration) = (10, Duration::from_secs(20));
 /// The memory limit of a test in kilobytes. A change that allocates without end fails at it.
 const MEMORY: u32 = 8_000_000;
 /// Bytes of stack for each thread of a test: a function that holds many bodies needs more stack.
 const STACK: usize = 64 << 20;
 
-/// Executables of which only a part runs, because they take long: name, test, and an environment variable for it.
-const PARTS: [(&str, &str, (&str, &str)); 1] =
-    [("testkit::simulation", "every_trace_keeps_the_invariants", ("CYAN_SEEDS", "0..300"))];
+/// Executables of which only a part runs, because they take long: name, test, and an environment
+/// variable for it.
+const PARTS: [(&str, &str, (&str, &str)); 1] = [(
+    "testkit::simulation",
+    "every_trace_keeps_the_invariants",
+    ("CYAN_SEEDS", "0..300"),
+)];
 
 /// The result of a change.
 pub(crate) enum Verdict {
@@ -71,20 +76,35 @@ impl Tests {
             command.env("MUTANTS_REACHED", &note);
             if let Ended::Failed(test) = ended(command, Duration::from_secs(3600))? {
                 let test = test.unwrap_or_default();
-                return Err(Error::other(format!("{} {test} fails without a change", executable.name)));
+                return Err(Error::other(format!(
+                    "{} {test} fails without a change",
+                    executable.name
+                )));
             }
             let takes = begun.elapsed();
             let reached = std::fs::read_to_string(&note).unwrap_or_default();
-            let reaches: BTreeSet<usize> = reached.lines().filter_map(|line| line.parse().ok()).collect();
-            println!("{:>6.1} s, {:>3} functions: {}", takes.as_secs_f64(), reaches.len(), executable.name);
-            tests.push(Test { executable, takes, reaches });
+            let reaches: BTreeSet<usize> = reached
+                .lines()
+                .filter_map(|line| line.parse().ok())
+                .collect();
+            println!(
+                "{:>6.1} s, {:>3} functions: {}",
+                takes.as_secs_f64(),
+                reaches.len(),
+                executable.name
+            );
+            tests.push(Test {
+                executable,
+                takes,
+                reaches,
+            });
         }
         tests.sort_by_key(|test| test.takes);
         Ok(Tests(tests))
     }
 
-    /// Runs the tests on a change, given by its number and that of its function; `None`: the change that the copy was
-    /// built with.
+    /// Runs the tests on a change, given by its number and that of its function; `None`: the change
+    /// that the copy was built with.
     ///
     /// # Errors
     /// If a test cannot be started.
@@ -109,24 +129,38 @@ impl Tests {
     }
 }
 
-/// The command for an executable: with limited memory, fixed random numbers, and no recorded failures or snapshots.
+/// The command for an executable: with limited memory, fixed random numbers, and no recorded
+/// failures or snapshots.
 fn command(executable: &Executable) -> Command {
     let mut command = Command::new("sh");
     let bounded = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
-    command.arg("-c").arg(bounded).arg(&executable.path).args(["--color", "never"]).current_dir(&executable.folder);
+    command
+        .arg("-c")
+        .arg(bounded)
+        .arg(&executable.path)
+        .args(["--color", "never"])
+        .current_dir(&executable.folder);
     for (name, part, (key, value)) in PARTS {
         if name == executable.name {
             command.arg(part).env(key, value);
         }
     }
     command.env("CARGO_MANIFEST_DIR", &executable.folder);
-    command.env("RUST_BACKTRACE", "0").env("RUST_MIN_STACK", STACK.to_string()).env("INSTA_UPDATE", "no");
-    command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
+    command
+        .env("RUST_BACKTRACE", "0")
+        .env("RUST_MIN_STACK", STACK.to_string())
+        .env("INSTA_UPDATE", "no");
+    command
+        .env("PROPTEST_RNG_SEED", "1")
+        .env("PROPTEST_MAX_SHRINK_ITERS", "0");
     command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
     // The tests may start programs, which must be killed with them.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     command
 }
 
@@ -164,14 +198,22 @@ fn first_failed(output: impl Read) -> Option<String> {
     let mut lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
     lines.find_map(|line| {
         let line = String::from_utf8_lossy(&line);
-        Some(line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?.to_owned())
+        Some(
+            line.strip_prefix("test ")?
+                .strip_suffix(" ... FAILED")?
+                .to_owned(),
+        )
     })
 }
 
 /// Kills a run with all processes that it started.
 fn killed(child: &mut Child) -> Result<(), Error> {
     let group = format!("-{}", child.id());
-    if !Command::new("kill").args(["-KILL", "--", &group]).status().is_ok_and(|status| status.success()) {
+    if !Command::new("kill")
+        .args(["-KILL", "--", &group])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         child.kill()?;
     }
     child.wait()?;

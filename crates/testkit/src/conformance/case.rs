@@ -20,14 +20,18 @@ pub(super) fn read_json(path: &Path) -> Result<Json, String> {
     serde_json::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The cases in a folder of `NAME.yaml` and `NAME.expect.json`: name, path of the document if there is one,
-/// expectation.
-pub(super) fn folder(pack: &Path, kind: &str) -> Result<Vec<(String, Option<PathBuf>, Json)>, String> {
+/// The cases in a folder of `NAME.yaml` and `NAME.expect.json`: name, path of the document if there
+/// is one, expectation.
+pub(super) fn folder(
+    pack: &Path,
+    kind: &str,
+) -> Result<Vec<(String, Option<PathBuf>, Json)>, String> {
     let folder = pack.join("cases").join(kind);
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".expect.json").map(str::to_owned))

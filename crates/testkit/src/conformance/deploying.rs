@@ -21,7 +21,10 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     let folder_of = pack.join("cases/deploy");
     let case = |(id, _, expect): (String, Option<PathBuf>, Json)| {
         let folder_of = folder_of.clone();
-        Case { id, run: Box::new(move || deploy(&folder_of, &expect)) }
+        Case {
+            id,
+            run: Box::new(move || deploy(&folder_of, &expect)),
+        }
     };
     Ok(folder(pack, "deploy")?.into_iter().map(case).collect())
 }
@@ -32,7 +35,8 @@ fn case_folder(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> 
     if let Some(files) = expect["files"].as_str() {
         for entry in std::fs::read_dir(pack.join(files)).map_err(|error| error.to_string())? {
             let entry = entry.map_err(|error| error.to_string())?;
-            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).map_err(|error| error.to_string())?;
+            std::fs::copy(entry.path(), folder.path().join(entry.file_name()))
+                .map_err(|error| error.to_string())?;
         }
     }
     Ok(folder)
@@ -54,7 +58,11 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
                 "hold" => held = harness.take_lease().await,
                 "release" => {
                     if let Some(lease) = held.take() {
-                        harness.store().release(&lease).await.map_err(|error| error.to_string())?;
+                        harness
+                            .store()
+                            .release(&lease)
+                            .await
+                            .map_err(|error| error.to_string())?;
                     }
                 }
                 "world" => change_world(&harness, &step["changes"], folder.path())?,
@@ -78,15 +86,24 @@ async fn stage(
 ) -> Result<(), String> {
     let name = step["document"].as_str().unwrap_or_default();
     let text = read(&pack.join(name))?;
-    let stage =
-        harness.stage(&document_name(name), &text, given(step.get("inputs"), None), options(&step["options"])?).await;
+    let stage = harness
+        .stage(
+            &document_name(name),
+            &text,
+            given(step.get("inputs"), None),
+            options(&step["options"])?,
+        )
+        .await;
     let expect = &step["expect"];
     if let Some(wanted) = expect["codes"].as_array() {
         compare_codes(&codes_of(&stage.diagnostics), wanted, wrong);
     }
     let Some(staged) = stage.staged else {
         if expect.get("empty").is_some() {
-            wrong.push(format!("no plan was made: {:?}", codes_of(&stage.diagnostics)));
+            wrong.push(format!(
+                "no plan was made: {:?}",
+                codes_of(&stage.diagnostics)
+            ));
         }
         return Ok(());
     };
@@ -120,17 +137,36 @@ fn compare_codes(got: &[&str], wanted: &[Json], wrong: &mut Vec<String>) {
     }
 }
 
-async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn operate(
+    harness: &mut Harness,
+    pack: &Path,
+    step: &Json,
+    wrong: &mut Vec<String>,
+) -> Result<(), String> {
     let options: Options = options(&step["options"])?;
     harness.key = step["options"]["key"] != false;
     let mut faults: Vec<ScriptedFault> = match step.get("faults") {
-        Some(faults) => serde_json::from_value(faults.clone()).map_err(|error| format!("faults: {error}"))?,
+        Some(faults) => {
+            serde_json::from_value(faults.clone()).map_err(|error| format!("faults: {error}"))?
+        }
         None => Vec::new(),
     };
     if step["do"] == "destroy" {
-        let known = harness.store().info(&Harness::instance()).await.map_err(|error| error.to_string())?;
+        let known = harness
+            .store()
+            .info(&Harness::instance())
+            .await
+            .map_err(|error| error.to_string())?;
         if known.is_none() {
-            return check_outcome(harness, step, vec!["unknown-instance"], None, "refused", wrong).await;
+            return check_outcome(
+                harness,
+                step,
+                vec!["unknown-instance"],
+                None,
+                "refused",
+                wrong,
+            )
+            .await;
         }
     }
     let stage = if step["do"] == "destroy" {
@@ -138,7 +174,14 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     } else {
         let name = step["document"].as_str().unwrap_or_default();
         let text = read(&pack.join(name))?;
-        harness.stage(&document_name(name), &text, given(step.get("inputs"), None), options).await
+        harness
+            .stage(
+                &document_name(name),
+                &text,
+                given(step.get("inputs"), None),
+                options,
+            )
+            .await
     };
     let codes = codes_of(&stage.diagnostics);
     let Some(staged) = stage.staged else {
@@ -146,11 +189,17 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     };
     // A call of a link is a call of the resource that it writes into. A case may name either.
     for fault in &mut faults {
-        if let Some((_, target)) = staged.plan.link_writes().find(|(write, _)| write.to_string() == *fault.at) {
+        if let Some((_, target)) = staged
+            .plan
+            .link_writes()
+            .find(|(write, _)| write.to_string() == *fault.at)
+        {
             fault.at = target.to_string().into();
         }
     }
-    let parallel = step["options"]["parallel"].as_u64().map(|count| count as usize);
+    let parallel = step["options"]["parallel"]
+        .as_u64()
+        .map(|count| count as usize);
     let mut settings = settings(parallel, step["options"]["onFailure"] == "keep-going");
     if step["options"]["onFailure"] == "rollback" {
         settings.on_failure = OnFailure::Rollback;
@@ -166,8 +215,12 @@ async fn apply(
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
     let name = step["plan"].as_str().unwrap_or_default();
-    let Some(SavedPlan { staged }) = kept.remove(name) else { return Err(format!("no plan `{name}` is kept")) };
-    let run = harness.run(staged, true, Vec::new(), settings(None, false)).await;
+    let Some(SavedPlan { staged }) = kept.remove(name) else {
+        return Err(format!("no plan `{name}` is kept"));
+    };
+    let run = harness
+        .run(staged, true, Vec::new(), settings(None, false))
+        .await;
     finish(harness, step, Vec::new(), run, wrong).await
 }
 
@@ -197,7 +250,12 @@ pub(super) async fn finish(
         Some(Operated::Store(error)) => return Err(error.to_string()),
     };
     let shown = serde_json::to_string(&run.events).map_err(|error| error.to_string())?;
-    for never in step["expect"]["never"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+    for never in step["expect"]["never"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+    {
         if shown.contains(never) {
             wrong.push(format!("`{never}` shows in the events"));
         }
@@ -222,7 +280,12 @@ async fn check_outcome(
     if let Some(wanted) = expect["codes"].as_array() {
         compare_codes(&codes, wanted, wrong);
     }
-    for code in expect["codesInclude"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+    for code in expect["codesInclude"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+    {
         if !codes.contains(&code) {
             wrong.push(format!("expected the code {code}, got {codes:?}"));
         }
@@ -237,7 +300,12 @@ async fn check_outcome(
             .collect();
         let wanted: BTreeMap<String, String> = records
             .iter()
-            .map(|(address, status)| (address.clone(), status.as_str().unwrap_or_default().to_owned()))
+            .map(|(address, status)| {
+                (
+                    address.clone(),
+                    status.as_str().unwrap_or_default().to_owned(),
+                )
+            })
             .collect();
         if got != wanted {
             wrong.push(format!("expected records {wanted:?}, got {got:?}"));
@@ -245,9 +313,16 @@ async fn check_outcome(
     }
     if let Some(addresses) = expect["addresses"].as_array() {
         let listed = |address: &str| addresses.iter().any(|it| it.as_str() == Some(address));
-        let got: BTreeSet<String> =
-            snapshot.records.keys().filter(|address| is_compared(address, listed)).map(ToString::to_string).collect();
-        let wanted: BTreeSet<String> = addresses.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        let got: BTreeSet<String> = snapshot
+            .records
+            .keys()
+            .filter(|address| is_compared(address, listed))
+            .map(ToString::to_string)
+            .collect();
+        let wanted: BTreeSet<String> = addresses
+            .iter()
+            .filter_map(|it| it.as_str().map(str::to_owned))
+            .collect();
         if got != wanted {
             wrong.push(format!("expected addresses {wanted:?}, got {got:?}"));
         }
@@ -255,10 +330,16 @@ async fn check_outcome(
     if let Some(exports) = expect["exports"].as_object() {
         let same = snapshot.exports.len() == exports.len()
             && exports.iter().all(|(name, value)| {
-                snapshot.exports.get(name.as_str()).is_some_and(|got| equal(&to_json(&hidden(got)), value, false))
+                snapshot
+                    .exports
+                    .get(name.as_str())
+                    .is_some_and(|got| equal(&to_json(&hidden(got)), value, false))
             });
         if !same {
-            wrong.push(format!("expected exports {}, got {:?}", expect["exports"], snapshot.exports));
+            wrong.push(format!(
+                "expected exports {}, got {:?}",
+                expect["exports"], snapshot.exports
+            ));
         }
     }
     if let Some(cloud) = expect["cloud"].as_object() {
@@ -271,14 +352,25 @@ async fn check_outcome(
     Ok(())
 }
 
-/// Whether a record is compared: those of resources always, those of links and their resources only if they are listed.
+/// Whether a record is compared: those of resources always, those of links and their resources only
+/// if they are listed.
 fn is_compared(address: &blueprint::Address, listed: impl Fn(&str) -> bool) -> bool {
     address.link.is_none() || listed(&address.to_string())
 }
 
-fn compare_cloud(harness: &Harness, cloud: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {
-    let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut left: BTreeMap<String, _> = world.objects().map(|object| (object.id.to_string(), object)).collect();
+fn compare_cloud(
+    harness: &Harness,
+    cloud: &serde_json::Map<String, Json>,
+    wrong: &mut Vec<String>,
+) {
+    let world = harness
+        .world
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut left: BTreeMap<String, _> = world
+        .objects()
+        .map(|object| (object.id.to_string(), object))
+        .collect();
     for (id, wanted) in cloud {
         let Some(object) = left.remove(id) else {
             wrong.push(format!("`{id}` is not in the cloud"));
@@ -298,23 +390,35 @@ fn compare_cloud(harness: &Harness, cloud: &serde_json::Map<String, Json>, wrong
             }
         }
     }
-    wrong.extend(left.keys().map(|id| format!("`{id}` should not be in the cloud")));
+    wrong.extend(
+        left.keys()
+            .map(|id| format!("`{id}` should not be in the cloud")),
+    );
 }
 
 fn compare_journal(run: &RunResult, expect: &Json, wrong: &mut Vec<String>) {
     if let Some(calls) = expect["calls"].as_object() {
         let got = run.journal.calls();
-        let wanted: BTreeMap<String, u32> =
-            calls.iter().map(|(call, count)| (call.clone(), count.as_u64().unwrap_or(0) as u32)).collect();
+        let wanted: BTreeMap<String, u32> = calls
+            .iter()
+            .map(|(call, count)| (call.clone(), count.as_u64().unwrap_or(0) as u32))
+            .collect();
         // Calls of addresses that the case does not name are not compared.
-        let got: BTreeMap<String, u32> = got.into_iter().filter(|(call, _)| wanted.contains_key(call)).collect();
-        let wanted: BTreeMap<String, u32> = wanted.into_iter().filter(|(_, count)| *count > 0).collect();
+        let got: BTreeMap<String, u32> = got
+            .into_iter()
+            .filter(|(call, _)| wanted.contains_key(call))
+            .collect();
+        let wanted: BTreeMap<String, u32> =
+            wanted.into_iter().filter(|(_, count)| *count > 0).collect();
         if got != wanted {
             wrong.push(format!("expected calls {wanted:?}, got {got:?}"));
         }
     }
     for pair in expect["order"].as_array().into_iter().flatten() {
-        let (first, second) = (pair[0].as_str().unwrap_or_default(), pair[1].as_str().unwrap_or_default());
+        let (first, second) = (
+            pair[0].as_str().unwrap_or_default(),
+            pair[1].as_str().unwrap_or_default(),
+        );
         if run.journal.before(first, second) != Some(true) {
             wrong.push(format!("`{first}` did not end before `{second}` began"));
         }
@@ -322,6 +426,9 @@ fn compare_journal(run: &RunResult, expect: &Json, wrong: &mut Vec<String>) {
     if let Some(most) = expect["parallel"]["max"].as_u64()
         && u64::from(run.journal.most_in_flight) > most
     {
-        wrong.push(format!("{} calls were in flight at once", run.journal.most_in_flight));
+        wrong.push(format!(
+            "{} calls were in flight at once",
+            run.journal.most_in_flight
+        ));
     }
 }

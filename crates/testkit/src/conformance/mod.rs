@@ -19,7 +19,14 @@ use case::Case;
 pub use templates::MessageTally;
 
 /// The kinds of cases of the blueprint pack, in the order of the report.
-pub const KINDS: [&str; 6] = ["functions", "syntax", "validation", "stage", "deploy", "modules"];
+pub const KINDS: [&str; 6] = [
+    "functions",
+    "syntax",
+    "validation",
+    "stage",
+    "deploy",
+    "modules",
+];
 
 /// The result of the cases of one kind.
 #[derive(Debug, Default)]
@@ -34,7 +41,8 @@ pub struct Tally {
     pub messages: MessageTally,
 }
 
-/// Runs every case of a kind. A case that panics or hangs fails, and the run goes on. `Err` if the pack cannot be read.
+/// Runs every case of a kind. A case that panics or hangs fails, and the run goes on. `Err` if the
+/// pack cannot be read.
 pub fn run(pack: &Path, kind: &str) -> Result<Tally, String> {
     run_some(pack, kind, &|_| true)
 }
@@ -66,11 +74,13 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
 /// Runs one case on a thread of its own for at most ten seconds.
 fn guarded(run: Box<dyn FnOnce() -> Result<(), String> + Send>) -> Result<(), String> {
     let (send, receive) = mpsc::channel();
-    let thread = std::thread::Builder::new().stack_size(8 * 1024 * 1024).spawn(move || {
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        // The receiver is gone if the case took too long.
-        let _ = send.send(outcome);
-    });
+    let thread = std::thread::Builder::new()
+        .stack_size(8 * 1024 * 1024)
+        .spawn(move || {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+            // The receiver is gone if the case took too long.
+            let _ = send.send(outcome);
+        });
     if let Err(error) = thread {
         return Err(format!("no thread could be started: {error}"));
     }

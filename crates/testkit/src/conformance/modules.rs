@@ -20,12 +20,21 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
         return Ok(Vec::new());
     }
     let entries = std::fs::read_dir(&folder).map_err(|error| error.to_string())?;
-    let mut names: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect();
+    let mut names: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
+        .collect();
     names.sort();
     let case = |path: PathBuf| {
-        let id = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        Case { id, run: Box::new(move || module(&path)) }
+        let id = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default()
+            .to_owned();
+        Case {
+            id,
+            run: Box::new(move || module(&path)),
+        }
     };
     Ok(names.into_iter().map(case).collect())
 }
@@ -38,7 +47,9 @@ fn module(folder: &Path) -> Result<(), String> {
         working_directory(&mut harness, expect.get("cwd"), folder);
         let inputs = || given(expect.get("inputs"), expect.get("vars"));
         if expect["run"] == "check" {
-            let read = harness.read_all("main.yaml", &text, &given(None, None), false).await;
+            let read = harness
+                .read_all("main.yaml", &text, &given(None, None), false)
+                .await;
             return differences(&against(&read.diagnostics, &read.files, &expect));
         }
         let options = options(&expect["options"])?;
@@ -53,18 +64,31 @@ fn module(folder: &Path) -> Result<(), String> {
             (None, _) => wrong.push("no plan was made".to_owned()),
             (Some(_), _) if expect["refused"] == true => wrong.push("a plan was made".to_owned()),
             (Some(staged), Some("deploy")) => {
-                let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+                let run = harness
+                    .run(staged, false, Vec::new(), settings(None, false))
+                    .await;
                 let mut expect = expect.clone();
                 if expect.get("outcome").is_none() {
                     expect["outcome"] = json!("ready");
                 }
-                finish(&harness, &json!({"expect": expect}), Vec::new(), run, &mut wrong).await?;
-                let again = harness.stage("main.yaml", &text, inputs(), Options::default()).await;
+                finish(
+                    &harness,
+                    &json!({"expect": expect}),
+                    Vec::new(),
+                    run,
+                    &mut wrong,
+                )
+                .await?;
+                let again = harness
+                    .stage("main.yaml", &text, inputs(), Options::default())
+                    .await;
                 if !again.staged.is_some_and(|staged| staged.plan.is_empty()) {
                     wrong.push("stage is not empty afterwards".to_owned());
                 }
             }
-            (Some(staged), _) if expect.get("plan").is_some() => compare(&staged, &expect, &mut wrong),
+            (Some(staged), _) if expect.get("plan").is_some() => {
+                compare(&staged, &expect, &mut wrong)
+            }
             _ => {}
         }
         differences(&wrong)
@@ -81,14 +105,17 @@ fn against(found: &diag::Diagnostics, files: &diag::Files, expect: &Json) -> Vec
                 Some(file) => (file.name(), Some(file.position(span.start))),
                 None => ("", None),
             };
-            let (line, column) = position.map(|position| (position.line, position.column)).unzip();
+            let (line, column) = position
+                .map(|position| (position.line, position.column))
+                .unzip();
             json!([name, it.code.name, letter(it.severity), line, column])
         })
         .collect();
     let mut wrong = Vec::new();
     for wanted in expect["diagnostics"].as_array().into_iter().flatten() {
         let fits = |it: &Json| {
-            (0..3).all(|at| it[at] == wanted[at]) && (3..5).all(|at| wanted[at].is_null() || it[at] == wanted[at])
+            (0..3).all(|at| it[at] == wanted[at])
+                && (3..5).all(|at| wanted[at].is_null() || it[at] == wanted[at])
         };
         match got.iter().position(fits) {
             Some(found) => drop(got.remove(found)),

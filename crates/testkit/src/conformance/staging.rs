@@ -19,8 +19,13 @@ use crate::runtime::in_runtime;
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (id, document, expect) in folder(pack, "stage")? {
-        let Some(document) = document else { return Err(format!("stage {id} has no document")) };
-        cases.push(Case { id, run: Box::new(move || stage(&document, &expect)) });
+        let Some(document) = document else {
+            return Err(format!("stage {id} has no document"));
+        };
+        cases.push(Case {
+            id,
+            run: Box::new(move || stage(&document, &expect)),
+        });
     }
     Ok(cases)
 }
@@ -32,7 +37,10 @@ pub(super) fn options(json: &Json) -> Result<Options, String> {
         match key.as_str() {
             "refresh" => options.refresh = value.as_bool().unwrap_or(true),
             "parallel" | "key" | "onFailure" => {}
-            "drift" => options.drift = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?,
+            "drift" => {
+                options.drift =
+                    serde_json::from_value(value.clone()).map_err(|error| error.to_string())?
+            }
             "targets" => options.targets = addresses(value)?,
             "renew" => options.renew = addresses(value)?,
             "replace" => options.replace = addresses(value)?,
@@ -43,8 +51,14 @@ pub(super) fn options(json: &Json) -> Result<Options, String> {
 }
 
 fn addresses(value: &Json) -> Result<Vec<Address>, String> {
-    let texts = value.as_array().into_iter().flatten().filter_map(Json::as_str);
-    texts.map(|text| text.parse().map_err(|error| format!("`{text}`: {error}"))).collect()
+    let texts = value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str);
+    texts
+        .map(|text| text.parse().map_err(|error| format!("`{text}`: {error}")))
+        .collect()
 }
 
 /// Changes the cloud and files as another user would.
@@ -55,17 +69,26 @@ pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> 
             std::fs::write(folder.join(file), text).map_err(|error| error.to_string())?;
             continue;
         }
-        let mut world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut world = harness
+            .world
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let world: &mut FakeCloud = &mut world;
         let at = change["at"].as_str().unwrap_or_default();
         if change["vanish"] == true {
-            world.delete_externally("case", at).map_err(|refusal| format!("{refusal:?}"))?;
+            world
+                .delete_externally("case", at)
+                .map_err(|refusal| format!("{refusal:?}"))?;
         } else if let Some(make) = change["make"].as_str() {
             let id = change["id"].as_str().unwrap_or_default();
-            world.make(&catalog, make, id, &from_json(&change["spec"])).map_err(|refusal| format!("{refusal:?}"))?;
+            world
+                .make(&catalog, make, id, &from_json(&change["spec"]))
+                .map_err(|refusal| format!("{refusal:?}"))?;
         } else {
             for (field, value) in change["set"].as_object().into_iter().flatten() {
-                world.set("case", at, field, from_json(value)).map_err(|refusal| format!("{refusal:?}"))?;
+                world
+                    .set("case", at, field, from_json(value))
+                    .map_err(|refusal| format!("{refusal:?}"))?;
             }
         }
     }
@@ -74,19 +97,33 @@ pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> 
 
 fn stage(document: &Path, expect: &Json) -> Result<(), String> {
     let folder = document.parent().map(Path::to_path_buf).unwrap_or_default();
-    let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let name = document
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+        .to_owned();
     let text = read(document)?;
     in_runtime(async {
         let mut harness = Harness::new(folder.clone(), Vec::new());
         if let Some(before) = expect.get("before") {
             let first = before["document"].as_str().unwrap_or_default();
             let stage = harness
-                .stage(first, &read(&folder.join(first))?, given(before.get("inputs"), None), Options::default())
+                .stage(
+                    first,
+                    &read(&folder.join(first))?,
+                    given(before.get("inputs"), None),
+                    Options::default(),
+                )
                 .await;
-            let Some(staged) = stage.staged else { return Err(format!("before: {:?}", codes_of(&stage.diagnostics))) };
-            let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+            let Some(staged) = stage.staged else {
+                return Err(format!("before: {:?}", codes_of(&stage.diagnostics)));
+            };
+            let run = harness
+                .run(staged, false, Vec::new(), settings(None, false))
+                .await;
             match &run.operated {
-                Some(Operated::Done(outcome)) if outcome.outcome == Some(OperationOutcome::Ready) => {}
+                Some(Operated::Done(outcome))
+                    if outcome.outcome == Some(OperationOutcome::Ready) => {}
                 other => return Err(format!("before: {other:?}")),
             }
         }
@@ -99,12 +136,19 @@ fn stage(document: &Path, expect: &Json) -> Result<(), String> {
         let stage = if expect["purpose"] == "destroy" {
             harness.stage_destroy(options).await
         } else {
-            harness.stage(&name, &text, given(expect.get("inputs"), None), options).await
+            harness
+                .stage(&name, &text, given(expect.get("inputs"), None), options)
+                .await
         };
         let mut wrong = Vec::new();
         let mut codes = codes_of(&stage.diagnostics);
         codes.sort_unstable();
-        let mut wanted: Vec<&str> = expect["codes"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let mut wanted: Vec<&str> = expect["codes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
         wanted.sort_unstable();
         if codes != wanted {
             wrong.push(format!("expected codes {wanted:?}, got {codes:?}"));
@@ -124,8 +168,13 @@ pub(super) fn codes_of(diagnostics: &diag::Diagnostics) -> Vec<&'static str> {
 }
 
 pub(super) fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
-    let steps: Vec<Step> =
-        staged.plan.steps.iter().filter(|step| step.action != Action::None).map(hidden_step).collect();
+    let steps: Vec<Step> = staged
+        .plan
+        .steps
+        .iter()
+        .filter(|step| step.action != Action::None)
+        .map(hidden_step)
+        .collect();
     let of_links = [Action::Link, Action::Relink, Action::Unlink];
     let mut left: BTreeMap<String, &Step> = steps
         .iter()
@@ -139,34 +188,57 @@ pub(super) fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
             continue;
         };
         if wanted["action"] != step.action.word() {
-            wrong.push(format!("{address}: expected {}, got {}", wanted["action"], step.action.word()));
+            wrong.push(format!(
+                "{address}: expected {}, got {}",
+                wanted["action"],
+                step.action.word()
+            ));
         }
         if let Some(reason) = wanted["reason"].as_str()
             && !step.reasons.iter().any(|it| it.word() == reason)
         {
-            wrong.push(format!("{address}: expected reason {reason}, got {:?}", step.reasons));
+            wrong.push(format!(
+                "{address}: expected reason {reason}, got {:?}",
+                step.reasons
+            ));
         }
         if let Some(order) = wanted.get("replaceOrder") {
             let got = serde_json::to_value(step.replace_order).unwrap_or_default();
             if got != *order {
-                wrong.push(format!("{address}: expected replace order {order}, got {got}"));
+                wrong.push(format!(
+                    "{address}: expected replace order {order}, got {got}"
+                ));
             }
         }
         if let Some(known) = wanted["conditionKnown"].as_bool()
             && known != step.condition_known
         {
-            wrong.push(format!("{address}: condition known is {}", step.condition_known));
+            wrong.push(format!(
+                "{address}: condition known is {}",
+                step.condition_known
+            ));
         }
         if let Some(changes) = wanted["changes"].as_array() {
             compare_changes(address, changes, step, wrong);
         }
     }
-    wrong.extend(left.values().map(|step| format!("unexpected {} of {}", step.action.word(), step.address)));
+    wrong.extend(
+        left.values()
+            .map(|step| format!("unexpected {} of {}", step.action.word(), step.address)),
+    );
     for pair in expect["order"].as_array().into_iter().flatten() {
-        let position =
-            |text: &Json| staged.plan.steps.iter().position(|step| text == step.address.to_string().as_str());
+        let position = |text: &Json| {
+            staged
+                .plan
+                .steps
+                .iter()
+                .position(|step| text == step.address.to_string().as_str())
+        };
         let (first, second) = (position(&pair[0]), position(&pair[1]));
-        if !first.zip(second).is_some_and(|(first, second)| is_before(&staged.plan.steps, first, second)) {
+        if !first
+            .zip(second)
+            .is_some_and(|(first, second)| is_before(&staged.plan.steps, first, second))
+        {
             wrong.push(format!("{} does not come before {}", pair[0], pair[1]));
         }
     }
@@ -175,29 +247,51 @@ pub(super) fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
             .plan
             .exports
             .iter()
-            .filter_map(|export| Some((export.name.as_ref(), to_json(&hidden(export.after.as_ref()?)))))
+            .filter_map(|export| {
+                Some((
+                    export.name.as_ref(),
+                    to_json(&hidden(export.after.as_ref()?)),
+                ))
+            })
             .collect();
         let same = planned.len() == exports.len()
-            && exports
-                .iter()
-                .all(|(name, value)| planned.get(name.as_str()).is_some_and(|got| equal(got, value, false)));
+            && exports.iter().all(|(name, value)| {
+                planned
+                    .get(name.as_str())
+                    .is_some_and(|got| equal(got, value, false))
+            });
         if !same {
-            wrong.push(format!("expected exports {}, got {planned:?}", expect["exports"]));
+            wrong.push(format!(
+                "expected exports {}, got {planned:?}",
+                expect["exports"]
+            ));
         }
     }
     if let Some(links) = expect["links"].as_object() {
-        let planned: BTreeMap<String, &str> =
-            staged.plan.links.iter().map(|link| (link.address.to_string(), link.action.word())).collect();
-        let wanted: BTreeMap<String, &str> =
-            links.iter().map(|(address, action)| (address.clone(), action.as_str().unwrap_or_default())).collect();
+        let planned: BTreeMap<String, &str> = staged
+            .plan
+            .links
+            .iter()
+            .map(|link| (link.address.to_string(), link.action.word()))
+            .collect();
+        let wanted: BTreeMap<String, &str> = links
+            .iter()
+            .map(|(address, action)| (address.clone(), action.as_str().unwrap_or_default()))
+            .collect();
         if planned != wanted {
             wrong.push(format!("expected links {wanted:?}, got {planned:?}"));
         }
     }
     let exports: Vec<_> = staged.plan.exports.iter().map(hidden_export).collect();
     let printed = format!("{} {}", json!(steps), json!(exports));
-    let file = engine::plan_file::write(&staged.plan, &state::seal::Sealer::with_key([7; 32])).unwrap_or_default();
-    for never in expect["never"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+    let file = engine::plan_file::write(&staged.plan, &state::seal::Sealer::with_key([7; 32]))
+        .unwrap_or_default();
+    for never in expect["never"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+    {
         if printed.contains(never) || file.contains(never) {
             wrong.push(format!("`{never}` shows"));
         }
@@ -223,8 +317,11 @@ fn is_before(steps: &[Step], first: usize, second: usize) -> bool {
 }
 
 fn compare_changes(address: &str, wanted: &[Json], step: &Step, wrong: &mut Vec<String>) {
-    let mut left: BTreeMap<&str, &engine::Change> =
-        step.changes.iter().map(|change| (change.path.as_str(), change)).collect();
+    let mut left: BTreeMap<&str, &engine::Change> = step
+        .changes
+        .iter()
+        .map(|change| (change.path.as_str(), change))
+        .collect();
     for change in wanted {
         let path = change["path"].as_str().unwrap_or_default();
         let Some(got) = left.remove(path) else {
@@ -238,9 +335,15 @@ fn compare_changes(address: &str, wanted: &[Json], step: &Step, wrong: &mut Vec<
                 _ => false,
             };
             if !same {
-                wrong.push(format!("{address} {path}: expected {side} {:?}, got {value:?}", change.get(side)));
+                wrong.push(format!(
+                    "{address} {path}: expected {side} {:?}, got {value:?}",
+                    change.get(side)
+                ));
             }
         }
     }
-    wrong.extend(left.keys().map(|path| format!("{address}: unexpected change of {path}")));
+    wrong.extend(
+        left.keys()
+            .map(|path| format!("{address}: unexpected change of {path}")),
+    );
 }

@@ -1,12 +1,13 @@
-//! The pack of Terraform's providers: the value that a host proposes to a provider, from schema, prior object and
-//! configuration.
+//! The pack of Terraform's providers: the value that a host proposes to a provider, from schema,
+//! prior object and configuration.
 
 use std::path::Path;
 
 use blueprint::{Name, Value};
 use serde_json::{Map, Value as Json};
 use terraform_wire::{
-    AttributeKind, Block, BlockType, NestedObject, Nesting, SchemaAttribute, ValueType, conform, proposed, same, wire,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, SchemaAttribute, ValueType, conform,
+    proposed, same, wire,
 };
 
 use super::case::{Case, read_json};
@@ -18,7 +19,10 @@ pub(super) fn proposed(pack: &Path) -> Result<Vec<Case>, String> {
     };
     let case = |json: Json| {
         let id = json["id"].as_str().unwrap_or_default().to_owned();
-        Case { id, run: Box::new(move || compare(&json)) }
+        Case {
+            id,
+            run: Box::new(move || compare(&json)),
+        }
     };
     Ok(cases.into_iter().map(case).collect())
 }
@@ -34,13 +38,21 @@ fn compare(case: &Json) -> Result<(), String> {
     // The proposed value is the same after encoding and decoding.
     let bytes = wire::encode(&found, &schema.ty()).map_err(|error| error.to_string())?;
     let again = wire::decode(&bytes, &schema.ty()).map_err(|error| error.to_string())?;
-    if same(&again, &found) { Ok(()) } else { Err(format!("{found} comes back from the wire as {again}")) }
+    if same(&again, &found) {
+        Ok(())
+    } else {
+        Err(format!("{found} comes back from the wire as {again}"))
+    }
 }
 
 fn value(json: &Json) -> Value {
     match json {
         Json::Object(entries) if entries.contains_key("$unknown") => Value::unknown(None, None),
-        Json::Object(entries) => Value::map(entries.iter().map(|(key, part)| (Name::from(key.as_str()), value(part)))),
+        Json::Object(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, part)| (Name::from(key.as_str()), value(part))),
+        ),
         Json::Array(items) => Value::list(items.iter().map(value)),
         other => super::super::json_values::from_json(other),
     }
@@ -48,27 +60,42 @@ fn value(json: &Json) -> Value {
 
 fn entries<'a>(json: &'a Json, key: &str) -> impl Iterator<Item = (Name, &'a Json)> {
     let none: Option<&Map<String, Json>> = json[key].as_object();
-    none.into_iter().flatten().map(|(name, json)| (Name::from(name.as_str()), json))
+    none.into_iter()
+        .flatten()
+        .map(|(name, json)| (Name::from(name.as_str()), json))
 }
 
 fn block(json: &Json) -> Result<Block, String> {
     let inner = |(name, json): (Name, &Json)| {
-        let block = BlockType { nesting: nesting(json)?, block: block(json)?, min_items: 0, max_items: 0 };
+        let block = BlockType {
+            nesting: nesting(json)?,
+            block: block(json)?,
+            min_items: 0,
+            max_items: 0,
+        };
         Ok::<_, String>((name, block))
     };
     Ok(Block {
-        attributes: entries(json, "attributes").map(attribute).collect::<Result<_, _>>()?,
-        blocks: entries(json, "blocks").map(inner).collect::<Result<_, _>>()?,
+        attributes: entries(json, "attributes")
+            .map(attribute)
+            .collect::<Result<_, _>>()?,
+        blocks: entries(json, "blocks")
+            .map(inner)
+            .collect::<Result<_, _>>()?,
         ..Block::default()
     })
 }
 
 fn attribute((name, json): (Name, &Json)) -> Result<(Name, SchemaAttribute), String> {
     let kind = match json.get("type") {
-        Some(ty) => AttributeKind::Plain(ValueType::of_json(ty).map_err(|error| format!("{name}: {error}"))?),
+        Some(ty) => AttributeKind::Plain(
+            ValueType::of_json(ty).map_err(|error| format!("{name}: {error}"))?,
+        ),
         None => AttributeKind::Nested(NestedObject {
             nesting: nesting(json)?,
-            attributes: entries(json, "attributes").map(attribute).collect::<Result<_, _>>()?,
+            attributes: entries(json, "attributes")
+                .map(attribute)
+                .collect::<Result<_, _>>()?,
         }),
     };
     let is = json["is"].as_str().unwrap_or_default();

@@ -14,7 +14,11 @@ use crate::json_values::{equal, given, to_json};
 use crate::runtime::in_runtime;
 
 fn codes(diagnostics: &diag::Diagnostics, severity: Severity) -> Vec<&'static str> {
-    let mut codes: Vec<_> = diagnostics.iter().filter(|it| it.severity == severity).map(|it| it.code.name).collect();
+    let mut codes: Vec<_> = diagnostics
+        .iter()
+        .filter(|it| it.severity == severity)
+        .map(|it| it.code.name)
+        .collect();
     codes.sort_unstable();
     codes
 }
@@ -25,10 +29,15 @@ pub(super) fn functions(pack: &Path) -> Result<Vec<Case>, String> {
     if !path.is_file() {
         return Ok(Vec::new());
     }
-    let Json::Array(cases) = read_json(&path)? else { return Err("functions.json is not a list".to_owned()) };
+    let Json::Array(cases) = read_json(&path)? else {
+        return Err("functions.json is not a list".to_owned());
+    };
     Ok(cases
         .into_iter()
-        .map(|case| Case { id: text_of(&case, "id"), run: Box::new(move || function(&case)) })
+        .map(|case| Case {
+            id: text_of(&case, "id"),
+            run: Box::new(move || function(&case)),
+        })
         .collect())
 }
 
@@ -43,7 +52,8 @@ fn folder_with(files: Option<&Json>) -> Result<tempfile::TempDir, String> {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
         }
-        std::fs::write(path, text.as_str().unwrap_or_default()).map_err(|error| error.to_string())?;
+        std::fs::write(path, text.as_str().unwrap_or_default())
+            .map_err(|error| error.to_string())?;
     }
     Ok(folder)
 }
@@ -51,7 +61,11 @@ fn folder_with(files: Option<&Json>) -> Result<tempfile::TempDir, String> {
 fn function(case: &Json) -> Result<(), String> {
     let folder = folder_with(case.get("files"))?;
     let mut document = String::from("version: 2025-11-02\n");
-    let inputs = case.get("inputs").and_then(Json::as_object).cloned().unwrap_or_default();
+    let inputs = case
+        .get("inputs")
+        .and_then(Json::as_object)
+        .cloned()
+        .unwrap_or_default();
     if !inputs.is_empty() {
         document.push_str("variables:\n");
     }
@@ -69,25 +83,38 @@ fn function(case: &Json) -> Result<(), String> {
         document.push_str(&format!("  {name}: {{ type: {kind}, secret: {secret} }}\n"));
     }
     // A string in double quotes is JSON.
-    let expression =
-        serde_json::to_string(&format!("${{{}}}", text_of(case, "expr"))).map_err(|error| error.to_string())?;
+    let expression = serde_json::to_string(&format!("${{{}}}", text_of(case, "expr")))
+        .map_err(|error| error.to_string())?;
     document.push_str(&format!(
         "metadata: {{ e: {expression} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: {{ k: v, list: [1, 2] }} }} }}\n"
     ));
     in_runtime(async {
         let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
         working_directory(&mut harness, case.get("cwd"), folder.path());
-        let mut stage =
-            harness.stage("case.yaml", &document, given(case.get("inputs"), None), Options::default()).await;
+        let mut stage = harness
+            .stage(
+                "case.yaml",
+                &document,
+                given(case.get("inputs"), None),
+                Options::default(),
+            )
+            .await;
         let mut value = None;
         if let Some(staged) = &mut stage.staged {
             let read = harness.read("case.yaml", &document).await;
-            let expr =
-                read.checked.and_then(|checked| match checked.blueprint.metadata.as_ref().map(|it| it.kind.clone()) {
+            let expr = read.checked.and_then(|checked| {
+                match checked
+                    .blueprint
+                    .metadata
+                    .as_ref()
+                    .map(|it| it.kind.clone())
+                {
                     Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
                     _ => None,
-                });
-            // The check has already evaluated the metadata and reported all diagnostics of the document.
+                }
+            });
+            // The check has already evaluated the metadata and reported all diagnostics of the
+            // document.
             let mut again = diag::Diagnostics::new();
             if let Some(expr) = expr {
                 value = harness.evaluate(staged, &expr, &mut again).await;
@@ -99,14 +126,22 @@ fn function(case: &Json) -> Result<(), String> {
             return if errors == [code] {
                 Ok(())
             } else {
-                Err(format!("expected the error {code}, got {errors:?}, value {value:?}"))
+                Err(format!(
+                    "expected the error {code}, got {errors:?}, value {value:?}"
+                ))
             };
         }
-        let mut expected: Vec<&str> =
-            case["diagnostics"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let mut expected: Vec<&str> = case["diagnostics"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
         expected.sort_unstable();
         if !errors.is_empty() || warnings != expected {
-            return Err(format!("expected warnings {expected:?}, got errors {errors:?}, warnings {warnings:?}"));
+            return Err(format!(
+                "expected warnings {expected:?}, got errors {errors:?}, warnings {warnings:?}"
+            ));
         }
         let value = value.ok_or_else(|| "no value".to_owned())?;
         let json = to_json(&value);
@@ -136,10 +171,15 @@ pub(super) fn syntax(pack: &Path) -> Result<Vec<Case>, String> {
         return Ok(Vec::new());
     }
     let context: Arc<str> = read(&pack.join("syntax-context.yaml"))?.into();
-    let Json::Array(cases) = read_json(&path)? else { return Err("syntax.json is not a list".to_owned()) };
+    let Json::Array(cases) = read_json(&path)? else {
+        return Err("syntax.json is not a list".to_owned());
+    };
     let case = |case: Json| {
         let context = context.clone();
-        Case { id: text_of(&case, "id"), run: Box::new(move || scalar(&case, &context)) }
+        Case {
+            id: text_of(&case, "id"),
+            run: Box::new(move || scalar(&case, &context)),
+        }
     };
     Ok(cases.into_iter().map(case).collect())
 }
@@ -153,7 +193,11 @@ fn scalar(case: &Json, context: &str) -> Result<(), String> {
     for c in text.chars() {
         let escaped = serde_json::to_string(&c.to_string()).map_err(|error| error.to_string())?;
         for byte in 0..c.len_utf8() {
-            let inside = if escaped.len() - 2 == c.len_utf8() { byte } else { 0 };
+            let inside = if escaped.len() - 2 == c.len_utf8() {
+                byte
+            } else {
+                0
+            };
             places.push(start + quoted.len() + inside);
         }
         quoted.push_str(&escaped[1..escaped.len() - 1]);
@@ -164,18 +208,36 @@ fn scalar(case: &Json, context: &str) -> Result<(), String> {
     let document = context.replacen("TEXT", &quoted, 1);
     in_runtime(async {
         let harness = Harness::new(std::env::temp_dir(), Vec::new());
-        let stage = harness.stage("case.yaml", &document, given(None, None), Options::default()).await;
+        let stage = harness
+            .stage(
+                "case.yaml",
+                &document,
+                given(None, None),
+                Options::default(),
+            )
+            .await;
         let within = |it: &&Diagnostic| {
             let span = it.span();
             span.is_some() && (span.start as usize) >= start && (span.end as usize) <= end
         };
-        let decoded = |offset: u32| places.iter().position(|place| *place >= offset as usize).unwrap_or(text.len());
+        let decoded = |offset: u32| {
+            places
+                .iter()
+                .position(|place| *place >= offset as usize)
+                .unwrap_or(text.len())
+        };
         let mut got: Vec<Json> = Vec::new();
         for it in stage.diagnostics.iter().filter(within) {
             let (from, to) = (decoded(it.span().start), decoded(it.span().end));
             let before = &text[..from.min(text.len())];
             let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            let column = before
+                .rsplit('\n')
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .count()
+                + 1;
             let severity = letter(it.severity);
             got.push(serde_json::json!({"code": it.code.name, "severity": severity, "bytes": [from, to], "line": line, "column": column}));
         }
@@ -188,20 +250,38 @@ fn scalar(case: &Json, context: &str) -> Result<(), String> {
         if sorted(&got) != sorted(&expected) {
             return Err(format!("expected {expected:?}, got {got:?}"));
         }
-        let Some(wanted) = case.get("expect") else { return Ok(()) };
+        let Some(wanted) = case.get("expect") else {
+            return Ok(());
+        };
         let Some(staged) = &stage.staged else {
-            let others: Vec<_> = stage.diagnostics.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
+            let others: Vec<_> = stage
+                .diagnostics
+                .iter()
+                .filter(|it| it.is_error())
+                .map(|it| it.code.name)
+                .collect();
             return Err(format!("no plan: {others:?}"));
         };
         let probe = Address::root("probe").with_key(Key::Index(0));
-        let value = staged.desired(&probe).and_then(|spec| spec.get("input")).map_or(Json::Null, to_json);
-        if equal(&value, wanted, true) { Ok(()) } else { Err(format!("expected {wanted}, got {value}")) }
+        let value = staged
+            .desired(&probe)
+            .and_then(|spec| spec.get("input"))
+            .map_or(Json::Null, to_json);
+        if equal(&value, wanted, true) {
+            Ok(())
+        } else {
+            Err(format!("expected {wanted}, got {value}"))
+        }
     })?
 }
 
 fn sorted_keys(json: &Json) -> String {
-    let mut parts: Vec<String> =
-        json.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut parts: Vec<String> = json
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     parts.sort();
     parts.join(" ")
 }
@@ -218,8 +298,13 @@ pub(super) fn letter(severity: Severity) -> &'static str {
 pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (id, document, expect) in folder(pack, "validation")? {
-        let Some(document) = document else { return Err(format!("validation {id} has no document")) };
-        cases.push(Case { id, run: Box::new(move || validate(&document, &expect)) });
+        let Some(document) = document else {
+            return Err(format!("validation {id} has no document"));
+        };
+        cases.push(Case {
+            id,
+            run: Box::new(move || validate(&document, &expect)),
+        });
     }
     Ok(cases)
 }
@@ -227,20 +312,34 @@ pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
 /// Code, severity letter, and line and column if the diagnostic has a place.
 type PlacedCode = (String, String, Option<(u64, u64)>);
 
-/// Code, severity, line and column of each diagnostic in the form of the pack; with the file first on request.
+/// Code, severity, line and column of each diagnostic in the form of the pack; with the file first
+/// on request.
 fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<PlacedCode> {
     let place = |it: &Diagnostic| {
         let span = it.span();
         let position = files.get(span.file).map(|file| file.position(span.start))?;
         Some((u64::from(position.line), u64::from(position.column)))
     };
-    diagnostics.iter().map(|it| (it.code.name.to_owned(), letter(it.severity).to_owned(), place(it))).collect()
+    diagnostics
+        .iter()
+        .map(|it| {
+            (
+                it.code.name.to_owned(),
+                letter(it.severity).to_owned(),
+                place(it),
+            )
+        })
+        .collect()
 }
 
 fn validate(document: &Path, expect: &Json) -> Result<(), String> {
     // The document is stored as bytes, since it may not be UTF-8.
     let text = read(document)?;
-    let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let name = document
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+        .to_owned();
     let folder = document.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut more = Vec::new();
     let mut broken = Vec::new();
@@ -255,11 +354,19 @@ fn validate(document: &Path, expect: &Json) -> Result<(), String> {
         harness.contradictions.extend(broken);
         working_directory(&mut harness, expect.get("cwd"), &folder);
         let (files, diagnostics) = if expect["run"] == "stage" {
-            let stage =
-                harness.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
+            let stage = harness
+                .stage(
+                    &name,
+                    &text,
+                    given(expect.get("inputs"), expect.get("vars")),
+                    Options::default(),
+                )
+                .await;
             (stage.files, stage.diagnostics)
         } else {
-            let read = harness.read_all(&name, &text, &given(None, None), false).await;
+            let read = harness
+                .read_all(&name, &text, &given(None, None), false)
+                .await;
             (read.files, read.diagnostics)
         };
         compare(placed(&diagnostics, &files), expect)
@@ -270,8 +377,9 @@ fn compare(mut got: Vec<PlacedCode>, expect: &Json) -> Result<(), String> {
     let mut wrong = Vec::new();
     for wanted in expect["diagnostics"].as_array().into_iter().flatten() {
         let at = wanted[2].as_u64().zip(wanted[3].as_u64());
-        let fits =
-            |it: &PlacedCode| wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at);
+        let fits = |it: &PlacedCode| {
+            wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at)
+        };
         match got.iter().position(fits) {
             Some(found) => {
                 got.remove(found);

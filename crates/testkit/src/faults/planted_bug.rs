@@ -1,6 +1,7 @@
 //! Bugs that are planted into the simulated engine, to show that the simulation finds such bugs.
 //!
-//! A bug changes what the engine commits, calls or reads from the state. Product code does not contain these bugs.
+//! A bug changes what the engine commits, calls or reads from the state. Product code does not
+//! contain these bugs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -79,7 +80,8 @@ impl PlantedBug {
         PlantedBug::DropPlanned,
     ];
 
-    /// Whether the bug shows only with resources of providers that decide and plan, as the toy providers do.
+    /// Whether the bug shows only with resources of providers that decide and plan, as the toy
+    /// providers do.
     pub fn is_about_hosted(self) -> bool {
         matches!(
             self,
@@ -125,19 +127,27 @@ impl PlantedBug {
         PlantedBug::ALL.into_iter().find(|it| it.word() == word)
     }
 
-    /// The entries that are committed in place of `entries` in the commit of this number. An empty list is not
-    /// committed.
+    /// The entries that are committed in place of `entries` in the commit of this number. An empty
+    /// list is not committed.
     pub(super) fn change_commit(
         self,
         mut entries: Vec<Entry>,
         delayed_entries: &mut Vec<Entry>,
         number: u32,
     ) -> Vec<Entry> {
-        let outer = |entry: &Entry| matches!(entry.kind, EntryKind::Began(_) | EntryKind::Finished(_));
-        let finishes = matches!(entries.last().map(|entry| &entry.kind), Some(EntryKind::Finished(_)));
+        let outer =
+            |entry: &Entry| matches!(entry.kind, EntryKind::Began(_) | EntryKind::Finished(_));
+        let finishes = matches!(
+            entries.last().map(|entry| &entry.kind),
+            Some(EntryKind::Finished(_))
+        );
         match self {
-            PlantedBug::SkipIntent => entries.retain(|entry| !matches!(entry.kind, EntryKind::Intent(_))),
-            PlantedBug::SwapCommits | PlantedBug::AcknowledgeEarly if !finishes && delayed_entries.is_empty() => {
+            PlantedBug::SkipIntent => {
+                entries.retain(|entry| !matches!(entry.kind, EntryKind::Intent(_)))
+            }
+            PlantedBug::SwapCommits | PlantedBug::AcknowledgeEarly
+                if !finishes && delayed_entries.is_empty() =>
+            {
                 let early = self == PlantedBug::AcknowledgeEarly || number.is_multiple_of(3);
                 if early && !entries.iter().any(outer) {
                     *delayed_entries = std::mem::take(&mut entries);
@@ -154,11 +164,13 @@ impl PlantedBug {
             PlantedBug::ForgetOutcome if number.is_multiple_of(3) => {
                 entries.retain(|entry| !matches!(entry.kind, EntryKind::Outcome(_)));
             }
-            PlantedBug::ForgetDeposed => {
-                entries.iter_mut().for_each(|entry| change(entry, |record| record.deposed = None))
-            }
+            PlantedBug::ForgetDeposed => entries
+                .iter_mut()
+                .for_each(|entry| change(entry, |record| record.deposed = None)),
             PlantedBug::ForgetDependencies => {
-                entries.iter_mut().for_each(|entry| change(entry, |record| record.dependencies.clear()));
+                entries
+                    .iter_mut()
+                    .for_each(|entry| change(entry, |record| record.dependencies.clear()));
             }
             PlantedBug::ForgetStops => {
                 for entry in &mut entries {
@@ -175,10 +187,14 @@ impl PlantedBug {
                 });
             }),
             PlantedBug::DropPrivate => {
-                entries.iter_mut().for_each(|entry| change(entry, |record| record.private = Value::Null));
+                entries
+                    .iter_mut()
+                    .for_each(|entry| change(entry, |record| record.private = Value::Null));
             }
             PlantedBug::ForgetAttempt => entries.iter_mut().for_each(|entry| {
-                change(entry, |record| (record.token, record.attempt) = (None, None));
+                change(entry, |record| {
+                    (record.token, record.attempt) = (None, None)
+                });
             }),
             PlantedBug::ForgetFailure => entries.iter_mut().for_each(|entry| {
                 change(entry, |record| {
@@ -190,7 +206,10 @@ impl PlantedBug {
             }),
             PlantedBug::ForgetUndeleted => entries.iter_mut().for_each(|entry| {
                 with(entry, |outcome| {
-                    let deleting = outcome.record.as_ref().is_some_and(|it| it.status.op == StatusOp::Delete);
+                    let deleting = outcome
+                        .record
+                        .as_ref()
+                        .is_some_and(|it| it.status.op == StatusOp::Delete);
                     if deleting && outcome.error.is_some() {
                         outcome.record = None;
                     }
@@ -198,7 +217,10 @@ impl PlantedBug {
             }),
             PlantedBug::ForgetPartial => entries.iter_mut().for_each(|entry| {
                 with(entry, |outcome| {
-                    let creating = outcome.record.as_ref().is_some_and(|it| it.status.op == StatusOp::Create);
+                    let creating = outcome
+                        .record
+                        .as_ref()
+                        .is_some_and(|it| it.status.op == StatusOp::Create);
                     if creating && outcome.error.is_some() {
                         outcome.record = None;
                     }
@@ -223,8 +245,8 @@ impl PlantedBug {
         }
     }
 
-    /// Changes the private data and the planned outputs of a call. `of_update` is the private data of the last planned
-    /// update.
+    /// Changes the private data and the planned outputs of a call. `of_update` is the private data
+    /// of the last planned update.
     pub(super) fn change_request(
         self,
         operation: Operation,
@@ -233,7 +255,9 @@ impl PlantedBug {
         planned: &mut Value,
     ) {
         match (self, of_update) {
-            (PlantedBug::PrivateOfUpdate, Some(of_update)) if operation == Operation::Create => *private = of_update,
+            (PlantedBug::PrivateOfUpdate, Some(of_update)) if operation == Operation::Create => {
+                *private = of_update
+            }
             (PlantedBug::DropPlanned, _) => *planned = Value::Null,
             _ => {}
         }

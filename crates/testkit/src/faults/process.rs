@@ -26,8 +26,8 @@ pub(crate) struct SimulatedProcess {
     ended: AtomicBool,
     crashed: Notify,
     violations: Mutex<Vec<String>>,
-    /// Violations that count only if this run creates no resource again that it deleted. Users of such a resource exist
-    /// without it for a while.
+    /// Violations that count only if this run creates no resource again that it deleted. Users of
+    /// such a resource exist without it for a while.
     violations_unless_recreated: Mutex<Vec<String>>,
     deleted: Mutex<HashSet<Address>>,
     /// Ids of resources that this process has deleted.
@@ -147,7 +147,9 @@ impl SimulatedProcess {
 
     /// Sleeps for at most `most` milliseconds of virtual time.
     pub(super) async fn sleep(&self, most: u64) {
-        let Some(seed) = self.plan.latency else { return };
+        let Some(seed) = self.plan.latency else {
+            return;
+        };
         let draw = u64::from(self.draws.fetch_add(1, Ordering::SeqCst));
         let mixed = mix(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(draw));
         // Seven of eight durations are short.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured,
-    FetchRequest, Fetched, InvokeRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Preflight,
-    PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform,
-    UpgradeRequest, Upgraded,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, FetchRequest, Fetched, InvokeRequest, Observed, Operation, PlanMode, PlanPhase,
+    PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Ready, Session, Transform, UpgradeRequest, Upgraded,
 };
 use providers::fake::SharedCloud;
 use state::{InstanceName, Store};
@@ -18,8 +18,8 @@ use state::{InstanceName, Store};
 use super::planted_bug::PlantedBug;
 use super::process::{SimulatedProcess, lock};
 
-/// The resources with delayed reads, by id: the end of the delay, and the fields that reads show until then (`None` for
-/// a new resource).
+/// The resources with delayed reads, by id: the end of the delay, and the fields that reads show
+/// until then (`None` for a new resource).
 pub(crate) type DelayedReads = Arc<Mutex<HashMap<Name, (tokio::time::Instant, Option<Value>)>>>;
 
 /// The planning questions of all processes.
@@ -41,18 +41,27 @@ pub(crate) struct FaultyProvider {
     pub(crate) world: SharedCloud,
     pub(crate) delayed_reads: DelayedReads,
     pub(crate) plan_memory: PlanMemory,
-    /// The store, opened with its key, against which calls are checked; `None`: calls are not checked.
+    /// The store, opened with its key, against which calls are checked; `None`: calls are not
+    /// checked.
     pub(crate) checked_against: Option<Box<dyn Store>>,
 }
 
 impl FaultyProvider {
-    /// Checks the invariants of a call before it is made: its intent is durable, each resource that it reads is in the
-    /// state or has a durable intent, and no existing resource uses one that it deletes.
+    /// Checks the invariants of a call before it is made: its intent is durable, each resource that
+    /// it reads is in the state or has a durable intent, and no existing resource uses one that it
+    /// deletes.
     fn check_invariants(&self, call: &Call, request: &ApplyRequest<'_>) {
-        let Some(store) = &self.checked_against else { return };
+        let Some(store) = &self.checked_against else {
+            return;
+        };
         let name = InstanceName::from_free_text(&call.instance);
-        let Some(Ok(snapshot)) = store.load(&name).now_or_never() else { return };
-        let stated = snapshot.open.get(&call.address).is_some_and(|open| open.intent.token == call.token);
+        let Some(Ok(snapshot)) = store.load(&name).now_or_never() else {
+            return;
+        };
+        let stated = snapshot
+            .open
+            .get(&call.address)
+            .is_some_and(|open| open.intent.token == call.token);
         if !stated && !self.process.loses_commits() {
             self.process.violated(format!(
                 "{} of {} was called before its intent was durable",
@@ -63,17 +72,28 @@ impl FaultyProvider {
         let world = lock(&self.world);
         if request.operation == Operation::Delete {
             self.process.record_delete(&call.address);
-            let Some(id) = request.id.filter(|id| world.object(id).is_some()) else { return };
-            // Fields that links write into their ends, or into a role that the ends share, do not count as uses.
+            let Some(id) = request.id.filter(|id| world.object(id).is_some()) else {
+                return;
+            };
+            // Fields that links write into their ends, or into a role that the ends share, do not
+            // count as uses.
             let linked = |type_name: &TypeId| {
-                self.catalog().link_kinds.iter().any(|kind| *type_name == kind.a || *type_name == kind.b)
+                self.catalog()
+                    .link_kinds
+                    .iter()
+                    .any(|kind| *type_name == kind.a || *type_name == kind.b)
                     || type_name.as_ref() == "test/role"
             };
-            let user = world
-                .objects()
-                .find(|object| object.id.as_ref() != id && mentions(&object.fields, id) && !linked(&object.type_name));
+            let user = world.objects().find(|object| {
+                object.id.as_ref() != id
+                    && mentions(&object.fields, id)
+                    && !linked(&object.type_name)
+            });
             if let Some(user) = user {
-                let what = format!("{} was deleted while {} still uses it", call.address, user.place);
+                let what = format!(
+                    "{} was deleted while {} still uses it",
+                    call.address, user.place
+                );
                 self.process.violated_unless_recreated(what);
             }
             return;
@@ -82,22 +102,40 @@ impl FaultyProvider {
             self.process.record_create(&call.address);
         }
         let prefix = format!("{}/", call.instance);
-        for object in world.objects().filter(|object| object.place.starts_with(&prefix)) {
+        for object in world
+            .objects()
+            .filter(|object| object.place.starts_with(&prefix))
+        {
             if !mentions(request.desired, &object.id) {
                 continue;
             }
             let address = &object.place[prefix.len()..];
-            let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
+            let known = address
+                .parse::<Address>()
+                .ok()
+                .and_then(|address| snapshot.records.get(&address).cloned());
             let known = known.is_some_and(|record| {
                 record.id == object.id || record.deposed_objects().any(|old| old.id == object.id)
             });
-            // The next process finds a resource that is not recorded yet by the token of its open intent.
+            // The next process finds a resource that is not recorded yet by the token of its open
+            // intent.
             let is_found = |address: &Address| {
-                snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == object.token())
+                snapshot
+                    .open
+                    .get(address)
+                    .is_some_and(|open| open.intent.token.as_ref() == object.token())
             };
-            let known = known || address.parse::<Address>().ok().as_ref().is_some_and(is_found);
+            let known = known
+                || address
+                    .parse::<Address>()
+                    .ok()
+                    .as_ref()
+                    .is_some_and(is_found);
             if !known && !self.process.loses_commits() {
-                self.process.violated(format!("{} reads {address} before that is in the state", call.address));
+                self.process.violated(format!(
+                    "{} reads {address} before that is in the state",
+                    call.address
+                ));
             }
         }
     }
@@ -105,12 +143,18 @@ impl FaultyProvider {
     /// Checks that a plan question in the run has the same seed as in the preview.
     fn check_seed(&self, call: &Call, request: &PlanRequest<'_>) {
         let place = format!("{}/{}", call.instance, call.address);
-        let seed = (place, request.mode == PlanMode::Replace, request.seed.to_owned());
+        let seed = (
+            place,
+            request.mode == PlanMode::Replace,
+            request.seed.to_owned(),
+        );
         let mut planning = lock(&self.plan_memory.0);
         match request.phase {
             PlanPhase::Preview => drop(planning.seeds.insert(seed)),
             PlanPhase::Apply if planning.seeds.contains(&seed) => {}
-            PlanPhase::Apply => self.process.violated(format!("{} is planned with another seed", call.address)),
+            PlanPhase::Apply => self
+                .process
+                .violated(format!("{} is planned with another seed", call.address)),
         }
     }
 
@@ -128,8 +172,14 @@ impl FaultyProvider {
             let of_update = lock(&self.plan_memory.0).updates.get(&place).cloned();
             bug.change_request(request.operation, of_update, &mut private, &mut planned);
         }
-        let request = || ApplyRequest { private: &private, planned: &planned, ..request };
-        let deletes = request().id.filter(|_| request().operation == Operation::Delete);
+        let request = || ApplyRequest {
+            private: &private,
+            planned: &planned,
+            ..request
+        };
+        let deletes = request()
+            .id
+            .filter(|_| request().operation == Operation::Delete);
         if deletes.is_some() && bug == Some(PlantedBug::RepeatDelete) {
             self.call_once(inner, call, request()).await?;
         }
@@ -143,12 +193,16 @@ impl FaultyProvider {
         request: ApplyRequest<'_>,
     ) -> Result<Applied, ProviderError> {
         let (operation, id) = (request.operation, request.id.map(Name::from));
-        if let Some(id) = id.as_deref().filter(|_| operation == Operation::Delete && self.checked_against.is_some()) {
+        if let Some(id) = id
+            .as_deref()
+            .filter(|_| operation == Operation::Delete && self.checked_against.is_some())
+        {
             self.process.check_deletes_once(&call.address, id);
         }
         let answer = inner.apply(call, request).await;
         if let Ok(applied) = &answer {
-            self.process.record_success(operation, id.as_deref().unwrap_or(&applied.id));
+            self.process
+                .record_success(operation, id.as_deref().unwrap_or(&applied.id));
         }
         answer
     }
@@ -184,11 +238,20 @@ impl Provider for FaultyProvider {
         self.inner.transform(name)
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move {
             let configured = self.inner.clone().configure(with).await?;
-            let session = Arc::new(FaultySession { inner: configured.session.clone(), provider: self });
-            Ok(Configured { session, ..configured })
+            let session = Arc::new(FaultySession {
+                inner: configured.session.clone(),
+                provider: self,
+            });
+            Ok(Configured {
+                session,
+                ..configured
+            })
         })
     }
 }
@@ -226,24 +289,40 @@ impl Session for FaultySession {
         })
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
             let mut seed = request.seed.to_owned();
             if let Some(bug) = self.provider.process.bug {
                 bug.change_seed(request.phase, &mut seed);
             }
-            let (mode, request) = (request.mode, PlanRequest { seed: &seed, ..request });
+            let (mode, request) = (
+                request.mode,
+                PlanRequest {
+                    seed: &seed,
+                    ..request
+                },
+            );
             self.provider.check_seed(call, &request);
             let planned = self.inner.plan(call, request).await?;
             if mode == PlanMode::Update {
                 let place = format!("{}/{}", call.instance, call.address);
-                lock(&self.provider.plan_memory.0).updates.insert(place, planned.private.clone());
+                lock(&self.provider.plan_memory.0)
+                    .updates
+                    .insert(place, planned.private.clone());
             }
             Ok(planned)
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             let mut call = call.clone();
             self.provider.check_invariants(&call, &request);
@@ -265,10 +344,22 @@ impl Session for FaultySession {
             self.provider.process.sleep(1_000).await;
             answer.map(|applied| {
                 let is_delayed = self.provider.delayed(&applied.id).is_some();
-                let ready = if is_delayed && applied.ready == Ready::Yes { Ready::Pending } else { applied.ready };
+                let ready = if is_delayed && applied.ready == Ready::Yes {
+                    Ready::Pending
+                } else {
+                    applied.ready
+                };
                 let drops_marks = self.provider.process.bug == Some(PlantedBug::DropSecretMarks);
-                let fields = if drops_marks { applied.fields.revealed() } else { applied.fields };
-                Applied { ready, fields, ..applied }
+                let fields = if drops_marks {
+                    applied.fields.revealed()
+                } else {
+                    applied.fields
+                };
+                Applied {
+                    ready,
+                    fields,
+                    ..applied
+                }
             })
         })
     }
@@ -280,18 +371,29 @@ impl Session for FaultySession {
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             self.provider.process.sleep(500).await;
-            if request.id.is_some_and(|id| self.provider.delayed(id).is_some()) {
+            if request
+                .id
+                .is_some_and(|id| self.provider.delayed(id).is_some())
+            {
                 return Ok(Readiness::NotYet);
             }
             self.inner.poll_ready(call, request).await
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         self.inner.fetch(call, request)
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         self.inner.invoke(call, request)
     }
 

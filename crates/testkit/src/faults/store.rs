@@ -7,8 +7,8 @@ use std::time::Duration;
 use blueprint::Value;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, EntryKind, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since,
-    Snapshot, Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, EntryKind, InstanceInfo, InstanceName, Lease, LeaseHolder,
+    Pruned, Revision, Since, Snapshot, Store, StoreError, Tail,
 };
 
 use super::process::{SimulatedProcess, lock};
@@ -17,8 +17,8 @@ use super::process::{SimulatedProcess, lock};
 pub(crate) struct FaultyStore {
     inner: Box<dyn Store>,
     process: Arc<SimulatedProcess>,
-    /// The number of lost commits. The writer counts these commits, so the revisions that it sees are larger by this
-    /// number.
+    /// The number of lost commits. The writer counts these commits, so the revisions that it sees
+    /// are larger by this number.
     missing: AtomicU64,
     /// Entries that a planted bug holds back.
     delayed_entries: Mutex<Vec<Entry>>,
@@ -26,7 +26,12 @@ pub(crate) struct FaultyStore {
 
 impl FaultyStore {
     pub(crate) fn new(inner: Box<dyn Store>, process: Arc<SimulatedProcess>) -> FaultyStore {
-        FaultyStore { inner, process, missing: AtomicU64::new(0), delayed_entries: Mutex::default() }
+        FaultyStore {
+            inner,
+            process,
+            missing: AtomicU64::new(0),
+            delayed_entries: Mutex::default(),
+        }
     }
 
     async fn commit_under_faults(
@@ -44,28 +49,39 @@ impl FaultyStore {
             None => entries,
         };
         if entries.iter().any(shows_secret) {
-            self.process.violated("a secret of a provider is committed without its mark".to_owned());
+            self.process
+                .violated("a secret of a provider is committed without its mark".to_owned());
         }
         let plan = &self.process.plan;
         let fault = plan.commit_fails.filter(|fault| fault.number == number);
         if fault.is_some_and(|fault| !fault.written) {
             return Err(failed());
         }
-        // A resource whose create was cut off is found by the token of its intent. If the next run deletes this
-        // resource and loses the commits about it, its id is unknown, and the token of its successor is derived from
-        // that id. Therefore a run that settles calls of earlier runs loses nothing.
+        // A resource whose create was cut off is found by the token of its intent. If the next run
+        // deletes this resource and loses the commits about it, its id is unknown, and the token of
+        // its successor is derived from that id. Therefore a run that settles calls of earlier runs
+        // loses nothing.
         if number == 1 && plan.loses_from.is_some() {
-            let settles = self.inner.load(&lease.instance).await.is_ok_and(|snapshot| !snapshot.open.is_empty());
+            let settles = self
+                .inner
+                .load(&lease.instance)
+                .await
+                .is_ok_and(|snapshot| !snapshot.open.is_empty());
             self.process.keeps_commits.store(settles, Ordering::SeqCst);
         }
-        // The first commit of an instance is never lost, because the tokens of its calls are derived from it.
-        let lost = expected > Revision(0) && plan.loses_from.is_some() && self.process.loses_commits();
+        // The first commit of an instance is never lost, because the tokens of its calls are
+        // derived from it.
+        let lost =
+            expected > Revision(0) && plan.loses_from.is_some() && self.process.loses_commits();
         let answer = if entries.is_empty() || lost {
             self.missing.fetch_add(1, Ordering::SeqCst);
             Ok(Revision(expected.0 + 1))
         } else {
             let missing = self.missing.load(Ordering::SeqCst);
-            let answer = self.inner.commit(lease, Revision(expected.0.saturating_sub(missing)), entries).await;
+            let answer = self
+                .inner
+                .commit(lease, Revision(expected.0.saturating_sub(missing)), entries)
+                .await;
             answer.map(|revision| Revision(revision.0 + missing))
         };
         self.process.moment().await;
@@ -81,7 +97,9 @@ fn shows_secret(entry: &Entry) -> bool {
     match &entry.kind {
         EntryKind::Intent(intent) => shows(&intent.inputs),
         EntryKind::Outcome(outcome) => {
-            let values = |record: &Arc<state::Record>| [&record.inputs, &record.outputs].into_iter().any(shows);
+            let values = |record: &Arc<state::Record>| {
+                [&record.inputs, &record.outputs].into_iter().any(shows)
+            };
             outcome.record.as_ref().is_some_and(values)
         }
         _ => false,
@@ -98,7 +116,9 @@ fn shows(value: &Value) -> bool {
 }
 
 fn failed() -> StoreError {
-    StoreError::Unreachable { source: "the simulated disk failed".into() }
+    StoreError::Unreachable {
+        source: "the simulated disk failed".into(),
+    }
 }
 
 impl Store for FaultyStore {
@@ -106,11 +126,18 @@ impl Store for FaultyStore {
         self.inner.instances()
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+    fn read<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        since: Since,
+    ) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
         self.inner.read(instance, since)
     }
 
-    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         Box::pin(async move {
             let mut snapshot = self.inner.load(instance).await?;
             if let Some(bug) = self.process.bug {
@@ -138,7 +165,11 @@ impl Store for FaultyStore {
         self.inner.lease(instance, who, lasts)
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.inner.renew(lease, lasts)
     }
 
@@ -150,15 +181,25 @@ impl Store for FaultyStore {
         self.inner.release(lease)
     }
 
-    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+    fn holder<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.inner.holder(instance)
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+    fn unlock<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.inner.unlock(instance)
     }
 
-    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+    fn prune<'a>(
+        &'a self,
+        lease: &'a Lease,
+        first: &'a str,
+    ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
         self.inner.prune(lease, first)
     }
 

@@ -79,7 +79,12 @@ pub(super) const DEPLOY: FuzzTarget = FuzzTarget {
     name: "deploy",
     invariant: "what can be deployed leaves nothing to do, also after a fault, and a destroy leaves nothing at all",
     run: deploy,
-    seeds: || texts().into_iter().filter(|text| text.len() < 2_000).collect(),
+    seeds: || {
+        texts()
+            .into_iter()
+            .filter(|text| text.len() < 2_000)
+            .collect()
+    },
     words: WORDS,
     cases: 50,
     longest: TEXT,
@@ -90,12 +95,21 @@ fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
     let mut paths: Vec<PathBuf> = Vec::new();
     for kind in ["validation", "stage", "deploy"] {
-        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
-        let fits = |path: &PathBuf| path.extension().is_some_and(|end| ends.iter().any(|one| end == *one));
+        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else {
+            continue;
+        };
+        let fits = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|end| ends.iter().any(|one| end == *one))
+        };
         paths.extend(entries.flatten().map(|entry| entry.path()).filter(fits));
     }
     paths.sort();
-    paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|text| text.len() < 4_000).collect()
+    paths
+        .iter()
+        .filter_map(|path| std::fs::read(path).ok())
+        .filter(|text| text.len() < 4_000)
+        .collect()
 }
 
 /// The documents in YAML, and one with every syntax element.
@@ -111,7 +125,10 @@ pub(super) fn texts() -> Vec<Vec<u8>> {
 
 /// Documents in JSON.
 pub(super) fn json_texts() -> Vec<Vec<u8>> {
-    pack(["jsonc", "json"]).into_iter().filter(|text| text.windows(9).any(|part| part == b"\"version\"")).collect()
+    pack(["jsonc", "json"])
+        .into_iter()
+        .filter(|text| text.windows(9).any(|part| part == b"\"version\""))
+        .collect()
 }
 
 /// The catalogues and functions for checks.
@@ -125,22 +142,47 @@ fn offers() -> &'static (Arc<Catalogs>, Arc<FunctionTable>) {
 
 fn check(input: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(input);
-    let name = if text.trim_start().starts_with('{') { "fuzz.jsonc" } else { "fuzz.yaml" };
+    let name = if text.trim_start().starts_with('{') {
+        "fuzz.jsonc"
+    } else {
+        "fuzz.yaml"
+    };
     let (catalogs, functions) = offers();
     let mut files = Files::new();
     let file = files.add(name, &*text);
     let mut found = Diagnostics::new();
-    let loaded =
-        engine::load(&files, file, &crate::dialects(), functions, catalogs.packages(), &Default::default(), &mut found);
+    let loaded = engine::load(
+        &files,
+        file,
+        &crate::dialects(),
+        functions,
+        catalogs.packages(),
+        &Default::default(),
+        &mut found,
+    );
     let checked = loaded.blueprint.map(|blueprint| {
         let rules = crate::dialects().rules(blueprint.dialect);
-        engine::check(blueprint, &engine::check::CheckContext::new(catalogs, functions, rules), &mut found)
+        engine::check(
+            blueprint,
+            &engine::check::CheckContext::new(catalogs, functions, rules),
+            &mut found,
+        )
     });
-    assert!(checked.is_some() || found.has_errors(), "neither a blueprint nor an error");
+    assert!(
+        checked.is_some() || found.has_errors(),
+        "neither a blueprint nor an error"
+    );
     let mut drawn = 0;
     for (at, diagnostic) in found.iter().enumerate() {
-        for label in diagnostic.labels.iter().filter(|label| label.span.is_some()) {
-            assert!(text.get(label.span.range()).is_some(), "outside of the text: {diagnostic:?}");
+        for label in diagnostic
+            .labels
+            .iter()
+            .filter(|label| label.span.is_some())
+        {
+            assert!(
+                text.get(label.span.range()).is_some(),
+                "outside of the text: {diagnostic:?}"
+            );
         }
         // Drawing is slow and depends only on the place.
         if at < 12 {
@@ -149,17 +191,37 @@ fn check(input: &[u8]) -> u64 {
             drawn += text.len();
         }
     }
-    assert!(found.iter().count() <= 8 * text.len() + 8, "more is said than was written");
-    assert!(drawn <= 12 * (16 * text.len() + 4_000), "{drawn} bytes are drawn of {}", text.len());
+    assert!(
+        found.iter().count() <= 8 * text.len() + 8,
+        "more is said than was written"
+    );
+    assert!(
+        drawn <= 12 * (16 * text.len() + 4_000),
+        "{drawn} bytes are drawn of {}",
+        text.len()
+    );
     let codes: BTreeSet<&str> = found.iter().map(|found| found.code.name).collect();
-    let size = checked.map(|checked| (checked.blueprint.resources.len(), checked.blueprint.locals.len()));
-    number((codes, size.map(|(resources, locals)| (roughly(resources), roughly(locals)))))
+    let size = checked.map(|checked| {
+        (
+            checked.blueprint.resources.len(),
+            checked.blueprint.locals.len(),
+        )
+    });
+    number((
+        codes,
+        size.map(|(resources, locals)| (roughly(resources), roughly(locals))),
+    ))
 }
 
 /// Runs a future with a paused clock.
 fn block_on_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.unwrap_or_else(|error| panic!("a runtime can be had: {error}")).block_on(work)
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime
+        .unwrap_or_else(|error| panic!("a runtime can be had: {error}"))
+        .block_on(work)
 }
 
 fn harness() -> Harness {
@@ -168,27 +230,43 @@ fn harness() -> Harness {
 
 /// The resources in the cloud by place.
 fn objects(harness: &Harness) -> Vec<String> {
-    let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut objects: Vec<String> =
-        world.objects().map(|object| format!("{} {}", object.place, object.type_name)).collect();
+    let world = harness
+        .world
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut objects: Vec<String> = world
+        .objects()
+        .map(|object| format!("{} {}", object.place, object.type_name))
+        .collect();
     objects.sort();
     objects
 }
 
-/// Stages a document and carries out the plan. Returns the outcome and the addresses with a step; `None` if there was
-/// no plan.
+/// Stages a document and carries out the plan. Returns the outcome and the addresses with a step;
+/// `None` if there was no plan.
 async fn apply(
     harness: &Harness,
     text: Option<&str>,
     faults: Vec<ScriptedFault>,
 ) -> Option<(Option<OperationOutcome>, Vec<String>)> {
     let stage = match text {
-        Some(text) => harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await,
+        Some(text) => {
+            harness
+                .stage("fuzz.yaml", text, Given::default(), Options::default())
+                .await
+        }
         None => harness.stage_destroy(Options::default()).await,
     };
     let staged = stage.staged?;
-    let steps = staged.plan.steps.iter().map(|step| step.address.to_string()).collect();
-    let run = harness.run(staged, false, faults, settings(Some(3), true)).await;
+    let steps = staged
+        .plan
+        .steps
+        .iter()
+        .map(|step| step.address.to_string())
+        .collect();
+    let run = harness
+        .run(staged, false, faults, settings(Some(3), true))
+        .await;
     let outcome = match run.operated {
         Some(Operated::Done(outcome)) => outcome.outcome,
         Some(Operated::Nothing) => Some(OperationOutcome::Ready),
@@ -198,30 +276,53 @@ async fn apply(
 }
 
 fn deploy(input: &[u8]) -> u64 {
-    let Ok(text) = std::str::from_utf8(input) else { return 0 };
+    let Ok(text) = std::str::from_utf8(input) else {
+        return 0;
+    };
     // Retained resources remain after the destroy.
-    let stays = ["retain", "protect", "ignoreChanges"].iter().any(|word| text.contains(word));
+    let stays = ["retain", "protect", "ignoreChanges"]
+        .iter()
+        .any(|word| text.contains(word));
     let seen = block_on_paused_clock(async {
         let whole = harness();
-        let Some((outcome, steps)) = apply(&whole, Some(text), Vec::new()).await else { return (0, 0, false) };
+        let Some((outcome, steps)) = apply(&whole, Some(text), Vec::new()).await else {
+            return (0, 0, false);
+        };
         if outcome != Some(OperationOutcome::Ready) {
             return (1, steps.len(), false);
         }
         check_nothing_left(&whole, text, "a deploy").await;
         let fault = fault(input, &steps);
-        let Some(fault) = fault.filter(|_| !stays) else { return (2, steps.len(), false) };
+        let Some(fault) = fault.filter(|_| !stays) else {
+            return (2, steps.len(), false);
+        };
         let context = format!("{fault:?}");
         let cut = harness();
         apply(&cut, Some(text), vec![fault]).await;
         let went_on = apply(&cut, Some(text), Vec::new()).await;
         let ended = went_on.and_then(|(outcome, _)| outcome);
-        assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {context}");
+        assert_eq!(
+            ended,
+            Some(OperationOutcome::Ready),
+            "it does not go on after {context}"
+        );
         check_nothing_left(&cut, text, &context).await;
-        assert_eq!(objects(&cut), objects(&whole), "another end after {context}");
+        assert_eq!(
+            objects(&cut),
+            objects(&whole),
+            "another end after {context}"
+        );
         for harness in [&whole, &cut] {
             apply(harness, None, Vec::new()).await;
-            assert!(objects(harness).is_empty(), "{:?} is left after a destroy", objects(harness));
-            assert!(harness.snapshot().await.records.is_empty(), "something is remembered after a destroy");
+            assert!(
+                objects(harness).is_empty(),
+                "{:?} is left after a destroy",
+                objects(harness)
+            );
+            assert!(
+                harness.snapshot().await.records.is_empty(),
+                "something is remembered after a destroy"
+            );
         }
         (3, steps.len(), true)
     });
@@ -229,15 +330,28 @@ fn deploy(input: &[u8]) -> u64 {
 }
 
 async fn check_nothing_left(harness: &Harness, text: &str, after: &str) {
-    let again = harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await;
+    let again = harness
+        .stage("fuzz.yaml", text, Given::default(), Options::default())
+        .await;
     let Some(staged) = again.staged else {
-        let said: Vec<String> =
-            again.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+        let said: Vec<String> = again
+            .diagnostics
+            .iter()
+            .map(|it| format!("{}: {}", it.code.name, it.message))
+            .collect();
         panic!("what was deployed cannot be planned again after {after}: {said:?}");
     };
     let steps = staged.plan.steps.iter();
     let left: Vec<String> = steps
-        .map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes))
+        .map(|step| {
+            format!(
+                "{} {} {:?} {:?}",
+                step.action.word(),
+                step.address,
+                step.reasons,
+                step.changes
+            )
+        })
         .collect();
     assert!(left.is_empty(), "left to do after {after}: {left:?}");
 }
@@ -251,9 +365,21 @@ fn fault(input: &[u8], steps: &[String]) -> Option<ScriptedFault> {
         1 => FaultKind::Partial,
         2 => FaultKind::Lost,
         3 => FaultKind::Transient,
-        4 => FaultKind::Crash { when: When::Before, untraceable: false },
-        5 => FaultKind::Crash { when: When::After, untraceable: false },
+        4 => FaultKind::Crash {
+            when: When::Before,
+            untraceable: false,
+        },
+        5 => FaultKind::Crash {
+            when: When::After,
+            untraceable: false,
+        },
         _ => FaultKind::Throttled,
     };
-    Some(ScriptedFault { on: Some(Operation::Create), at: at.as_str().into(), skip: 0, times: 1, kind })
+    Some(ScriptedFault {
+        on: Some(Operation::Create),
+        at: at.as_str().into(),
+        skip: 0,
+        times: 1,
+        kind,
+    })
 }

@@ -1,4 +1,5 @@
-//! Fuzzing: each target is a plain function from bytes, and this module runs it without an external tool.
+//! Fuzzing: each target is a plain function from bytes, and this module runs it without an external
+//! tool.
 //!
 //! ```text
 //! corpus, seeds ──> replay ──> mutate ──> target ──┬── ok, known behaviour
@@ -7,13 +8,15 @@
 //!                                                  └── panic ──> shrink ──> Failure
 //! ```
 //!
-//! A target panics if an input violates its invariant, and returns a number that stands for the behaviour seen. An
-//! input with a new number is mutated further. The same seed gives the same inputs in the same order. No target
-//! measures time: bounds on work are asserted by counting results.
+//! A target panics if an input violates its invariant, and returns a number that stands for the
+//! behaviour seen. An input with a new number is mutated further. The same seed gives the same
+//! inputs in the same order. No target measures time: bounds on work are asserted by counting
+//! results.
 //!
 //! `fuzz/corpus/TARGET` keeps small inputs: former failures, and good ones to start with.
 //!
-//! Not here: the commands (`examples/fuzz.rs`, `cargo xtask fuzz`), the bridge to libFuzzer (`fuzz/fuzz_targets`).
+//! Not here: the commands (`examples/fuzz.rs`, `cargo xtask fuzz`), the bridge to libFuzzer
+//! (`fuzz/fuzz_targets`).
 
 mod documents;
 mod mutate;
@@ -67,15 +70,24 @@ const POOL: usize = 4096;
 
 /// The folder of the corpus of a target.
 pub fn corpus_folder(target: &FuzzTarget) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target.name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fuzz/corpus")
+        .join(target.name)
 }
 
 /// The corpus of a target: names of files and inputs, in order.
 pub fn corpus(target: &FuzzTarget) -> Vec<(String, Vec<u8>)> {
-    let Ok(entries) = std::fs::read_dir(corpus_folder(target)) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(corpus_folder(target)) else {
+        return Vec::new();
+    };
     let mut found: Vec<(String, Vec<u8>)> = entries
         .flatten()
-        .filter_map(|entry| Some((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).ok()?)))
+        .filter_map(|entry| {
+            Some((
+                entry.file_name().to_string_lossy().into_owned(),
+                std::fs::read(entry.path()).ok()?,
+            ))
+        })
         .collect();
     found.sort();
     found

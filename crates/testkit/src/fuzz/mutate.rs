@@ -24,8 +24,8 @@ const NUMBERS: [&str; 16] = [
 
 /// Characters that need special treatment.
 const CHARACTERS: [&str; 22] = [
-    "\0", "\t", "\r", "\r\n", "\n", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}", "\u{301}", "é", "ß", "İ", "😀",
-    "\u{202e}", "\u{7f}", "\u{fffd}", "\\", "\"", "'", "$", "#",
+    "\0", "\t", "\r", "\r\n", "\n", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}", "\u{301}", "é",
+    "ß", "İ", "😀", "\u{202e}", "\u{7f}", "\u{fffd}", "\\", "\"", "'", "$", "#",
 ];
 
 /// One of the inputs with a few changes.
@@ -112,15 +112,27 @@ fn range(input: &[u8], random: &mut Random) -> (usize, usize) {
     let most = [1, 4, 16, 64, 1024][random.below(5)];
     let to = match random.below(3) {
         // Ends at the end of the line.
-        0 => input[from..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |at| from + at),
+        0 => input[from..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(input.len(), |at| from + at),
         _ => (from + random.below(most + 1)).min(input.len()),
     };
     (from, to)
 }
 
 fn replace_number(input: &mut Vec<u8>, from: usize, random: &mut Random) {
-    let Some(start) = input[from..].iter().position(u8::is_ascii_digit).map(|at| from + at) else { return };
-    let end = input[start..].iter().position(|byte| !byte.is_ascii_digit()).map_or(input.len(), |at| start + at);
+    let Some(start) = input[from..]
+        .iter()
+        .position(u8::is_ascii_digit)
+        .map(|at| from + at)
+    else {
+        return;
+    };
+    let end = input[start..]
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .map_or(input.len(), |at| start + at);
     let number = random.one_of(&NUMBERS).copied().unwrap_or("0");
     splice(input, start, end, number.as_bytes());
 }
@@ -181,11 +193,22 @@ fn swap(input: &mut Vec<u8>, one: (usize, usize), other: (usize, usize)) {
 
 /// Indents a line more or less.
 fn indent(input: &mut Vec<u8>, from: usize, random: &mut Random) {
-    let start = input[..from].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let blanks = input[start..].iter().take_while(|byte| **byte == b' ').count();
+    let start = input[..from]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let blanks = input[start..]
+        .iter()
+        .take_while(|byte| **byte == b' ')
+        .count();
     match random.below(3) {
         0 => drop(input.drain(start..start + random.below(blanks + 1))),
-        1 => splice(input, start, start, " ".repeat(1 + random.below(6)).as_bytes()),
+        1 => splice(
+            input,
+            start,
+            start,
+            " ".repeat(1 + random.below(6)).as_bytes(),
+        ),
         _ => splice(input, start, start, b"\t"),
     }
 }

@@ -21,7 +21,11 @@ impl Random {
 
     /// A number below a bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { usize::try_from(self.number() % bound as u64).unwrap_or(0) }
+        if bound == 0 {
+            0
+        } else {
+            usize::try_from(self.number() % bound as u64).unwrap_or(0)
+        }
     }
 
     /// A random element; `None` if the slice is empty.

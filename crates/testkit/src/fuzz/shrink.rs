@@ -6,8 +6,17 @@ use super::target::{FuzzFailure, FuzzTarget, run_input};
 const TRIES: usize = 3_000;
 
 /// Removes parts of the input of a failure, in halves, quarters and so on.
-pub(super) fn shrunk(target: &FuzzTarget, input: Vec<u8>, message: String, case: u64) -> FuzzFailure {
-    let mut best = FuzzFailure { input, message, case };
+pub(super) fn shrunk(
+    target: &FuzzTarget,
+    input: Vec<u8>,
+    message: String,
+    case: u64,
+) -> FuzzFailure {
+    let mut best = FuzzFailure {
+        input,
+        message,
+        case,
+    };
     let mut tries = 0;
     let mut length = best.input.len().div_ceil(2).max(1);
     loop {
@@ -19,7 +28,11 @@ pub(super) fn shrunk(target: &FuzzTarget, input: Vec<u8>, message: String, case:
             let rest = [&best.input[..at], &best.input[end..]].concat();
             match run_input(target, &rest) {
                 Err(message) => {
-                    best = FuzzFailure { input: rest, message, case };
+                    best = FuzzFailure {
+                        input: rest,
+                        message,
+                        case,
+                    };
                     smaller = true;
                 }
                 Ok(_) => at += length,
@@ -44,7 +57,11 @@ fn simplify_bytes(target: &FuzzTarget, best: &mut FuzzFailure, tries: &mut usize
         let mut input = best.input.clone();
         input[at] = b'a';
         if let Err(message) = run_input(target, &input) {
-            *best = FuzzFailure { input, message, case: best.case };
+            *best = FuzzFailure {
+                input,
+                message,
+                case: best.case,
+            };
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Targets on stored data: plan files, exported states, journals, databases and their write-ahead logs.
+//! Targets on stored data: plan files, exported states, journals, databases and their write-ahead
+//! logs.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,11 +8,13 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options, plan_file};
 use futures::executor::block_on;
-use state::conformance::{TestHost, began, finished, full_operation, intent, outcome, record, sealer};
+use state::conformance::{
+    TestHost, began, finished, full_operation, intent, outcome, record, sealer,
+};
 use state::seal::Sealer;
 use state::{
-    Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision, Snapshot, Store as _,
-    StoreError,
+    Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision,
+    Snapshot, Store as _, StoreError,
 };
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{FileFailure, Mode, SqliteStore};
@@ -154,7 +157,9 @@ fn plans() -> &'static Vec<Vec<u8>> {
 }
 
 fn plan_file(input: &[u8]) -> u64 {
-    let Ok(text) = std::str::from_utf8(input) else { return 0 };
+    let Ok(text) = std::str::from_utf8(input) else {
+        return 0;
+    };
     let looks = plan_file::looks_like_plan_file(text);
     let mut kinds = Vec::new();
     for sealer in [sealer(), Sealer::none(), Sealer::with_key([9; 32])] {
@@ -165,11 +170,19 @@ fn plan_file(input: &[u8]) -> u64 {
                     let words: Vec<&str> = made_from.text.values().map(AsRef::as_ref).collect();
                     assert_eq!(words, ["hush"], "what was sealed is not what was sealed");
                 }
-                let written =
-                    serde_json::to_string(&made_from).unwrap_or_else(|error| panic!("written again: {error}"));
+                let written = serde_json::to_string(&made_from)
+                    .unwrap_or_else(|error| panic!("written again: {error}"));
                 let again: Result<plan_file::MadeFrom, _> = serde_json::from_str(&written);
-                assert_eq!(again.ok().as_ref(), Some(&made_from), "written and read again it says something else");
-                format!("read {} {}", roughly(file.steps.len()), made_from.document.is_some())
+                assert_eq!(
+                    again.ok().as_ref(),
+                    Some(&made_from),
+                    "written and read again it says something else"
+                );
+                format!(
+                    "read {} {}",
+                    roughly(file.steps.len()),
+                    made_from.document.is_some()
+                )
             }
             Err(error) => error.to_string(),
         });
@@ -184,33 +197,58 @@ fn exports() -> &'static Vec<Vec<u8>> {
         let (_, snapshot) = full_operation();
         let written = Exported::of(&shop(), &snapshot).write(&sealer());
         let small = Snapshot {
-            records: [(state::conformance::address("a"), Arc::new(record(Value::Int(1))))].into_iter().collect(),
+            records: [(
+                state::conformance::address("a"),
+                Arc::new(record(Value::Int(1))),
+            )]
+            .into_iter()
+            .collect(),
             ..Snapshot::default()
         };
         let small = Exported::of(&shop(), &small).write(&sealer());
         let text = |written: Result<String, _>| {
             written.unwrap_or_else(|error: ExportedError| panic!("there is a key: {error:?}"))
         };
-        [written, small].into_iter().map(|written| text(written).into_bytes()).collect()
+        [written, small]
+            .into_iter()
+            .map(|written| text(written).into_bytes())
+            .collect()
     })
 }
 
 fn exported(input: &[u8]) -> u64 {
-    let Ok(text) = std::str::from_utf8(input) else { return 0 };
+    let Ok(text) = std::str::from_utf8(input) else {
+        return 0;
+    };
     let mut kinds = Vec::new();
     for sealer in [sealer(), Sealer::none()] {
         kinds.push(match Exported::read(text, &sealer) {
             Ok(exported) => {
                 let written = exported.write(&state::conformance::sealer());
-                let written = written.unwrap_or_else(|error| panic!("what was read can be written: {error}"));
+                let written =
+                    written.unwrap_or_else(|error| panic!("what was read can be written: {error}"));
                 let again = Exported::read(&written, &state::conformance::sealer());
-                let again = again.unwrap_or_else(|error| panic!("what was written can be read: {error}"));
-                assert_eq!(again, exported, "written and read again it says something else");
-                format!("read {} {}", roughly(exported.records.len()), exported.has_secret())
+                let again =
+                    again.unwrap_or_else(|error| panic!("what was written can be read: {error}"));
+                assert_eq!(
+                    again, exported,
+                    "written and read again it says something else"
+                );
+                format!(
+                    "read {} {}",
+                    roughly(exported.records.len()),
+                    exported.has_secret()
+                )
             }
             Err(error) => {
-                let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                let why: String = why.chars().filter(|letter| letter.is_ascii_lowercase()).take(24).collect();
+                let why = std::error::Error::source(&error)
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                let why: String = why
+                    .chars()
+                    .filter(|letter| letter.is_ascii_lowercase())
+                    .take(24)
+                    .collect();
                 format!("{error} {why}")
             }
         });
@@ -227,14 +265,22 @@ fn journals() -> Vec<Vec<u8>> {
         intent(2, "b"),
         finished(1, OperationOutcome::Ready),
     ];
-    [entries, small].iter().filter_map(|entries| serde_json::to_vec(entries).ok()).collect()
+    [entries, small]
+        .iter()
+        .filter_map(|entries| serde_json::to_vec(entries).ok())
+        .collect()
 }
 
 fn journal(input: &[u8]) -> u64 {
     let entries: Vec<Entry> = match serde_json::from_slice(input) {
         Ok(entries) => entries,
         Err(error) => {
-            let why: String = error.to_string().chars().filter(|letter| letter.is_ascii_lowercase()).take(24).collect();
+            let why: String = error
+                .to_string()
+                .chars()
+                .filter(|letter| letter.is_ascii_lowercase())
+                .take(24)
+                .collect();
             return number(why);
         }
     };
@@ -259,14 +305,31 @@ fn journal(input: &[u8]) -> u64 {
         (_, Ok(revision)) => {
             assert_eq!(*revision, Revision(1), "one commit makes one revision");
             let loaded = block_on(store.load(&shop()));
-            let loaded = loaded.unwrap_or_else(|error| panic!("what was committed can be loaded: {error}"));
+            let loaded =
+                loaded.unwrap_or_else(|error| panic!("what was committed can be loaded: {error}"));
             let open: Vec<String> = rules.open().keys().map(ToString::to_string).collect();
             let stored: Vec<String> = loaded.open.keys().map(ToString::to_string).collect();
-            assert_eq!(open, stored, "the rules and the store disagree on what is open");
-            format!("{} {}", roughly(loaded.records.len()), roughly(loaded.open.len()))
+            assert_eq!(
+                open, stored,
+                "the rules and the store disagree on what is open"
+            );
+            format!(
+                "{} {}",
+                roughly(loaded.records.len()),
+                roughly(loaded.open.len())
+            )
         }
-        (Err(why), Err(_)) => why.chars().filter(char::is_ascii_lowercase).take(24).collect(),
-        (Ok(()), Err(error)) => error.to_string().chars().filter(char::is_ascii_lowercase).take(24).collect(),
+        (Err(why), Err(_)) => why
+            .chars()
+            .filter(char::is_ascii_lowercase)
+            .take(24)
+            .collect(),
+        (Ok(()), Err(error)) => error
+            .to_string()
+            .chars()
+            .filter(char::is_ascii_lowercase)
+            .take(24)
+            .collect(),
     };
     number((words, roughly(entries.len())))
 }
@@ -290,19 +353,22 @@ struct Databases {
 
 fn databases() -> &'static Databases {
     static DATABASES: OnceLock<Databases> = OnceLock::new();
-    DATABASES.get_or_init(|| build_databases().unwrap_or_else(|error| panic!("a database can be made: {error}")))
+    DATABASES.get_or_init(|| {
+        build_databases().unwrap_or_else(|error| panic!("a database can be made: {error}"))
+    })
 }
 
 fn build_databases() -> Result<Databases, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("state.db");
     let mut revisions = vec![Snapshot::default()];
-    let commit = |store: &SqliteStore, lease: &Lease, revisions: &mut Vec<Snapshot>, entries: Vec<Entry>| {
-        let expected = Revision(revisions.len() as u64 - 1);
-        let revision = block_on(store.commit(lease, expected, entries))?;
-        revisions.push(block_on(store.load(&shop()))?);
-        Ok::<_, StoreError>(revision)
-    };
+    let commit =
+        |store: &SqliteStore, lease: &Lease, revisions: &mut Vec<Snapshot>, entries: Vec<Entry>| {
+            let expected = Revision(revisions.len() as u64 - 1);
+            let revision = block_on(store.commit(lease, expected, entries))?;
+            revisions.push(block_on(store.load(&shop()))?);
+            Ok::<_, StoreError>(revision)
+        };
     let (full, _) = full_operation();
     {
         let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).with_host(host_at(0));
@@ -315,14 +381,33 @@ fn build_databases() -> Result<Databases, Box<dyn std::error::Error>> {
     let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)))?;
     let mut operation = vec![began("operation-2")];
     for step in 1..6_u32 {
-        operation.push(outcome(step, &format!("r{step}"), record(Value::Int(i64::from(step)))));
-        commit(&store, &lease, &mut revisions, std::mem::take(&mut operation))?;
+        operation.push(outcome(
+            step,
+            &format!("r{step}"),
+            record(Value::Int(i64::from(step))),
+        ));
+        commit(
+            &store,
+            &lease,
+            &mut revisions,
+            std::mem::take(&mut operation),
+        )?;
     }
-    commit(&store, &lease, &mut revisions, vec![finished(2, OperationOutcome::Ready)])?;
+    commit(
+        &store,
+        &lease,
+        &mut revisions,
+        vec![finished(2, OperationOutcome::Ready)],
+    )?;
     let log = std::fs::read(folder.path().join("state.db-wal"))?;
     drop(store);
     let whole = std::fs::read(&path)?;
-    Ok(Databases { whole, base, log, revisions })
+    Ok(Databases {
+        whole,
+        base,
+        log,
+        revisions,
+    })
 }
 
 /// Whether an error names its cause. A panic in a thread of the store fails the target.
@@ -356,11 +441,23 @@ fn read_instances(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
         if mode == Mode::ReadWrite {
             let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)));
             if let Ok(lease) = lease.map_err(|error| error_kind(&error)) {
-                let head = block_on(store.head(&shop())).map_err(|error| error_kind(&error)).unwrap_or_default();
-                let entries = vec![began("operation-9"), outcome(1, "r9", record(Value::Int(9)))];
-                if block_on(store.commit(&lease, head, entries)).map_err(|error| error_kind(&error)).is_ok() {
+                let head = block_on(store.head(&shop()))
+                    .map_err(|error| error_kind(&error))
+                    .unwrap_or_default();
+                let entries = vec![
+                    began("operation-9"),
+                    outcome(1, "r9", record(Value::Int(9))),
+                ];
+                if block_on(store.commit(&lease, head, entries))
+                    .map_err(|error| error_kind(&error))
+                    .is_ok()
+                {
                     let after = block_on(store.head(&shop())).map_err(|error| error_kind(&error));
-                    assert_eq!(after, Ok(Revision(head.0 + 1)), "a commit that was taken is not there");
+                    assert_eq!(
+                        after,
+                        Ok(Revision(head.0 + 1)),
+                        "a commit that was taken is not there"
+                    );
                 }
             }
         }
@@ -369,7 +466,9 @@ fn read_instances(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
 }
 
 fn database(input: &[u8]) -> u64 {
-    let Ok(folder) = tempfile::tempdir() else { panic!("there is a place for temporary files") };
+    let Ok(folder) = tempfile::tempdir() else {
+        panic!("there is a place for temporary files")
+    };
     let path = folder.path().join("state.db");
     if std::fs::write(&path, input).is_err() {
         panic!("a temporary file can be written");
@@ -378,7 +477,11 @@ fn database(input: &[u8]) -> u64 {
     number(
         seen.iter()
             .map(|seen| match seen {
-                Ok(snapshot) => format!("{} {}", snapshot.revision.0.min(9), roughly(snapshot.records.len())),
+                Ok(snapshot) => format!(
+                    "{} {}",
+                    snapshot.revision.0.min(9),
+                    roughly(snapshot.records.len())
+                ),
                 Err(what) => (*what).to_owned(),
             })
             .collect::<Vec<_>>(),
@@ -387,12 +490,20 @@ fn database(input: &[u8]) -> u64 {
 
 /// Whether two snapshots, including their secrets, are equal.
 fn is_same(one: &Snapshot, other: &Snapshot) -> bool {
-    let open = |snapshot: &Snapshot| snapshot.open.keys().map(ToString::to_string).collect::<Vec<_>>();
+    let open = |snapshot: &Snapshot| {
+        snapshot
+            .open
+            .keys()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
     Exported::of(&shop(), one) == Exported::of(&shop(), other) && open(one) == open(other)
 }
 
 fn log(input: &[u8]) -> u64 {
-    let Ok(folder) = tempfile::tempdir() else { panic!("there is a place for temporary files") };
+    let Ok(folder) = tempfile::tempdir() else {
+        panic!("there is a place for temporary files")
+    };
     let path = folder.path().join("state.db");
     let written = std::fs::write(&path, &databases().base)
         .and_then(|()| std::fs::write(folder.path().join("state.db-wal"), input));
@@ -405,7 +516,10 @@ fn log(input: &[u8]) -> u64 {
         match seen {
             Ok(snapshot) => {
                 let revision = usize::try_from(snapshot.revision.0).unwrap_or(usize::MAX);
-                let known = databases().revisions.get(revision).is_some_and(|known| is_same(known, snapshot));
+                let known = databases()
+                    .revisions
+                    .get(revision)
+                    .is_some_and(|known| is_same(known, snapshot));
                 assert!(known, "a torn state at {:?}", snapshot.revision);
                 words.push(revision.to_string());
             }

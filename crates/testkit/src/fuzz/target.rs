@@ -10,7 +10,8 @@ pub struct FuzzTarget {
     pub name: &'static str,
     /// The invariant in a sentence.
     pub invariant: &'static str,
-    /// Panics if the input violates the invariant. Otherwise returns a number that stands for the behaviour seen.
+    /// Panics if the input violates the invariant. Otherwise returns a number that stands for the
+    /// behaviour seen.
     pub run: fn(&[u8]) -> u64,
     /// Inputs to start with, in addition to the corpus.
     pub seeds: fn() -> Vec<Vec<u8>>,
@@ -39,10 +40,13 @@ pub(super) const TEXT: usize = 64 << 10;
 /// The largest file in bytes.
 pub(super) const FILE: usize = 1 << 20;
 
-/// Runs a target on an input. Returns the number that stands for the behaviour, or the message of the panic.
+/// Runs a target on an input. Returns the number that stands for the behaviour, or the message of
+/// the panic.
 pub fn run_input(target: &FuzzTarget, input: &[u8]) -> Result<u64, String> {
     catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic without a message".to_owned())
     })

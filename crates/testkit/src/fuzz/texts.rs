@@ -66,11 +66,15 @@ pub(super) const JSON: FuzzTarget = FuzzTarget {
             "{ // a comment\n  \"a\": [1, /* more */ 2,],\n}\n",
             "[[[]], {\"\": {\"a\": 0}}, \"\"]",
         ];
-        texts.iter().map(|text| text.as_bytes().to_vec()).chain(documents::json_texts()).collect()
+        texts
+            .iter()
+            .map(|text| text.as_bytes().to_vec())
+            .chain(documents::json_texts())
+            .collect()
     },
     words: &[
-        "{", "}", "[", "]", ",", ":", "\"a\":", "\"", "//", "/*", "*/", "\\u00e9", "\\ud83d", "\\ude00", "true",
-        "null", "-", "1e5", "0.5", "\n", "'", "\\", "NaN", "#",
+        "{", "}", "[", "]", ",", ":", "\"a\":", "\"", "//", "/*", "*/", "\\u00e9", "\\ud83d",
+        "\\ude00", "true", "null", "-", "1e5", "0.5", "\n", "'", "\\", "NaN", "#",
     ],
     cases: 4_000,
     longest: TEXT,
@@ -90,7 +94,9 @@ pub(super) const EXPRESSION: FuzzTarget = FuzzTarget {
             "${if(and(true, x.y), \"a${b}\", none)}",
             "$${not} ${elem.a[i]} ${children.c.e}",
         ];
-        calls.chain(others.iter().map(|text| text.as_bytes().to_vec())).collect()
+        calls
+            .chain(others.iter().map(|text| text.as_bytes().to_vec()))
+            .collect()
     },
     words: &[
         "${",
@@ -147,8 +153,16 @@ pub(super) const EXPRESSION: FuzzTarget = FuzzTarget {
 pub(super) const LAYOUT: FuzzTarget = FuzzTarget {
     name: "layout",
     invariant: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
-    run: |input| house_style(input, Format::Yaml) ^ house_style(input, Format::JsonWithComments).rotate_left(1),
-    seeds: || documents::texts().into_iter().chain(documents::json_texts()).collect(),
+    run: |input| {
+        house_style(input, Format::Yaml)
+            ^ house_style(input, Format::JsonWithComments).rotate_left(1)
+    },
+    seeds: || {
+        documents::texts()
+            .into_iter()
+            .chain(documents::json_texts())
+            .collect()
+    },
     words: &[
         ": ",
         "- ",
@@ -188,27 +202,61 @@ fn read(input: &[u8], format: Format) -> u64 {
     let fits = |span: Span| text.get(span.range()).is_some() && span.file == file;
     for diagnostic in &found {
         assert!(!diagnostic.labels.is_empty(), "no label: {diagnostic:?}");
-        assert!(diagnostic.labels.iter().all(|label| fits(label.span)), "outside of the text: {diagnostic:?}");
+        assert!(
+            diagnostic.labels.iter().all(|label| fits(label.span)),
+            "outside of the text: {diagnostic:?}"
+        );
     }
-    assert!(found.iter().count() <= 4 * text.len() + 4, "more is said than was written");
-    assert!(tree.comments.iter().all(|span| fits(*span)), "a comment outside of the text");
-    let mut shape = TreeCounts { text: &text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    assert!(
+        found.iter().count() <= 4 * text.len() + 4,
+        "more is said than was written"
+    );
+    assert!(
+        tree.comments.iter().all(|span| fits(*span)),
+        "a comment outside of the text"
+    );
+    let mut shape = TreeCounts {
+        text: &text,
+        nodes: 0,
+        own: 0,
+        kinds: 0,
+        deepest: 0,
+    };
     if let Some(root) = &tree.root {
         shape.visit(root, 0, false, !found.is_empty());
     }
-    assert!(shape.own <= 2 * text.len() + 2, "{} nodes of {} bytes", shape.own, text.len());
+    assert!(
+        shape.own <= 2 * text.len() + 2,
+        "{} nodes of {} bytes",
+        shape.own,
+        text.len()
+    );
     assert!(shape.nodes <= syntax::MAX_NODES, "{} nodes", shape.nodes);
-    assert!(shape.deepest <= syntax::MAX_DEPTH + 1, "{} deep", shape.deepest);
-    let is_broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
+    assert!(
+        shape.deepest <= syntax::MAX_DEPTH + 1,
+        "{} deep",
+        shape.deepest
+    );
+    let is_broken = found
+        .iter()
+        .any(|diagnostic| diagnostic.code.name == "invalid-syntax");
     if let Some(root) = tree.root.as_ref().filter(|_| !is_broken) {
         check_order(root, 0);
     }
     if format == Format::Yaml {
         read_stream(&text);
     }
-    let codes: std::collections::BTreeSet<(&str, u32)> =
-        found.iter().map(|found| (found.code.name, number(&found.message) as u32 % 64)).collect();
-    number((codes, shape.kinds, roughly(shape.nodes), roughly(shape.deepest), tree.comments.len().min(3)))
+    let codes: std::collections::BTreeSet<(&str, u32)> = found
+        .iter()
+        .map(|found| (found.code.name, number(&found.message) as u32 % 64))
+        .collect();
+    number((
+        codes,
+        shape.kinds,
+        roughly(shape.nodes),
+        roughly(shape.deepest),
+        tree.comments.len().min(3),
+    ))
 }
 
 /// Checks the same invariants for all documents of a text. The documents must not overlap.
@@ -216,17 +264,34 @@ fn read_stream(text: &str) {
     let file = FileId::new(0);
     let (documents, found) = syntax::parse_stream(file, text, Format::Yaml);
     assert!(!documents.is_empty(), "a text without a document");
-    let mut shape = TreeCounts { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    let mut shape = TreeCounts {
+        text,
+        nodes: 0,
+        own: 0,
+        kinds: 0,
+        deepest: 0,
+    };
     let mut end = 0;
     for root in documents.iter().filter_map(|tree| tree.root.as_ref()) {
         shape.visit(root, 0, false, !found.is_empty());
         let written = root.span_with_properties();
-        assert!(end <= written.start, "a document begins at {} inside another one", written.start);
+        assert!(
+            end <= written.start,
+            "a document begins at {} inside another one",
+            written.start
+        );
         end = written.end;
     }
-    assert!(shape.nodes <= syntax::MAX_NODES + 1, "{} nodes", shape.nodes);
     assert!(
-        documents.iter().flat_map(|tree| &tree.comments).is_sorted_by_key(|span| span.start),
+        shape.nodes <= syntax::MAX_NODES + 1,
+        "{} nodes",
+        shape.nodes
+    );
+    assert!(
+        documents
+            .iter()
+            .flat_map(|tree| &tree.comments)
+            .is_sorted_by_key(|span| span.start),
         "comments out of order"
     );
 }
@@ -245,7 +310,10 @@ impl TreeCounts<'_> {
     fn visit(&mut self, node: &Node, deep: usize, copied: bool, has_errors: bool) {
         let file = FileId::new(0);
         let fits = |span: Span| self.text.get(span.range()).is_some() && span.file == file;
-        assert!(fits(node.span) && fits(node.span_with_properties()), "outside of the text: {node:?}");
+        assert!(
+            fits(node.span) && fits(node.span_with_properties()),
+            "outside of the text: {node:?}"
+        );
         self.nodes += 1;
         self.deepest = self.deepest.max(deep);
         let copied = copied || node.alias().is_some();
@@ -256,14 +324,21 @@ impl TreeCounts<'_> {
             Content::Scalar(scalar) => 2 + scalar.style as u32,
             Content::Missing => 15,
         };
-        assert!(kind != 15 || has_errors, "something is missing, and nothing was said");
+        assert!(
+            kind != 15 || has_errors,
+            "something is missing, and nothing was said"
+        );
         self.kinds |= 1 << kind;
         self.kinds |= u32::from(node.anchor().is_some()) << 16
             | u32::from(node.alias().is_some()) << 17
             | u32::from(node.tag().is_some()) << 18;
         if let Content::Scalar(scalar) = &node.content {
             let map = node.text_map(self.text);
-            assert_eq!(map.len() as usize, scalar.text.len(), "the map of {scalar:?}");
+            assert_eq!(
+                map.len() as usize,
+                scalar.text.len(),
+                "the map of {scalar:?}"
+            );
             for (at, _) in scalar.text.char_indices() {
                 let span = map.span(at as u32, at as u32);
                 assert!(fits(span), "the map of {scalar:?} leads outside at {at}");
@@ -276,13 +351,16 @@ impl TreeCounts<'_> {
                     self.visit(&entry.value, deep + 1, copied, has_errors);
                 }
             }
-            Content::List(items) => items.iter().for_each(|item| self.visit(item, deep + 1, copied, has_errors)),
+            Content::List(items) => items
+                .iter()
+                .for_each(|item| self.visit(item, deep + 1, copied, has_errors)),
             _ => {}
         }
     }
 }
 
-/// Checks that nodes follow each other in the text and are inside their container. The nodes of an alias are elsewhere.
+/// Checks that nodes follow each other in the text and are inside their container. The nodes of an
+/// alias are elsewhere.
 fn check_order(node: &Node, from: u32) -> u32 {
     let written = node.span_with_properties();
     assert!(from <= written.start, "{node:?} begins before {from}");
@@ -310,14 +388,31 @@ fn house_style(input: &[u8], format: Format) -> u64 {
     if found.has_errors() {
         return 0;
     }
-    let Some(formatted) = layout(&text, &tree) else { return number(("not laid out", parts(&tree))) };
+    let Some(formatted) = layout(&text, &tree) else {
+        return number(("not laid out", parts(&tree)));
+    };
     let (again, found) = parse(FileId::new(0), &formatted, format);
-    assert!(!found.has_errors(), "house style breaks the text: {formatted:?}");
-    assert!(syntax::is_same(&text, &tree, &formatted, &again), "house style says something else: {formatted:?}");
-    assert_eq!(layout(&formatted, &again).as_deref(), Some(formatted.as_str()), "house style is not its own");
+    assert!(
+        !found.has_errors(),
+        "house style breaks the text: {formatted:?}"
+    );
+    assert!(
+        syntax::is_same(&text, &tree, &formatted, &again),
+        "house style says something else: {formatted:?}"
+    );
+    assert_eq!(
+        layout(&formatted, &again).as_deref(),
+        Some(formatted.as_str()),
+        "house style is not its own"
+    );
     let (nodes, deepest) = parts(&tree);
     let most = text.len() * 2 + (nodes + text.lines().count() + 1) * (2 * deepest + 8);
-    assert!(formatted.len() <= most, "{} bytes became {}", text.len(), formatted.len());
+    assert!(
+        formatted.len() <= most,
+        "{} bytes became {}",
+        text.len(),
+        formatted.len()
+    );
     number((
         roughly(nodes),
         roughly(deepest),
@@ -379,11 +474,23 @@ fn expression(input: &[u8]) -> u64 {
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
     let mut found = Diagnostics::new();
-    let expr = expr::parse_text(&text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
-    assert!(found.iter().count() <= 2 * text.len() + 2, "more is said than was written");
+    let expr = expr::parse_text(
+        &text,
+        &map,
+        Span::new(FileId::new(0), 0, length),
+        table,
+        &mut found,
+    );
+    assert!(
+        found.iter().count() <= 2 * text.len() + 2,
+        "more is said than was written"
+    );
     for one in &found {
         for label in &one.labels {
-            assert!(text.get(label.span.range()).is_some(), "outside of the text: {one:?}");
+            assert!(
+                text.get(label.span.range()).is_some(),
+                "outside of the text: {one:?}"
+            );
         }
     }
     if let blueprint::ExprKind::Text(parts) = &expr.kind {
@@ -398,14 +505,22 @@ fn expression(input: &[u8]) -> u64 {
     }
     let mut nodes = 0;
     expr.walk(&mut |_| nodes += 1);
-    assert!(nodes <= 2 * text.len() + 2, "{nodes} parts of {} bytes", text.len());
+    assert!(
+        nodes <= 2 * text.len() + 2,
+        "{nodes} parts of {} bytes",
+        text.len()
+    );
     let parsed = found.iter().count();
     let mut scope = PermissiveScope { asked: 0 };
     let result = expr::evaluate(&expr, table, &mut scope, &mut found);
     assert!(scope.asked <= 100_000, "{} questions", scope.asked);
     let what = match &result {
         Ok(value) => {
-            assert!(size(value) <= (11 << 20), "a value of {} bytes", size(value));
+            assert!(
+                size(value) <= (11 << 20),
+                "a value of {} bytes",
+                size(value)
+            );
             value.kind_word()
         }
         Err(EvaluationStop::Failed(one)) => one.code.name,
@@ -414,21 +529,36 @@ fn expression(input: &[u8]) -> u64 {
         Err(EvaluationStop::Reported) => "reported",
     };
     // A second evaluation gives the same result.
-    let again = expr::evaluate(&expr, table, &mut PermissiveScope { asked: 0 }, &mut Diagnostics::new());
+    let again = expr::evaluate(
+        &expr,
+        table,
+        &mut PermissiveScope { asked: 0 },
+        &mut Diagnostics::new(),
+    );
     match (result, again) {
-        (Ok(one), Ok(other)) => assert!(one == other || has_nan(&one), "evaluated twice, {one} and {other}"),
+        (Ok(one), Ok(other)) => assert!(
+            one == other || has_nan(&one),
+            "evaluated twice, {one} and {other}"
+        ),
         (Err(_), Err(_)) => {}
         _ => panic!("evaluated twice, once with a value and once without"),
     }
     let _ = expr::parse_reference(&text, &map, Span::NONE, &mut Diagnostics::new());
-    let codes: std::collections::BTreeSet<&str> = found.iter().map(|found| found.code.name).collect();
+    let codes: std::collections::BTreeSet<&str> =
+        found.iter().map(|found| found.code.name).collect();
     let mut called = std::collections::BTreeSet::new();
     expr.walk(&mut |expr| {
         if let blueprint::ExprKind::Call(call) = &expr.kind {
             called.insert(number(&call.function) as u8);
         }
     });
-    number((codes, what, roughly(nodes), parsed.min(3), called.into_iter().take(2).collect::<Vec<_>>()))
+    number((
+        codes,
+        what,
+        roughly(nodes),
+        parsed.min(3),
+        called.into_iter().take(2).collect::<Vec<_>>(),
+    ))
 }
 
 /// Whether a value has a NaN, which differs from itself.
@@ -450,7 +580,10 @@ fn size(value: &Value) -> usize {
         Value::Text(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
         Value::List(items) | Value::Set(items) => items.iter().map(size).sum::<usize>(),
-        Value::Map(entries) => entries.iter().map(|(key, value)| key.len() + size(value)).sum(),
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| key.len() + size(value))
+            .sum(),
         _ => 1,
     }
 }

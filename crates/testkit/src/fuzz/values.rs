@@ -32,17 +32,32 @@ pub(super) const TERRAFORM_VALUE: FuzzTarget = FuzzTarget {
 };
 
 fn run(input: &[u8]) -> u64 {
-    let Some(end) = input.iter().position(|byte| *byte == b'\n') else { return 0 };
+    let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
+        return 0;
+    };
     let (head, bytes) = (&input[..end], &input[end + 1..]);
-    let Ok(ty) = ValueType::from_json(head) else { return 1 };
+    let Ok(ty) = ValueType::from_json(head) else {
+        return 1;
+    };
     match decode_with_types(bytes, &ty) {
-        Err(error) => number((kind(&ty), std::mem::discriminant::<WireProblem>(&error.problem), error.path.0.len())),
+        Err(error) => number((
+            kind(&ty),
+            std::mem::discriminant::<WireProblem>(&error.problem),
+            error.path.0.len(),
+        )),
         Ok((value, dynamic)) => {
-            let bytes = encode_with_types(&value, &ty, &dynamic).expect("what was read can be written");
-            let (again, types) = decode_with_types(&bytes, &ty).expect("what was written can be read");
+            let bytes =
+                encode_with_types(&value, &ty, &dynamic).expect("what was read can be written");
+            let (again, types) =
+                decode_with_types(&bytes, &ty).expect("what was written can be read");
             assert!(same(&again, &value), "{value} became {again}");
             assert_eq!(types.len(), dynamic.len(), "the types of {value} changed");
-            number((kind(&ty), roughly(bytes.len()), value.has_unknown(), dynamic.len().min(4)))
+            number((
+                kind(&ty),
+                roughly(bytes.len()),
+                value.has_unknown(),
+                dynamic.len().min(4),
+            ))
         }
     }
 }
@@ -70,16 +85,35 @@ fn seeds() -> Vec<Vec<u8>> {
         ("\"string\"", Value::from("text")),
         ("[\"list\",\"string\"]", list(&["a", "b"])),
         ("[\"set\",\"string\"]", list(&["a", "b"])),
-        ("[\"map\",\"bool\"]", Value::map([("k", Value::Bool(true)), ("l", Value::Null)])),
-        ("[\"tuple\",[\"string\",\"number\"]]", Value::list([Value::from("a"), Value::Int(300)])),
-        ("[\"object\",{\"a\":\"string\",\"b\":[\"list\",\"number\"]}]", Value::map([("a", Value::from("x"))])),
-        ("\"dynamic\"", Value::map([("a", list(&["x"])), ("b", Value::Int(1))])),
-        ("[\"object\",{\"a\":\"dynamic\"}]", Value::map([("a", Value::unknown(None, None))])),
+        (
+            "[\"map\",\"bool\"]",
+            Value::map([("k", Value::Bool(true)), ("l", Value::Null)]),
+        ),
+        (
+            "[\"tuple\",[\"string\",\"number\"]]",
+            Value::list([Value::from("a"), Value::Int(300)]),
+        ),
+        (
+            "[\"object\",{\"a\":\"string\",\"b\":[\"list\",\"number\"]}]",
+            Value::map([("a", Value::from("x"))]),
+        ),
+        (
+            "\"dynamic\"",
+            Value::map([("a", list(&["x"])), ("b", Value::Int(1))]),
+        ),
+        (
+            "[\"object\",{\"a\":\"dynamic\"}]",
+            Value::map([("a", Value::unknown(None, None))]),
+        ),
     ];
     let mut seeds: Vec<Vec<u8>> = values
         .into_iter()
         .map(|(ty, value)| {
-            let bytes = encode(&value, &ValueType::from_json(ty.as_bytes()).expect("a type")).expect("of that type");
+            let bytes = encode(
+                &value,
+                &ValueType::from_json(ty.as_bytes()).expect("a type"),
+            )
+            .expect("of that type");
             [ty.as_bytes(), b"\n", &bytes].concat()
         })
         .collect();

@@ -1,8 +1,9 @@
-//! The test harness: one simulated cloud, one store, one virtual clock, and processes that start and end.
+//! The test harness: one simulated cloud, one store, one virtual clock, and processes that start
+//! and end.
 //!
-//! Documents are read, planned and carried out through `engine::Session`, the orchestration that users run: `session`
-//! opens the session of a process, `staging` reads documents and makes plans, `running` carries them out. `inspection`
-//! compares cloud and state.
+//! Documents are read, planned and carried out through `engine::Session`, the orchestration that
+//! users run: `session` opens the session of a process, `staging` reads documents and makes plans,
+//! `running` carries them out. `inspection` compares cloud and state.
 //!
 //! Not here: faults (`crate::faults`); scripts of several steps (`crate::scenario`).
 
@@ -119,14 +120,18 @@ struct Offered {
 }
 
 impl Harness {
-    /// A harness with the simulated provider `test`, and with simulations of further catalogues. Panics outside of a
-    /// tokio runtime, which the clock needs.
+    /// A harness with the simulated provider `test`, and with simulations of further catalogues.
+    /// Panics outside of a tokio runtime, which the clock needs.
     pub fn new(folder: PathBuf, simulated: Vec<Arc<Catalog>>) -> Harness {
         Harness::with(folder, simulated, Vec::new())
     }
 
     /// A harness with further real providers.
-    pub fn with(folder: PathBuf, simulated: Vec<Arc<Catalog>>, real: Vec<Arc<dyn Provider>>) -> Harness {
+    pub fn with(
+        folder: PathBuf,
+        simulated: Vec<Arc<Catalog>>,
+        real: Vec<Arc<dyn Provider>>,
+    ) -> Harness {
         let every = std::iter::once(fake::catalog()).chain(simulated.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, functions, contradictions) = combined(every);
@@ -154,7 +159,10 @@ impl Harness {
             delayed_reads: DelayedReads::default(),
             plan_memory: PlanMemory::default(),
             // A seed far from the numbers of `rng`.
-            random: RandomNumbers { rng: Rng::seeded(1), ids: Rng::seeded(u64::from(u32::MAX) << 16) },
+            random: RandomNumbers {
+                rng: Rng::seeded(1),
+                ids: Rng::seeded(u64::from(u32::MAX) << 16),
+            },
             library: OnceLock::new(),
             offered: Offered { simulated, real },
         }
@@ -169,9 +177,20 @@ impl Harness {
 
     /// Adds the toy providers or changes their settings, for later processes.
     pub fn set_toys(&mut self, toys: Toys) {
-        let catalogs = [fake::catalog(), planner::catalog(toys.old_schema), checker::catalog()];
-        let every = catalogs.into_iter().chain(self.offered.simulated.iter().cloned());
-        let every = every.chain(self.offered.real.iter().map(|provider| provider.catalog().clone()));
+        let catalogs = [
+            fake::catalog(),
+            planner::catalog(toys.old_schema),
+            checker::catalog(),
+        ];
+        let every = catalogs
+            .into_iter()
+            .chain(self.offered.simulated.iter().cloned());
+        let every = every.chain(
+            self.offered
+                .real
+                .iter()
+                .map(|provider| provider.catalog().clone()),
+        );
         let (catalogs, functions, contradictions) = combined(every);
         (self.catalogs, self.functions) = (Arc::new(catalogs), Arc::new(functions));
         (self.contradictions, self.toys) = (contradictions, Some(toys));
@@ -193,7 +212,11 @@ impl Harness {
 
     /// The sealer of secrets.
     pub fn sealer(&self) -> Sealer {
-        if self.key { Sealer::with_key(KEY) } else { Sealer::none() }
+        if self.key {
+            Sealer::with_key(KEY)
+        } else {
+            Sealer::none()
+        }
     }
 
     /// The name that an instance has unless [`Harness::name`] is changed.
@@ -229,11 +252,14 @@ impl Harness {
             world: self.world.clone(),
             delayed_reads: self.delayed_reads.clone(),
             plan_memory: self.plan_memory.clone(),
-            checked_against: self.checks_invariants.then(|| self.store_with(Sealer::with_key(KEY))),
+            checked_against: self
+                .checks_invariants
+                .then(|| self.store_with(Sealer::with_key(KEY))),
         }
     }
 
-    /// The provider `test` with the faults of a process, and the inner provider, which keeps a journal of its calls.
+    /// The provider `test` with the faults of a process, and the inner provider, which keeps a
+    /// journal of its calls.
     fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
         let test = Arc::new(fake::provider(self.fake_options(process)));
         (self.faulty(test.clone(), process), test)
@@ -250,17 +276,25 @@ impl Harness {
                 old_schema: toys.old_schema,
             }
         };
-        let [planner, checker]: [Arc<dyn Provider>; 2] =
-            [Arc::new(planner::PlannerProvider::new(options())), Arc::new(checker::CheckerProvider::new(options()))];
+        let [planner, checker]: [Arc<dyn Provider>; 2] = [
+            Arc::new(planner::PlannerProvider::new(options())),
+            Arc::new(checker::CheckerProvider::new(options())),
+        ];
         [self.faulty(planner, process), self.faulty(checker, process)]
     }
 
-    /// The providers of a process, and the inner provider `test`, which keeps a journal of its calls.
+    /// The providers of a process, and the inner provider `test`, which keeps a journal of its
+    /// calls.
     fn providers(&self, process: &Arc<SimulatedProcess>) -> (Providers, Arc<FakeProvider>) {
         let (faulty, test) = self.provider(process);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), Arc::new(faulty));
-        for toy in self.toys.map(|toys| self.toy_providers(toys, process)).into_iter().flatten() {
+        for toy in self
+            .toys
+            .map(|toys| self.toy_providers(toys, process))
+            .into_iter()
+            .flatten()
+        {
             providers.insert(toy.inner.catalog().namespaces[0].clone(), Arc::new(toy));
         }
         for catalog in &self.offered.simulated {
@@ -271,7 +305,9 @@ impl Harness {
             };
             let provider: Arc<dyn Provider> = Arc::new(fake::provider(options));
             for namespace in &catalog.namespaces {
-                providers.entry(namespace.clone()).or_insert_with(|| provider.clone());
+                providers
+                    .entry(namespace.clone())
+                    .or_insert_with(|| provider.clone());
             }
         }
         for provider in &self.offered.real {
@@ -289,22 +325,30 @@ impl Harness {
         let web = self.web.clone();
         Some(Arc::new(move |url: String| {
             let found = web.get(&url).cloned();
-            Box::pin(async move { found.ok_or_else(|| "there is nothing at this address".to_owned()) })
+            Box::pin(
+                async move { found.ok_or_else(|| "there is nothing at this address".to_owned()) },
+            )
         }))
     }
 
     fn sources(&self) -> Sources {
         let disk: Arc<dyn Source> = match &self.memory_source {
             Some(source) => Arc::new(source.clone()),
-            None => Arc::new(Disk::new(self.working_directory.as_ref().map_or("/", |folder| folder.as_ref()))),
+            None => Arc::new(Disk::new(
+                self.working_directory
+                    .as_ref()
+                    .map_or("/", |folder| folder.as_ref()),
+            )),
         };
-        let unreachable = UNREACHABLE_KINDS.iter().map(|kind| Arc::new(UnreachableSource(kind)) as Arc<dyn Source>);
+        let unreachable = UNREACHABLE_KINDS
+            .iter()
+            .map(|kind| Arc::new(UnreachableSource(kind)) as Arc<dyn Source>);
         Sources::new(std::iter::once(disk).chain(unreachable))
     }
 }
 
-/// Combines the catalogues and their functions, adds the functions of the dialects, and returns contradictions between
-/// catalogues.
+/// Combines the catalogues and their functions, adds the functions of the dialects, and returns
+/// contradictions between catalogues.
 fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let (catalogs, mut functions, contradictions) = provider::combine(every);
     crate::dialects().insert_functions(&mut functions, &dialect::DocumentSettings::default());

@@ -37,7 +37,8 @@ impl RunResult {
 }
 
 impl Harness {
-    /// Carries out a plan in a new process under call faults. `saved`: the plan was read from a file.
+    /// Carries out a plan in a new process under call faults. `saved`: the plan was read from a
+    /// file.
     pub async fn run(
         &self,
         staged: Staged,
@@ -45,7 +46,8 @@ impl Harness {
         faults: Vec<ScriptedFault>,
         settings: ApplySettings,
     ) -> RunResult {
-        self.run_under(staged, saved, FaultPlan::of(faults), settings).await
+        self.run_under(staged, saved, FaultPlan::of(faults), settings)
+            .await
     }
 
     /// Carries out a plan in a new process under a fault plan.
@@ -58,24 +60,44 @@ impl Harness {
     ) -> RunResult {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
-        let shell = session.shell(&self.name, &self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
+        let shell = session
+            .shell(&self.name, &self.whole_folder())
+            .unwrap_or_else(|error| panic!("{error}"));
         // Recorded pauses are drawn after the ids of operations that began.
         let begins = !staged.plan.writes_nothing(&staged.snapshot);
-        let run = engine::FrontendRun::new(if begins { &self.random.rng } else { &self.random.ids }, &self.clock);
-        let planned = PlannedOperation { instance: self.name.clone(), staged, shell, run };
+        let run = engine::FrontendRun::new(
+            if begins {
+                &self.random.rng
+            } else {
+                &self.random.ids
+            },
+            &self.clock,
+        );
+        let planned = PlannedOperation {
+            instance: self.name.clone(),
+            staged,
+            shell,
+            run,
+        };
         let mut reports = Reports::default();
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
-            let request =
-                OperateRequest { recheck_inputs: saved, settings, interrupts, ..OperateRequest::of(planned, WHO) };
+            let request = OperateRequest {
+                recheck_inputs: saved,
+                settings,
+                interrupts,
+                ..OperateRequest::of(planned, WHO)
+            };
             // Boxed, because the runner of scenarios nests it in further futures.
             let running = Box::pin(session.operate(request, &mut reports));
             self.until_end(&process, send, running).await
         };
-        self.conclude(&process, &provider, operated, reports.events).await
+        self.conclude(&process, &provider, operated, reports.events)
+            .await
     }
 
-    /// Stages a document and carries the plan out, all in one session of one process under a fault plan.
+    /// Stages a document and carries the plan out, all in one session of one process under a fault
+    /// plan.
     ///
     /// # Errors
     /// If there is no plan, with the diagnostics.
@@ -97,7 +119,16 @@ impl Harness {
             match session.stage(request, &mut reports).await {
                 Ok(staged) => {
                     let request = OperateRequest::of(staged.planned, WHO);
-                    session.operate(OperateRequest { settings, interrupts, ..request }, &mut reports).await
+                    session
+                        .operate(
+                            OperateRequest {
+                                settings,
+                                interrupts,
+                                ..request
+                            },
+                            &mut reports,
+                        )
+                        .await
                 }
                 Err(error) => {
                     staging_failed = Some(error);
@@ -107,10 +138,16 @@ impl Harness {
         };
         let operated = self.until_end(&process, send, running).await;
         if let Some(error) = staging_failed {
-            let found: Vec<&str> = reports.diagnostics.iter().map(|one| one.message.as_str()).collect();
+            let found: Vec<&str> = reports
+                .diagnostics
+                .iter()
+                .map(|one| one.message.as_str())
+                .collect();
             return Err(format!("{error}: {}", found.join("; ")));
         }
-        Ok(self.conclude(&process, &provider, operated, reports.events).await)
+        Ok(self
+            .conclude(&process, &provider, operated, reports.events)
+            .await)
     }
 
     /// Waits for the result of an operation; `None` if its process ends earlier.
@@ -144,30 +181,42 @@ impl Harness {
         events: Vec<Event>,
     ) -> RunResult {
         if matches!(operated, None | Some(Operated::Aborted(_))) {
-            // The next run is a new process. It starts after the lease has expired and when reads are no longer
-            // delayed.
+            // The next run is a new process. It starts after the lease has expired and when reads
+            // are no longer delayed.
             tokio::time::sleep(engine::shell::LEASE * 2).await;
         }
         let ended = match &operated {
             Some(Operated::Done(outcome)) => outcome.outcome,
             _ => None,
         };
-        let done = matches!(ended, Some(OperationOutcome::Ready | OperationOutcome::Gone));
+        let done = matches!(
+            ended,
+            Some(OperationOutcome::Ready | OperationOutcome::Gone)
+        );
         let mut violations = process.violations(done);
         if self.checks_invariants && !process.loses_commits() {
             violations.extend(self.orphaned_resources().await);
         }
-        RunResult { operated, events, journal: provider.journal(), violations }
+        RunResult {
+            operated,
+            events,
+            journal: provider.journal(),
+            violations,
+        }
     }
 
     /// Takes the lease of the instance for another operation; `None` if it is taken.
     pub async fn take_lease(&self) -> Option<Lease> {
         let long = std::time::Duration::from_secs(86_400);
-        self.store().lease(&self.name, "other@test", long).await.ok()
+        self.store()
+            .lease(&self.name, "other@test", long)
+            .await
+            .ok()
     }
 }
 
-/// Settings for a run: calls at once (`None` for the default), and whether independent steps go on after a failure.
+/// Settings for a run: calls at once (`None` for the default), and whether independent steps go on
+/// after a failure.
 pub fn settings(parallelism: Option<usize>, keep_going: bool) -> ApplySettings {
     let mut settings = ApplySettings::default();
     if let Some(parallelism) = parallelism {

@@ -6,8 +6,8 @@ use blueprint::Value;
 use diag::{Diagnostics, Files};
 use dialect::{Companion, LoadContext};
 use engine::{
-    Answers, Checked, Documents, Error, Given, Options, Pinned, PinnedDocument, PlannedOperation, ReadingFacts,
-    Request, Session, StageRequest, Staged,
+    Answers, Checked, Documents, Error, Given, Options, Pinned, PinnedDocument, PlannedOperation,
+    ReadingFacts, Request, Session, StageRequest, Staged,
 };
 use state::{Generation, StoreError};
 
@@ -39,14 +39,25 @@ pub struct StageResult {
 }
 
 impl Harness {
-    /// Reads and checks a document and those children whose locations the inputs determine. `complete`: all inputs are
-    /// given.
-    pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
+    /// Reads and checks a document and those children whose locations the inputs determine.
+    /// `complete`: all inputs are given.
+    pub async fn read_all(
+        &self,
+        name: &str,
+        text: &str,
+        given: &Given,
+        complete: bool,
+    ) -> CheckedDocument {
         let before = self.snapshot().await;
         self.read_knowing(
             name,
             text,
-            ReadingFacts { given: Some(given), complete, pinned: None, before: Some(&before) },
+            ReadingFacts {
+                given: Some(given),
+                complete,
+                pinned: None,
+                before: Some(&before),
+            },
         )
         .await
     }
@@ -54,7 +65,12 @@ impl Harness {
     /// Reads a document like a saved plan, with the bytes that the plan pinned.
     pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
         let before = self.snapshot().await;
-        self.read_knowing("main.yaml", text, ReadingFacts::saved(&Given::default(), pinned, &before)).await
+        self.read_knowing(
+            "main.yaml",
+            text,
+            ReadingFacts::saved(&Given::default(), pinned, &before),
+        )
+        .await
     }
 
     /// Reads and checks a document without inputs.
@@ -62,7 +78,12 @@ impl Harness {
         self.read_knowing(name, text, ReadingFacts::default()).await
     }
 
-    async fn read_knowing(&self, name: &str, text: &str, known: ReadingFacts<'_>) -> CheckedDocument {
+    async fn read_knowing(
+        &self,
+        name: &str,
+        text: &str,
+        known: ReadingFacts<'_>,
+    ) -> CheckedDocument {
         let session = self.session();
         let document = session.check(self.source(name, text), known).await;
         self.checked_document(document, &session)
@@ -70,21 +91,43 @@ impl Harness {
 
     fn checked_document(&self, document: engine::Document, session: &Session) -> CheckedDocument {
         let pinned = document.pinned(&session.place);
-        let engine::Document { files, found, checked, documents, .. } = document;
+        let engine::Document {
+            files,
+            found,
+            checked,
+            documents,
+            ..
+        } = document;
         let mut diagnostics = self.contradictions_found();
         diagnostics.append(found);
-        CheckedDocument { files, diagnostics, checked, documents, document: pinned }
+        CheckedDocument {
+            files,
+            diagnostics,
+            checked,
+            documents,
+            document: pinned,
+        }
     }
 
     fn contradictions_found(&self) -> Diagnostics {
-        self.contradictions.iter().map(|one| provider::codes::INVALID_CATALOG.new(one.clone())).collect()
+        self.contradictions
+            .iter()
+            .map(|one| provider::codes::INVALID_CATALOG.new(one.clone()))
+            .collect()
     }
 
     /// Reads, checks and stages a document. A document with errors gets no plan.
-    pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> StageResult {
+    pub async fn stage(
+        &self,
+        name: &str,
+        text: &str,
+        given: Given,
+        options: Options,
+    ) -> StageResult {
         let (session, mut reports) = (self.session(), self.reports());
         let mut request = StageRequest::new(self.source(name, text));
-        (request.instance, request.inputs, request.options) = (Some(self.name.clone()), inputs(&given), options);
+        (request.instance, request.inputs, request.options) =
+            (Some(self.name.clone()), inputs(&given), options);
         // Boxed, because the runner of scenarios nests it in further futures.
         match Box::pin(session.stage(request, &mut reports)).await {
             Ok(staged) => StageResult {
@@ -99,7 +142,9 @@ impl Harness {
     /// Checks a document offline, and evaluates the parts that the inputs determine.
     pub async fn validate(&self, name: &str, text: &str, given: &Given) -> CheckedDocument {
         let (session, mut reports) = (self.session(), self.reports());
-        let validated = session.validate(self.source(name, text), &inputs(given), &mut reports).await;
+        let validated = session
+            .validate(self.source(name, text), &inputs(given), &mut reports)
+            .await;
         let document = validated.unwrap_or_else(|error| panic!("{error}"));
         self.checked_document(document, &session)
     }
@@ -118,17 +163,26 @@ impl Harness {
     ///
     /// # Errors
     /// The error of the store, for example if the instance does not exist.
-    pub async fn stage_rollback(&self, generation: Option<Generation>) -> Result<StageResult, StoreError> {
+    pub async fn stage_rollback(
+        &self,
+        generation: Option<Generation>,
+    ) -> Result<StageResult, StoreError> {
         let (session, mut reports) = (self.session(), self.reports());
         match Box::pin(session.rollback(self.name.clone(), generation, true, &mut reports)).await {
-            Ok((planned, files)) => Ok(StageResult { files, ..staged(planned, reports) }),
+            Ok((planned, files)) => Ok(StageResult {
+                files,
+                ..staged(planned, reports)
+            }),
             Err(Error::State(error)) => Err(error),
             Err(error) => Ok(failed(error, reports)),
         }
     }
 
     fn reports(&self) -> Reports {
-        Reports { diagnostics: self.contradictions_found(), ..Reports::default() }
+        Reports {
+            diagnostics: self.contradictions_found(),
+            ..Reports::default()
+        }
     }
 
     /// Makes a plan with kept answers, as for a saved plan.
@@ -174,7 +228,11 @@ impl Harness {
 
 /// The result of staging: the plan and the reports.
 fn staged(planned: PlannedOperation, reports: Reports) -> StageResult {
-    StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
+    StageResult {
+        files: reports.files,
+        diagnostics: reports.diagnostics,
+        staged: Some(planned.staged),
+    }
 }
 
 /// The result of staging without a plan. The diagnostics give the reason.
@@ -184,16 +242,37 @@ fn failed(error: Error, mut reports: Reports) -> StageResult {
         Error::Diagnosed(diagnostic) => reports.diagnostics.push(*diagnostic),
         error => panic!("{error}: {:?}", error.causes()),
     }
-    StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: None }
+    StageResult {
+        files: reports.files,
+        diagnostics: reports.diagnostics,
+        staged: None,
+    }
 }
 
-/// The load context that an environment of Heat gives to a root document. Drops the environment's diagnostics.
+/// The load context that an environment of Heat gives to a root document. Drops the environment's
+/// diagnostics.
 pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -> LoadContext {
     let mut files = Files::new();
     let (file, beside) = (files.add(root, text), files.add(name, environment));
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
-    let document = dialect::Document { file, name: root, text, tree: &tree, context: &alone };
-    crate::dialects().read_companions(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
+    let document = dialect::Document {
+        file,
+        name: root,
+        text,
+        tree: &tree,
+        context: &alone,
+    };
+    crate::dialects()
+        .read_companions(
+            &document,
+            &[Companion {
+                file: beside,
+                name,
+                folder: "",
+                tree: &given,
+            }],
+        )
+        .context
 }

@@ -52,7 +52,9 @@ impl<'a> CommandWords<'a> {
             "create" => Ok(Operation::Create),
             "update" => Ok(Operation::Update),
             "delete" => Ok(Operation::Delete),
-            other => Err(format!("`{other}` is no call: create, update and delete are")),
+            other => Err(format!(
+                "`{other}` is no call: create, update and delete are"
+            )),
         }
     }
 
@@ -70,7 +72,9 @@ impl<'a> CommandWords<'a> {
     }
 
     pub(super) fn end(&mut self) -> Result<(), String> {
-        self.0.next().map_or(Ok(()), |word| Err(format!("`{word}` is not understood here")))
+        self.0.next().map_or(Ok(()), |word| {
+            Err(format!("`{word}` is not understood here"))
+        })
     }
 
     /// Parses the rest of the command as options.
@@ -105,7 +109,9 @@ impl<'a> CommandWords<'a> {
                     Some((address, id)) => (address, Some(id.into())),
                     None => (word, None),
                 };
-                let address = address.parse().map_err(|error| format!("`{address}`: {error}"))?;
+                let address = address
+                    .parse()
+                    .map_err(|error| format!("`{address}`: {error}"))?;
                 plan.adopted.push(Adoption { address, id });
             }
             "drift" => {
@@ -128,7 +134,13 @@ impl<'a> CommandWords<'a> {
 
     /// Parses a fault of single calls; `false` if the word is none.
     fn call_fault(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
-        let fault = |on, at: &str, times, kind| ScriptedFault { on, at: at.into(), skip: 0, times, kind };
+        let fault = |on, at: &str, times, kind| ScriptedFault {
+            on,
+            at: at.into(),
+            skip: 0,
+            times,
+            kind,
+        };
         let faults = &mut arguments.faults.faults;
         let new = match word {
             "crash-after" => {
@@ -141,7 +153,10 @@ impl<'a> CommandWords<'a> {
             }
             "after" => {
                 let skip = self.count("how many")?;
-                faults.last_mut().ok_or("`after` stands behind a call")?.skip = skip;
+                faults
+                    .last_mut()
+                    .ok_or("`after` stands behind a call")?
+                    .skip = skip;
                 return Ok(true);
             }
             "crash" => {
@@ -166,7 +181,11 @@ impl<'a> CommandWords<'a> {
                 fault(Some(on), self.next("the address")?, 1, kind)
             }
             "trouble" | "throttle" => {
-                let kind = if word == "trouble" { FaultKind::Transient } else { FaultKind::Throttled };
+                let kind = if word == "trouble" {
+                    FaultKind::Transient
+                } else {
+                    FaultKind::Throttled
+                };
                 let (on, at) = (self.operation()?, self.next("the address")?);
                 fault(Some(on), at, self.count("how often")?, kind)
             }
@@ -175,7 +194,12 @@ impl<'a> CommandWords<'a> {
                 let checks = Some(self.count("how many checks")?);
                 fault(None, at, 1, FaultKind::Slow { checks })
             }
-            "never-stable" => fault(None, self.next("the address")?, 1, FaultKind::Slow { checks: None }),
+            "never-stable" => fault(
+                None,
+                self.next("the address")?,
+                1,
+                FaultKind::Slow { checks: None },
+            ),
             _ => return Ok(false),
         };
         faults.push(new);
@@ -194,7 +218,10 @@ impl<'a> CommandWords<'a> {
             "sees-late" => faults.read_delay = Some(self.count("how many seconds")?),
             "commit-fails" | "commit-unsure" => {
                 let number = self.count("the commit")?;
-                faults.commit_fails = Some(CommitFault { number, written: word == "commit-unsure" });
+                faults.commit_fails = Some(CommitFault {
+                    number,
+                    written: word == "commit-unsure",
+                });
             }
             _ => return Ok(false),
         }

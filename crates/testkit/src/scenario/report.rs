@@ -29,11 +29,25 @@ impl Runner {
 
     fn show_diagnostics(&mut self, diagnostics: &Diagnostics, files: &Files) {
         for it in diagnostics {
-            let place = files.get(it.span().file).map(|file| file.position(it.span().start).line);
-            let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
-            self.line(format!("{} {}: {}{place}", it.severity.word(), it.code.name, it.message));
-            // Notes of a rollback about places in its own documents contain columns, which scenarios do not show.
-            for note in it.notes.iter().filter(|note| !note.contains(" (generation ")) {
+            let place = files
+                .get(it.span().file)
+                .map(|file| file.position(it.span().start).line);
+            let place = place
+                .map(|line| format!(" (line {line})"))
+                .unwrap_or_default();
+            self.line(format!(
+                "{} {}: {}{place}",
+                it.severity.word(),
+                it.code.name,
+                it.message
+            ));
+            // Notes of a rollback about places in its own documents contain columns, which
+            // scenarios do not show.
+            for note in it
+                .notes
+                .iter()
+                .filter(|note| !note.contains(" (generation "))
+            {
                 self.line(format!("    {note}"));
             }
         }
@@ -45,12 +59,25 @@ impl Runner {
         for step in plan.steps.iter().filter(|step| step.action != Action::None) {
             self.show_step(step);
         }
-        for PlannedStop { address, at, passed, .. } in &plan.stops {
-            self.line(format!("{} {address}: {at}", if *passed { "goes on from" } else { "stops at" }));
+        for PlannedStop {
+            address,
+            at,
+            passed,
+            ..
+        } in &plan.stops
+        {
+            self.line(format!(
+                "{} {address}: {at}",
+                if *passed { "goes on from" } else { "stops at" }
+            ));
         }
         for step in plan.steps.iter().filter(|step| step.action == Action::None) {
             let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
-            let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+            let why = if reasons.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", reasons.join(", "))
+            };
             self.line(format!("remember {}{why}", step.address));
         }
         for drifted in &plan.drift {
@@ -63,9 +90,17 @@ impl Runner {
         for export in changed(&plan.exports) {
             self.line(format!("export {export}"));
         }
-        for child in plan.children.iter().filter(|child| child.action != ExportAction::Unchanged) {
+        for child in plan
+            .children
+            .iter()
+            .filter(|child| child.action != ExportAction::Unchanged)
+        {
             let word = serde_json::to_value(child.action).unwrap_or_default();
-            self.line(format!("child {}: {}", child.address, word.as_str().unwrap_or_default()));
+            self.line(format!(
+                "child {}: {}",
+                child.address,
+                word.as_str().unwrap_or_default()
+            ));
             for export in changed(&child.exports) {
                 self.line(format!("    export {export}"));
             }
@@ -77,7 +112,11 @@ impl Runner {
             self.line(format!("absent {address}"));
         }
         for address in &plan.left_alone.out_of_target {
-            let waits = if plan.left_alone.waiting.contains(address) { ", would change" } else { "" };
+            let waits = if plan.left_alone.waiting.contains(address) {
+                ", would change"
+            } else {
+                ""
+            };
             self.line(format!("out of target {address}{waits}"));
         }
         let [create, update, delete, replace] = plan.counts();
@@ -97,7 +136,11 @@ impl Runner {
         }
         if let Some(order) = step.replace_order {
             let order = serde_json::to_value(order).unwrap_or_default();
-            let may = if step.may_replace { "may replace, " } else { "" };
+            let may = if step.may_replace {
+                "may replace, "
+            } else {
+                ""
+            };
             let _ = write!(text, " ({may}{})", order.as_str().unwrap_or_default());
         }
         if !step.condition_known {
@@ -107,7 +150,11 @@ impl Runner {
             let _ = write!(text, " (was {former})");
         }
         if let Some(links) = &step.links {
-            for (word, links) in [("gains", &links.gained), ("sees changed", &links.changed), ("loses", &links.lost)] {
+            for (word, links) in [
+                ("gains", &links.gained),
+                ("sees changed", &links.changed),
+                ("loses", &links.lost),
+            ] {
                 for link in links {
                     let _ = write!(text, ", {word} {link}");
                 }
@@ -128,7 +175,10 @@ impl Runner {
             self.line(format!("violation: {violation}"));
         }
         if let Some(secret) = self.inputs.get(SECRET)
-            && run.events.iter().any(|event| format!("{event:?}").contains(secret.as_ref()))
+            && run
+                .events
+                .iter()
+                .any(|event| format!("{event:?}").contains(secret.as_ref()))
         {
             self.line("violation: an event shows the secret");
         }
@@ -192,8 +242,15 @@ impl Runner {
             self.line("nothing");
         }
         for (address, record) in &snapshot.records {
-            let old = if record.deposed.is_some() { ", the old one is still there" } else { "" };
-            self.line(format!("{address} {}: {}{old}", record.type_name, record.status));
+            let old = if record.deposed.is_some() {
+                ", the old one is still there"
+            } else {
+                ""
+            };
+            self.line(format!(
+                "{address} {}: {}{old}",
+                record.type_name, record.status
+            ));
         }
         for address in snapshot.open.keys() {
             self.line(format!("{address}: a call was cut off"));
@@ -211,7 +268,10 @@ impl Runner {
             }
         }
         for (name, source) in &snapshot.declared.data_sources {
-            self.line(format!("metadata of data source {name}: {}", shown(&source.metadata)));
+            self.line(format!(
+                "metadata of data source {name}: {}",
+                shown(&source.metadata)
+            ));
         }
     }
 }
@@ -220,21 +280,36 @@ impl Runner {
 fn event_line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Configured { address } => format!("{address} is accepted, not ready yet"),
-        Event::Retrying { address, attempt, after_ms, .. } => {
+        Event::Retrying {
+            address,
+            attempt,
+            after_ms,
+            ..
+        } => {
             // The exact pause is random.
             let seconds = after_ms / 1000;
             format!("{address} is tried again ({attempt}. try) after some {seconds} s")
         }
-        Event::Done { address, operation, replacing } => {
+        Event::Done {
+            address,
+            operation,
+            replacing,
+        } => {
             let replacing = if *replacing { " (replacing)" } else { "" };
             format!("{} {address}{replacing}: done", operation.word())
         }
         Event::Recorded { address, how } => format!("{address}: {how}"),
         Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
-        Event::Failed { address, operation, message } => format!("{} {address}: failed, {message}", operation.word()),
+        Event::Failed {
+            address,
+            operation,
+            message,
+        } => format!("{} {address}: failed, {message}", operation.word()),
         Event::Unread { address, message } => format!("read {address}: failed, {message}"),
         Event::Skipped { address, reason } => format!("{address}: skipped, {reason}"),
-        Event::RollingBack { generation: Some(number) } => format!("back to generation {number}"),
+        Event::RollingBack {
+            generation: Some(number),
+        } => format!("back to generation {number}"),
         Event::RollingBack { generation: None } => "back to nothing".to_owned(),
         _ => return None,
     })
@@ -244,21 +319,34 @@ fn event_line(event: &Event) -> Option<String> {
 fn counts_line(prefix: &str, outcome: &Outcome) -> String {
     let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
     let [created, updated, deleted, replaced] = outcome.counts;
-    let replaced = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
+    let replaced = if replaced > 0 {
+        format!(", {replaced} replaced")
+    } else {
+        String::new()
+    };
     format!("{prefix}{word}: {created} created, {updated} updated, {deleted} deleted{replaced}")
 }
 
 /// The path of a change with the value before and after it.
 fn sides(change: &Change) -> String {
     let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), shown);
-    format!("{}: {} -> {}", change.path, side(&change.before), side(&change.after))
+    format!(
+        "{}: {} -> {}",
+        change.path,
+        side(&change.before),
+        side(&change.after)
+    )
 }
 
 /// The values that change, each with the value before and after.
 fn changed(values: &[ExportChange]) -> Vec<String> {
-    let changed = values.iter().filter(|value| value.action != ExportAction::Unchanged);
+    let changed = values
+        .iter()
+        .filter(|value| value.action != ExportAction::Unchanged);
     let text = |value: &ExportChange| match (&value.before, &value.after) {
-        (Some(before), Some(after)) => format!("{}: {} -> {}", value.name, shown(before), shown(after)),
+        (Some(before), Some(after)) => {
+            format!("{}: {} -> {}", value.name, shown(before), shown(after))
+        }
         (None, Some(after)) => format!("{}: {}", value.name, shown(after)),
         _ => format!("{}: goes away", value.name),
     };
@@ -272,14 +360,21 @@ fn shown(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         Value::Map(entries) => {
             let set = entries.iter().filter(|(_, value)| !value.is_null());
-            let parts: Vec<String> = set.map(|(key, value)| format!("{key}: {}", shown(value))).collect();
+            let parts: Vec<String> = set
+                .map(|(key, value)| format!("{key}: {}", shown(value)))
+                .collect();
             format!("{{{}}}", parts.join(", "))
         }
         Value::List(items) | Value::Set(items) => {
             let parts: Vec<String> = items.iter().map(shown).collect();
             format!("[{}]", parts.join(", "))
         }
-        Value::Text(text) if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.:/()".contains(c)) => {
+        Value::Text(text)
+            if !text.is_empty()
+                && text
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "-_.:/()".contains(c)) =>
+        {
             text.to_string()
         }
         other => json_values::to_json(other).to_string(),

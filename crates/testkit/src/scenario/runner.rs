@@ -56,22 +56,46 @@ impl Runner {
 
     /// The cloud.
     pub(super) fn world(&self) -> MutexGuard<'_, FakeCloud> {
-        self.harness.world.lock().unwrap_or_else(PoisonError::into_inner)
+        self.harness
+            .world
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stages a document of the script. `Err` if the script has no document of this name.
-    pub(super) async fn stage(&mut self, document: &str, options: Options) -> Result<StageResult, String> {
+    pub(super) async fn stage(
+        &mut self,
+        document: &str,
+        options: Options,
+    ) -> Result<StageResult, String> {
         let substituted = |text: &String| {
             self.substitutions
                 .iter()
-                .fold(text.clone(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+                .fold(text.clone(), |text, (name, value)| {
+                    text.replace(&format!("@{name}@"), value)
+                })
         };
-        let text = self.documents.get(document).ok_or_else(|| format!("there is no document `{document}`"))?;
+        let text = self
+            .documents
+            .get(document)
+            .ok_or_else(|| format!("there is no document `{document}`"))?;
         let text = substituted(text);
-        let path = |name: &String| self.harness.folder.join(name).to_string_lossy().into_owned();
-        let texts = self.documents.iter().map(|(name, text)| (path(name), substituted(text)));
+        let path = |name: &String| {
+            self.harness
+                .folder
+                .join(name)
+                .to_string_lossy()
+                .into_owned()
+        };
+        let texts = self
+            .documents
+            .iter()
+            .map(|(name, text)| (path(name), substituted(text)));
         self.harness.memory_source = Some(InMemorySource::new(texts));
-        let given = Given { text: self.inputs.clone(), ..Given::default() };
+        let given = Given {
+            text: self.inputs.clone(),
+            ..Given::default()
+        };
         Ok(self.harness.stage(document, &text, given, options).await)
     }
 
@@ -84,8 +108,13 @@ impl Runner {
         settings: ApplySettings,
     ) -> RunResult {
         let loses_commits = faults.loses_from.is_some();
-        let expected = self.monitor.expectations(&staged, &self.harness.breakpoints);
-        let mut run = self.harness.run_under(staged, saved, faults, settings).await;
+        let expected = self
+            .monitor
+            .expectations(&staged, &self.harness.breakpoints);
+        let mut run = self
+            .harness
+            .run_under(staged, saved, faults, settings)
+            .await;
         let stops = self.harness.snapshot().await.stops;
         let violations = self.monitor.check(expected, &run, &stops, loses_commits);
         if self.harness.checks_invariants {

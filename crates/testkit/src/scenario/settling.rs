@@ -1,4 +1,5 @@
-//! Deploying without faults until nothing is left to do, and comparing the result with an undisturbed deploy.
+//! Deploying without faults until nothing is left to do, and comparing the result with an
+//! undisturbed deploy.
 
 use engine::Options;
 use engine::shell::Operated;
@@ -15,7 +16,8 @@ const RUNS: u32 = 4;
 const STOPS: u32 = 60;
 
 impl Runner {
-    /// Deploys a document, or destroys, without faults until nothing is left to do. Then checks the result.
+    /// Deploys a document, or destroys, without faults until nothing is left to do. Then checks the
+    /// result.
     pub(super) async fn settle(&mut self, document: Option<&str>) -> Result<(), String> {
         // Leases expire, and reads are no longer delayed.
         tokio::time::sleep(engine::shell::LEASE * 2).await;
@@ -30,7 +32,14 @@ impl Runner {
                 None => stage.staged,
             };
             let Some(staged) = staged else { break };
-            let run = self.run(staged, false, FaultPlan::default(), settings(Some(2), false)).await;
+            let run = self
+                .run(
+                    staged,
+                    false,
+                    FaultPlan::default(),
+                    settings(Some(2), false),
+                )
+                .await;
             self.show_run(&run);
             match run.outcome() {
                 Some(outcome) if !outcome.stops.is_empty() => stops -= 1,
@@ -38,7 +47,10 @@ impl Runner {
             }
             let settled = match &run.operated {
                 Some(Operated::Done(outcome)) => {
-                    matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
+                    matches!(
+                        outcome.outcome,
+                        Some(OperationOutcome::Ready | OperationOutcome::Gone)
+                    )
                 }
                 Some(Operated::Nothing) => true,
                 _ => false,
@@ -55,16 +67,27 @@ impl Runner {
 
     /// Compares the cloud with that of a harness without faults.
     async fn compare_with_undisturbed(&mut self, document: Option<&str>) -> Result<(), String> {
-        let mut twin = Harness::with_toys(self.harness.folder.clone(), self.harness.toys().unwrap_or_default());
+        let mut twin = Harness::with_toys(
+            self.harness.folder.clone(),
+            self.harness.toys().unwrap_or_default(),
+        );
         twin.name = self.harness.name.clone();
         std::mem::swap(&mut self.harness, &mut twin);
         if let Some(document) = document {
             // A resource that is broken after its create is repaired by a second run.
             for _ in 0..RUNS {
                 let stage = self.stage(document, Options::default()).await?;
-                let Some(staged) = self.show_stage(stage) else { break };
-                let run = self.harness.run(staged, false, Vec::new(), settings(Some(1), false)).await;
-                if run.outcome().is_none_or(|outcome| outcome.outcome != Some(OperationOutcome::Failed)) {
+                let Some(staged) = self.show_stage(stage) else {
+                    break;
+                };
+                let run = self
+                    .harness
+                    .run(staged, false, Vec::new(), settings(Some(1), false))
+                    .await;
+                if run
+                    .outcome()
+                    .is_none_or(|outcome| outcome.outcome != Some(OperationOutcome::Failed))
+                {
                     break;
                 }
             }
@@ -76,7 +99,9 @@ impl Runner {
         for (place, resource) in &actual {
             match expected.get(place) {
                 None => self.line(format!("violation: {place} exists in the end: {resource}")),
-                Some(other) if other != resource => self.line(format!("violation: {place} is {resource}, not {other}")),
+                Some(other) if other != resource => {
+                    self.line(format!("violation: {place} is {resource}, not {other}"))
+                }
                 Some(_) => {}
             }
         }
@@ -85,7 +110,9 @@ impl Runner {
         }
         let (existing, known) = self.harness.ids().await;
         if existing != known {
-            self.line(format!("violation: the cloud has {existing:?}, the state has {known:?}"));
+            self.line(format!(
+                "violation: the cloud has {existing:?}, the state has {known:?}"
+            ));
         }
         Ok(())
     }
@@ -109,7 +136,9 @@ impl Runner {
 
     /// Checks that a further plan has no steps.
     async fn check_nothing_left(&mut self, document: Option<&str>) -> Result<(), String> {
-        let Some(document) = document else { return Ok(()) };
+        let Some(document) = document else {
+            return Ok(());
+        };
         let stage = self.stage(document, Options::default()).await?;
         match self.show_stage(stage) {
             Some(staged) if !staged.plan.is_empty() => {

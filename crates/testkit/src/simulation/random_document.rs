@@ -13,9 +13,11 @@ pub enum ResourceKind {
     Record,
     /// `test/cluster`: `zone` forces a replacement, create-first.
     Cluster,
-    /// `planner/server`: its provider decides and plans exactly; `zone` forces a replacement, create-first.
+    /// `planner/server`: its provider decides and plans exactly; `zone` forces a replacement,
+    /// create-first.
     Server,
-    /// `checker/bucket`: its provider decides and changes inputs; `zone` forces a replacement, delete-first.
+    /// `checker/bucket`: its provider decides and changes inputs; `zone` forces a replacement,
+    /// delete-first.
     Bucket,
 }
 
@@ -26,7 +28,8 @@ pub enum Condition {
     Always,
     /// The condition is known to be false.
     Never,
-    /// The condition is true, but its value is known only on deploy: it reads the id of the first earlier resource.
+    /// The condition is true, but its value is known only on deploy: it reads the id of the first
+    /// earlier resource.
     Late,
 }
 
@@ -39,9 +42,11 @@ pub struct RandomResource {
     pub value: u8,
     /// A value whose change forces a replacement, except for `test/data`.
     pub zone: u8,
-    /// The numbers of the resources whose ids this one reads. Only earlier, declared resources count.
+    /// The numbers of the resources whose ids this one reads. Only earlier, declared resources
+    /// count.
     pub reads: Vec<usize>,
-    /// The number of the resource that this one depends on. Only an earlier, declared resource counts.
+    /// The number of the resource that this one depends on. Only an earlier, declared resource
+    /// counts.
     pub after: Option<usize>,
     /// The number of members of a template with `each`; `None` for a plain resource.
     pub members: Option<usize>,
@@ -59,47 +64,64 @@ pub struct RandomDocument {
 }
 
 fn resource() -> impl Strategy<Value = RandomResource> {
-    let kind =
-        prop_oneof![3 => Just(ResourceKind::Data), 2 => Just(ResourceKind::Record), 1 => Just(ResourceKind::Cluster)];
+    let kind = prop_oneof![3 => Just(ResourceKind::Data), 2 => Just(ResourceKind::Record), 1 => Just(ResourceKind::Cluster)];
     let condition = prop_oneof![8 => Just(Condition::Always), 1 => Just(Condition::Never), 1 => Just(Condition::Late)];
     let members = prop_oneof![4 => Just(None), 1 => (0..3_usize).prop_map(Some)];
     let reads = prop::collection::vec(0..6_usize, 0..3);
-    (kind, 0..3_u8, 0..2_u8, reads, prop::option::weighted(0.2, 0..6_usize), members, condition, 0..3_u16).prop_map(
-        |(kind, value, zone, reads, after, members, condition, delay)| RandomResource {
-            kind,
-            value,
-            zone,
-            reads,
-            after,
-            members,
-            condition,
-            delay: delay * 50,
-        },
+    (
+        kind,
+        0..3_u8,
+        0..2_u8,
+        reads,
+        prop::option::weighted(0.2, 0..6_usize),
+        members,
+        condition,
+        0..3_u16,
     )
+        .prop_map(
+            |(kind, value, zone, reads, after, members, condition, delay)| RandomResource {
+                kind,
+                value,
+                zone,
+                reads,
+                after,
+                members,
+                condition,
+                delay: delay * 50,
+            },
+        )
 }
 
 /// Generates documents of one to six resources.
 pub fn random_document() -> impl Strategy<Value = RandomDocument> {
-    prop::collection::vec(prop::option::weighted(0.85, resource()), 1..7).prop_map(|mut resources| {
-        if resources.iter().all(Option::is_none) {
-            resources[0] = Some(RandomResource {
-                kind: ResourceKind::Data,
-                value: 0,
-                zone: 0,
-                reads: Vec::new(),
-                after: None,
-                members: None,
-                condition: Condition::Always,
-                delay: 0,
-            });
-        }
-        RandomDocument { resources }
-    })
+    prop::collection::vec(prop::option::weighted(0.85, resource()), 1..7).prop_map(
+        |mut resources| {
+            if resources.iter().all(Option::is_none) {
+                resources[0] = Some(RandomResource {
+                    kind: ResourceKind::Data,
+                    value: 0,
+                    zone: 0,
+                    reads: Vec::new(),
+                    after: None,
+                    members: None,
+                    condition: Condition::Always,
+                    delay: 0,
+                });
+            }
+            RandomDocument { resources }
+        },
+    )
 }
 
-/// Changes the resources to those of the toy providers. The number of a resource determines its type.
+/// Changes the resources to those of the toy providers. The number of a resource determines its
+/// type.
 pub fn with_toys(mut document: RandomDocument) -> RandomDocument {
-    let kinds = [ResourceKind::Data, ResourceKind::Server, ResourceKind::Bucket, ResourceKind::Server];
+    let kinds = [
+        ResourceKind::Data,
+        ResourceKind::Server,
+        ResourceKind::Bucket,
+        ResourceKind::Server,
+    ];
     for (at, resource) in document.resources.iter_mut().enumerate() {
         if let Some(resource) = resource {
             resource.kind = kinds[at % kinds.len()];
@@ -110,10 +132,17 @@ pub fn with_toys(mut document: RandomDocument) -> RandomDocument {
 
 /// A document before and after an edit that keeps about half of the resources.
 pub fn edit() -> impl Strategy<Value = (RandomDocument, RandomDocument)> {
-    (random_document(), random_document(), prop::collection::vec(any::<bool>(), 6)).prop_map(
-        |(before, mut after, keep)| {
+    (
+        random_document(),
+        random_document(),
+        prop::collection::vec(any::<bool>(), 6),
+    )
+        .prop_map(|(before, mut after, keep)| {
             for (at, keep) in keep.into_iter().enumerate() {
-                if keep && let (Some(old), Some(new)) = (before.resources.get(at), after.resources.get_mut(at)) {
+                if keep
+                    && let (Some(old), Some(new)) =
+                        (before.resources.get(at), after.resources.get_mut(at))
+                {
                     *new = old.clone();
                 }
             }
@@ -121,8 +150,7 @@ pub fn edit() -> impl Strategy<Value = (RandomDocument, RandomDocument)> {
                 after = before.clone();
             }
             (before, after)
-        },
-    )
+        })
 }
 
 impl RandomDocument {
@@ -132,9 +160,15 @@ impl RandomDocument {
 
     /// The earlier resources that a resource uses in any way.
     pub fn uses(&self, at: usize) -> Vec<usize> {
-        let Some(resource) = self.resource(at) else { return Vec::new() };
+        let Some(resource) = self.resource(at) else {
+            return Vec::new();
+        };
         let mut uses: Vec<usize> = self.reads(at);
-        uses.extend(resource.after.filter(|other| *other < at && self.resource(*other).is_some()));
+        uses.extend(
+            resource
+                .after
+                .filter(|other| *other < at && self.resource(*other).is_some()),
+        );
         uses.extend(self.gate(at));
         uses.sort_unstable();
         uses.dedup();
@@ -142,14 +176,22 @@ impl RandomDocument {
     }
 
     fn reads(&self, at: usize) -> Vec<usize> {
-        let reads = self.resource(at).into_iter().flat_map(|resource| &resource.reads);
-        reads.copied().filter(|other| *other < at && self.first_id(*other).is_some()).collect()
+        let reads = self
+            .resource(at)
+            .into_iter()
+            .flat_map(|resource| &resource.reads);
+        reads
+            .copied()
+            .filter(|other| *other < at && self.first_id(*other).is_some())
+            .collect()
     }
 
     /// The resource whose id a late condition reads.
     fn gate(&self, at: usize) -> Option<usize> {
         let resource = self.resource(at)?;
-        (resource.condition == Condition::Late).then(|| (0..at).find(|other| self.first_id(*other).is_some())).flatten()
+        (resource.condition == Condition::Late)
+            .then(|| (0..at).find(|other| self.first_id(*other).is_some()))
+            .flatten()
     }
 
     /// The expression that reads the id of a resource, or of its first member.
@@ -166,7 +208,9 @@ impl RandomDocument {
         match self.resource(at).map(|resource| resource.members) {
             None => Vec::new(),
             Some(None) => vec![format!("r{at}")],
-            Some(Some(count)) => (0..count).map(|member| format!("r{at}[{member}]")).collect(),
+            Some(Some(count)) => (0..count)
+                .map(|member| format!("r{at}[{member}]"))
+                .collect(),
         }
     }
 
@@ -183,7 +227,10 @@ impl RandomDocument {
                 ResourceKind::Bucket => "checker/bucket",
             };
             let _ = writeln!(text, "  r{at}:\n    type: {name}");
-            if let Some(after) = resource.after.filter(|other| *other < at && self.resource(*other).is_some()) {
+            if let Some(after) = resource
+                .after
+                .filter(|other| *other < at && self.resource(*other).is_some())
+            {
                 let _ = writeln!(text, "    dependsOn: r{after}");
             }
             if let Some(count) = resource.members {
@@ -194,7 +241,10 @@ impl RandomDocument {
                 (Condition::Never, _) => text.push_str("    condition: '${eq(1, 2)}'\n"),
                 (Condition::Late, Some(gate)) => {
                     let id = self.first_id(gate).unwrap_or_default();
-                    let _ = writeln!(text, "    condition: '${{not(eq(coalesce({id}, \"x\"), \"\"))}}'");
+                    let _ = writeln!(
+                        text,
+                        "    condition: '${{not(eq(coalesce({id}, \"x\"), \"\"))}}'"
+                    );
                 }
                 _ => {}
             }
@@ -202,29 +252,49 @@ impl RandomDocument {
             let mut values: Vec<String> = self
                 .reads(at)
                 .into_iter()
-                .filter_map(|other| Some(format!("${{coalesce({}, \"-\")}}", self.first_id(other)?)))
+                .filter_map(|other| {
+                    Some(format!("${{coalesce({}, \"-\")}}", self.first_id(other)?))
+                })
                 .collect();
             values.push(format!("v{}", resource.value));
             // The zone of a server may be unknown until another resource exists.
-            let late_zone = values.first().filter(|_| values.len() > 1 && resource.zone == 1).cloned();
+            let late_zone = values
+                .first()
+                .filter(|_| values.len() > 1 && resource.zone == 1)
+                .cloned();
             let values = values.join(" ");
             let zone = resource.zone;
             let _ = match resource.kind {
                 ResourceKind::Data => {
-                    writeln!(text, "    spec: {{ input: ['{values}', {zone}], delayMs: {} }}", resource.delay)
+                    writeln!(
+                        text,
+                        "    spec: {{ input: ['{values}', {zone}], delayMs: {} }}",
+                        resource.delay
+                    )
                 }
                 ResourceKind::Record => {
-                    writeln!(text, "    spec: {{ title: t{at}, zone: z{zone}, labels: {{ words: '{values}' }} }}")
+                    writeln!(
+                        text,
+                        "    spec: {{ title: t{at}, zone: z{zone}, labels: {{ words: '{values}' }} }}"
+                    )
                 }
-                ResourceKind::Cluster => writeln!(text, "    spec: {{ name: '{values}', zone: z{zone} }}"),
+                ResourceKind::Cluster => {
+                    writeln!(text, "    spec: {{ name: '{values}', zone: z{zone} }}")
+                }
                 ResourceKind::Server => {
                     let late_zone = late_zone.unwrap_or_else(|| format!("z{zone}"));
                     let value = resource.value;
-                    writeln!(text, "    spec: {{ name: '{values}', zone: '{late_zone}', size: {value} }}")
+                    writeln!(
+                        text,
+                        "    spec: {{ name: '{values}', zone: '{late_zone}', size: {value} }}"
+                    )
                 }
                 ResourceKind::Bucket => {
                     let fragile = resource.value == 2;
-                    writeln!(text, "    spec: {{ content: '{values}', zone: z{zone}, fragile: {fragile} }}")
+                    writeln!(
+                        text,
+                        "    spec: {{ content: '{values}', zone: z{zone}, fragile: {fragile} }}"
+                    )
                 }
             };
         }

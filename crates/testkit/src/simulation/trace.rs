@@ -64,7 +64,8 @@ enum TraceStep {
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     documents: Vec<TraceDocument>,
-    /// Breakpoints: the number of an address, modulo the number of addresses, and the number of the breakpoint.
+    /// Breakpoints: the number of an address, modulo the number of addresses, and the number of the
+    /// breakpoint.
     hooks: Vec<(usize, usize)>,
     steps: Vec<TraceStep>,
     /// The last document, and the faults of the last destroy.
@@ -81,8 +82,20 @@ fn call_fault() -> impl Strategy<Value = CallFault> {
         2 => Just("partial"),
     ];
     let on = prop_oneof![3 => Just(Operation::Create), 2 => Just(Operation::Update), 2 => Just(Operation::Delete)];
-    (word, on, 0..12_usize, 1..8_u32, prop_oneof![4 => Just(0), 1 => 1..3_u32])
-        .prop_map(|(word, on, at, times, after)| CallFault { word, on, at, times, after })
+    (
+        word,
+        on,
+        0..12_usize,
+        1..8_u32,
+        prop_oneof![4 => Just(0), 1 => 1..3_u32],
+    )
+        .prop_map(|(word, on, at, times, after)| CallFault {
+            word,
+            on,
+            at,
+            times,
+            after,
+        })
 }
 
 fn faults() -> impl Strategy<Value = RunFaults> {
@@ -97,16 +110,20 @@ fn faults() -> impl Strategy<Value = RunFaults> {
         1..6_usize,
         policy,
     )
-        .prop_map(|(calls, latency, ends_at, commit, loses_from, read_delay, parallel, policy)| RunFaults {
-            calls,
-            latency,
-            ends_at,
-            commit,
-            loses_from,
-            read_delay,
-            parallel,
-            policy,
-        })
+        .prop_map(
+            |(calls, latency, ends_at, commit, loses_from, read_delay, parallel, policy)| {
+                RunFaults {
+                    calls,
+                    latency,
+                    ends_at,
+                    commit,
+                    loses_from,
+                    read_delay,
+                    parallel,
+                    policy,
+                }
+            },
+        )
 }
 
 fn step() -> impl Strategy<Value = TraceStep> {
@@ -136,31 +153,71 @@ fn hooks() -> impl Strategy<Value = Vec<(usize, usize)>> {
 /// Generates traces with resources of the simulated provider.
 pub(super) fn trace() -> impl Strategy<Value = Trace> {
     let random = documents();
-    let random = random.prop_map(|all| all.into_iter().map(TraceDocument::RandomDocument).collect::<Vec<_>>());
-    let with_links = prop::collection::vec(linked_document().prop_map(TraceDocument::LinkedDocument), 3);
+    let random = random.prop_map(|all| {
+        all.into_iter()
+            .map(TraceDocument::RandomDocument)
+            .collect::<Vec<_>>()
+    });
+    let with_links =
+        prop::collection::vec(linked_document().prop_map(TraceDocument::LinkedDocument), 3);
     let documents = prop_oneof![3 => random, 1 => with_links];
-    (documents, hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
-        .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
+    (
+        documents,
+        hooks(),
+        prop::collection::vec(step(), 1..5),
+        (0..3_usize, faults()),
+    )
+        .prop_map(|(documents, hooks, steps, end)| Trace {
+            documents,
+            hooks,
+            steps,
+            end,
+        })
 }
 
 /// Generates traces with resources of the toy providers, without links.
 pub(super) fn trace_with_toys() -> impl Strategy<Value = Trace> {
-    let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(TraceDocument::RandomDocument).collect();
-    (documents().prop_map(toys), hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
-        .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
+    let toys = |all: Vec<RandomDocument>| {
+        all.into_iter()
+            .map(with_toys)
+            .map(TraceDocument::RandomDocument)
+            .collect()
+    };
+    (
+        documents().prop_map(toys),
+        hooks(),
+        prop::collection::vec(step(), 1..5),
+        (0..3_usize, faults()),
+    )
+        .prop_map(|(documents, hooks, steps, end)| Trace {
+            documents,
+            hooks,
+            steps,
+            end,
+        })
 }
 
 impl TraceDocument {
     fn text(&self) -> String {
         match self {
             TraceDocument::RandomDocument(document) => {
-                let text = document.text().replace("{ title:", "{ password: '${variables.password}', title:");
-                text.replacen("resources:", "variables: { password: { type: string, secret: true } }\nresources:", 1)
+                let text = document
+                    .text()
+                    .replace("{ title:", "{ password: '${variables.password}', title:");
+                text.replacen(
+                    "resources:",
+                    "variables: { password: { type: string, secret: true } }\nresources:",
+                    1,
+                )
             }
             TraceDocument::LinkedDocument(linked) => {
-                let declared = "variables: { password: { type: string, secret: true } }\nresources:";
+                let declared =
+                    "variables: { password: { type: string, secret: true } }\nresources:";
                 // The result must not depend on earlier deploys. The revision depends on them.
-                let text = linked.text().replace("${lt(gate.spec.revision, 3)}", "${not(eq(gate.spec.id, \"x\"))}");
+                let text = linked.text().replace(
+                    "${lt(gate.spec.revision, 3)}",
+                    "${not(eq(gate.spec.id, \"x\"))}",
+                );
                 text.replacen("resources:", declared, 1)
             }
         }
@@ -168,11 +225,14 @@ impl TraceDocument {
 
     fn addresses(&self) -> Vec<String> {
         match self {
-            TraceDocument::RandomDocument(document) => {
-                (0..document.resources.len()).flat_map(|at| document.addresses(at)).collect()
-            }
+            TraceDocument::RandomDocument(document) => (0..document.resources.len())
+                .flat_map(|at| document.addresses(at))
+                .collect(),
             TraceDocument::LinkedDocument(_) => {
-                ["role", "f0", "f1", "f2", "b0", "b1", "q0", "q1", "gate"].into_iter().map(str::to_owned).collect()
+                ["role", "f0", "f1", "f2", "b0", "b1", "q0", "q1", "gate"]
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect()
             }
         }
     }
@@ -182,8 +242,14 @@ impl TraceDocument {
         let TraceDocument::RandomDocument(document) = self else {
             return if address == "gate" { "title" } else { "name" };
         };
-        let number = address.trim_start_matches('r').split('[').next().and_then(|it| it.parse::<usize>().ok());
-        let kind = number.and_then(|at| document.resources.get(at)?.as_ref()).map(|element| element.kind);
+        let number = address
+            .trim_start_matches('r')
+            .split('[')
+            .next()
+            .and_then(|it| it.parse::<usize>().ok());
+        let kind = number
+            .and_then(|at| document.resources.get(at)?.as_ref())
+            .map(|element| element.kind);
         match kind {
             Some(ResourceKind::Data) => "input",
             Some(ResourceKind::Record) => "title",
@@ -200,8 +266,17 @@ impl RunFaults {
             text.push_str(self.policy);
         }
         let addresses = document.addresses();
-        for CallFault { word, on, at, times, after } in &self.calls {
-            let Some(address) = addresses.get(at % addresses.len().max(1)) else { continue };
+        for CallFault {
+            word,
+            on,
+            at,
+            times,
+            after,
+        } in &self.calls
+        {
+            let Some(address) = addresses.get(at % addresses.len().max(1)) else {
+                continue;
+            };
             let on = on.word();
             let _ = match *word {
                 "slow" => write!(text, " slow {address} {times}"),
@@ -219,7 +294,11 @@ impl RunFaults {
             let _ = write!(text, " ends-at {moment}");
         }
         if let Some((number, written)) = self.commit {
-            let word = if written { "commit-unsure" } else { "commit-fails" };
+            let word = if written {
+                "commit-unsure"
+            } else {
+                "commit-fails"
+            };
             let _ = write!(text, " {word} {number}");
         }
         if let Some(seconds) = self.read_delay {
@@ -241,7 +320,12 @@ impl Trace {
             let uses = |step: &TraceStep| matches!(step, TraceStep::Deploy(other, _) | TraceStep::Saved(other, ..) if *other == number);
             self.end.0 == number || self.steps.iter().any(uses)
         };
-        for (number, document) in self.documents.iter().enumerate().filter(|(number, _)| used(*number)) {
+        for (number, document) in self
+            .documents
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| used(*number))
+        {
             let _ = writeln!(text, "document d{number}.yaml");
             for line in document.text().lines() {
                 let _ = writeln!(text, "    {line}");
@@ -266,17 +350,34 @@ impl Trace {
                     self.saved(&mut text, *number, *meanwhile, faults);
                     Ok(())
                 }
-                TraceStep::Destroy(faults) => writeln!(text, "destroy as lab{}", faults.words(document, false)),
-                TraceStep::Rollback(faults) => writeln!(text, "rollback as lab{}", faults.words(document, false)),
-                TraceStep::Reconcile(faults) => writeln!(text, "reconcile as lab{}", faults.words(document, false)),
-                TraceStep::Vanish(at) => named(at).map_or(Ok(()), |at| writeln!(text, "vanish {at} as lab")),
-                TraceStep::Drift(at, value) => named(at)
-                    .map_or(Ok(()), |at| writeln!(text, "drift-world {at} {} w{value} as lab", document.field(at))),
+                TraceStep::Destroy(faults) => {
+                    writeln!(text, "destroy as lab{}", faults.words(document, false))
+                }
+                TraceStep::Rollback(faults) => {
+                    writeln!(text, "rollback as lab{}", faults.words(document, false))
+                }
+                TraceStep::Reconcile(faults) => {
+                    writeln!(text, "reconcile as lab{}", faults.words(document, false))
+                }
+                TraceStep::Vanish(at) => {
+                    named(at).map_or(Ok(()), |at| writeln!(text, "vanish {at} as lab"))
+                }
+                TraceStep::Drift(at, value) => named(at).map_or(Ok(()), |at| {
+                    writeln!(
+                        text,
+                        "drift-world {at} {} w{value} as lab",
+                        document.field(at)
+                    )
+                }),
             };
         }
         let (number, faults) = &self.end;
         let _ = writeln!(text, "settle d{number}.yaml as lab");
-        let _ = writeln!(text, "destroy as lab{}", faults.words(&self.documents[*number], false));
+        let _ = writeln!(
+            text,
+            "destroy as lab{}",
+            faults.words(&self.documents[*number], false)
+        );
         let _ = writeln!(text, "settle nothing as lab");
         text
     }
@@ -286,7 +387,9 @@ impl Trace {
         let addresses = self.documents[self.end.0].addresses();
         let mut stops: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
         for (at, which) in &self.hooks {
-            let Some(address) = addresses.get(at % addresses.len().max(1)) else { continue };
+            let Some(address) = addresses.get(at % addresses.len().max(1)) else {
+                continue;
+            };
             let name = address.split('[').next().unwrap_or(address);
             let words = stops.entry(name.to_owned()).or_default();
             words.extend(Breakpoint::ALL.get(*which).map(|one| one.word()));
@@ -295,13 +398,24 @@ impl Trace {
     }
 
     /// Writes the commands that save a plan and apply it.
-    fn saved(&self, text: &mut String, number: usize, meanwhile: Option<(usize, u8)>, faults: &RunFaults) {
+    fn saved(
+        &self,
+        text: &mut String,
+        number: usize,
+        meanwhile: Option<(usize, u8)>,
+        faults: &RunFaults,
+    ) {
         let document = &self.documents[number];
         let _ = writeln!(text, "stage d{number}.yaml as lab keep plan");
         let addresses = document.addresses();
-        let changed = meanwhile.and_then(|(at, value)| Some((addresses.get(at % addresses.len().max(1))?, value)));
+        let changed = meanwhile
+            .and_then(|(at, value)| Some((addresses.get(at % addresses.len().max(1))?, value)));
         if let Some((address, value)) = changed {
-            let _ = writeln!(text, "drift-world {address} {} w{value} as lab", document.field(address));
+            let _ = writeln!(
+                text,
+                "drift-world {address} {} w{value} as lab",
+                document.field(address)
+            );
         }
         let _ = writeln!(text, "apply plan{}", faults.words(document, true));
     }
@@ -309,16 +423,27 @@ impl Trace {
     fn deploy(&self, text: &mut String, number: usize, faults: &RunFaults) {
         let document = &self.documents[number];
         match faults.loses_from.filter(|_| self.hooks.is_empty()) {
-            // Only the same plan finds the resources whose commits were lost. Commits are therefore lost only without
-            // breakpoints, which could stop that plan early.
+            // Only the same plan finds the resources whose commits were lost. Commits are therefore
+            // lost only without breakpoints, which could stop that plan early.
             Some(from) => {
                 let words = faults.words(document, false);
-                let _ = writeln!(text, "deploy d{number}.yaml as lab{words} loses-from {from}");
+                let _ = writeln!(
+                    text,
+                    "deploy d{number}.yaml as lab{words} loses-from {from}"
+                );
                 // `keep-going`: a broken resource must not keep the run from reaching the others.
-                let _ = writeln!(text, "deploy d{number}.yaml as lab keep-going parallel {}", faults.parallel);
+                let _ = writeln!(
+                    text,
+                    "deploy d{number}.yaml as lab keep-going parallel {}",
+                    faults.parallel
+                );
             }
             None => {
-                let _ = writeln!(text, "deploy d{number}.yaml as lab{}", faults.words(document, true));
+                let _ = writeln!(
+                    text,
+                    "deploy d{number}.yaml as lab{}",
+                    faults.words(document, true)
+                );
             }
         }
     }

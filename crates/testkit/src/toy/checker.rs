@@ -1,16 +1,18 @@
-//! A toy provider that checks and compares, like providers of Pulumi: it changes inputs (defaults, names from the
-//! seed), compares them with the former inputs, and only forecasts outputs.
+//! A toy provider that checks and compares, like providers of Pulumi: it changes inputs (defaults,
+//! names from the seed), compares them with the former inputs, and only forecasts outputs.
 //!
-//! A change of `zone` replaces a bucket, deleting the old one first. Answers have `title` in capitals. A `fragile`
-//! bucket is broken after its create, and an update repairs it. A `checker/letter` cannot be found by its token.
+//! A change of `zone` replaces a bucket, deleting the old one first. Answers have `title` in
+//! capitals. A `fragile` bucket is broken after its create, and an update repairs it. A
+//! `checker/letter` cannot be found by its token.
 
 use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Unknown, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    Observed, Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, Ready, Session, Verdict, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, Observed, Operation, PlanMode, PlanRequest, Planned, Provider,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session,
+    Verdict, configured,
 };
 
 use super::hosted::{ProviderDefect, ToyBackend, ToyOptions, field, with};
@@ -36,7 +38,9 @@ pub struct CheckerProvider {
 impl CheckerProvider {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> CheckerProvider {
-        CheckerProvider { backend: ToyBackend::new(catalog(), options) }
+        CheckerProvider {
+            backend: ToyBackend::new(catalog(), options),
+        }
     }
 
     /// The inputs with defaults and generated values.
@@ -51,15 +55,29 @@ impl CheckerProvider {
         if field(&inputs, "name").is_null() {
             let before = field(request.prior_inputs, "name");
             let keeps = request.mode == PlanMode::Update && !before.is_null();
-            let generated_name = || Value::text(format!("bucket-{}", request.seed.get(..8).unwrap_or(request.seed)));
-            inputs = with(&inputs, "name", if keeps { before.clone() } else { generated_name() });
+            let generated_name = || {
+                Value::text(format!(
+                    "bucket-{}",
+                    request.seed.get(..8).unwrap_or(request.seed)
+                ))
+            };
+            inputs = with(
+                &inputs,
+                "name",
+                if keeps {
+                    before.clone()
+                } else {
+                    generated_name()
+                },
+            );
         }
         inputs
     }
 
     /// Whether a field differs from the former inputs, or from the existing object.
     fn differs(request: &PlanRequest<'_>, inputs: &Value, name: &str) -> bool {
-        let [now, before, exists] = [inputs, request.prior_inputs, request.prior].map(|it| field(it, name).unmarked());
+        let [now, before, exists] =
+            [inputs, request.prior_inputs, request.prior].map(|it| field(it, name).unmarked());
         let same = |one: &Value, other: &Value| match (one.as_text(), other.as_text()) {
             (Some(one), Some(other)) if name == "title" => one.eq_ignore_ascii_case(other),
             _ => one == other,
@@ -72,7 +90,12 @@ impl CheckerProvider {
         let differs = |name: &&str| CheckerProvider::differs(request, &inputs, name);
         let updates = request.mode == PlanMode::Update;
         let (verdict, replaces) = if updates && differs(&"zone") {
-            (Verdict::Replace { delete_first: Some(true) }, vec!["zone".into()])
+            (
+                Verdict::Replace {
+                    delete_first: Some(true),
+                },
+                vec!["zone".into()],
+            )
         } else if updates
             && !SETTABLE.iter().any(differs)
             && request.unhealthy.is_empty()
@@ -82,20 +105,40 @@ impl CheckerProvider {
         } else {
             (Verdict::Update, Vec::new())
         };
-        let known = |name: &str| if updates { field(request.prior, name).clone() } else { unknown() };
+        let known = |name: &str| {
+            if updates {
+                field(request.prior, name).clone()
+            } else {
+                unknown()
+            }
+        };
         let url = match field(&inputs, "name").as_text() {
             Some(name) => Value::text(format!("https://{name}.test")),
             None => unknown(),
         };
-        let sent = inputs.as_map().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+        let sent = inputs
+            .as_map()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), value.clone()));
         let computed: Vec<(Name, Value)> = match (&verdict, request.type_name) {
             (Verdict::Same, _) => Vec::new(),
             (_, "checker/letter") => vec![("id".into(), known("id"))],
-            _ => vec![("id".into(), known("id")), ("url".into(), url), ("revision".into(), unknown())],
+            _ => vec![
+                ("id".into(), known("id")),
+                ("url".into(), url),
+                ("revision".into(), unknown()),
+            ],
         };
         let mut diagnostics = Vec::new();
-        if field(&inputs, "size").as_int().is_some_and(|size| size > 100) {
-            diagnostics.push(ProviderDiagnostic::warning("size", "that is a large bucket"));
+        if field(&inputs, "size")
+            .as_int()
+            .is_some_and(|size| size > 100)
+        {
+            diagnostics.push(ProviderDiagnostic::warning(
+                "size",
+                "that is a large bucket",
+            ));
         }
         let outputs = match verdict {
             Verdict::Same => request.prior.clone(),
@@ -121,18 +164,28 @@ impl CheckerProvider {
 
     async fn act(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         if call.cancel.is_cancelled() {
-            return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+            return Err(ProviderError::new(
+                ErrorKind::Cancelled,
+                "the call was cancelled",
+            ));
         }
-        let generated = request.type_name == "checker/letter" || !field(request.desired, "name").is_null();
+        let generated =
+            request.type_name == "checker/letter" || !field(request.desired, "name").is_null();
         if request.operation != Operation::Delete && !generated {
-            return Err(self.backend.violated(format!("{} is changed without its planned inputs", call.address)));
+            return Err(self.backend.violated(format!(
+                "{} is changed without its planned inputs",
+                call.address
+            )));
         }
         let broken = request.operation == Operation::Create
             && (field(request.desired, "fragile").as_bool() == Some(true)
                 || self.backend.has(ProviderDefect::BrokenCreate));
         let finish = |applied: Applied| match (request.operation, broken) {
             (Operation::Delete, _) => applied,
-            (_, false) => Applied { fields: CheckerProvider::answer_fields(&applied.fields), ..applied },
+            (_, false) => Applied {
+                fields: CheckerProvider::answer_fields(&applied.fields),
+                ..applied
+            },
             (_, true) => Applied {
                 fields: CheckerProvider::answer_fields(&applied.fields),
                 ready: Ready::Broken(vec!["it is cracked".into()]),
@@ -150,7 +203,10 @@ impl CheckerProvider {
 }
 
 fn unknown() -> Value {
-    Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() }))
+    Value::Unknown(Arc::new(Unknown {
+        ty: None,
+        waits_for: Vec::new(),
+    }))
 }
 
 impl Provider for CheckerProvider {
@@ -158,7 +214,10 @@ impl Provider for CheckerProvider {
         &CATALOG
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -176,7 +235,11 @@ impl Session for CheckerProvider {
         Box::pin(std::future::ready(Ok(checked)))
     }
 
-    fn plan<'a>(&'a self, _: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move { Ok(self.planned(&request)) })
     }
 
@@ -189,17 +252,23 @@ impl Session for CheckerProvider {
             if request.type_name == "checker/letter" && request.id.is_none() {
                 return Ok(ReadOutcome::Unknown);
             }
-            Ok(match Session::read(&*self.backend.fake, call, request).await? {
-                ReadOutcome::Present(observed) => ReadOutcome::Present(Observed {
-                    fields: CheckerProvider::answer_fields(&observed.fields),
-                    ..observed
-                }),
-                other => other,
-            })
+            Ok(
+                match Session::read(&*self.backend.fake, call, request).await? {
+                    ReadOutcome::Present(observed) => ReadOutcome::Present(Observed {
+                        fields: CheckerProvider::answer_fields(&observed.fields),
+                        ..observed
+                    }),
+                    other => other,
+                },
+            )
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(self.act(call, request))
     }
 

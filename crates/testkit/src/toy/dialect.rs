@@ -12,17 +12,18 @@
 //!   label: $disk.input
 //! ````
 //!
-//! `$size` reads an input and `$disk.input` a field. `<title.txt` is the text of a file. `fill` sets every required
-//! text field to its own name. The dialect requests the file and the schema before it lowers the document.
+//! `$size` reads an input and `$disk.input` a field. `<title.txt` is the text of a file. `fill`
+//! sets every required text field to its own name. The dialect requests the file and the schema
+//! before it lowers the document.
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Input, Kind, Name, Packages, Ref, ReferenceHead,
-    Resource, Schema, Type, Value,
+    Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Input, Kind, Name, Packages, Ref,
+    ReferenceHead, Resource, Schema, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
 use dialect::{
-    Answer, Dialect, DialectRules, DialectSetting, Document, KeyForm, Lowered, Offer, Section, SectionKey, Shape,
-    Wanted,
+    Answer, Dialect, DialectRules, DialectSetting, Document, KeyForm, Lowered, Offer, Section,
+    SectionKey, Shape, Wanted,
 };
 use expr::FunctionTable;
 use syntax::{MapEntry, Node};
@@ -34,9 +35,13 @@ pub struct ToyDialect {
 }
 
 /// The dialect with the native rules.
-pub static TOY: ToyDialect = ToyDialect { rules: DialectRules::NATIVE };
+pub static TOY: ToyDialect = ToyDialect {
+    rules: DialectRules::NATIVE,
+};
 
-static SHAPE: Shape = Shape { sections: &[&DOCUMENT, &OBJECT] };
+static SHAPE: Shape = Shape {
+    sections: &[&DOCUMENT, &OBJECT],
+};
 
 static DOCUMENT: Section = Section {
     name: "document",
@@ -51,8 +56,14 @@ static DOCUMENT: Section = Section {
 static OBJECT: Section = Section {
     name: "object",
     keys: &[
-        SectionKey::new("is", KeyForm::Text, "The type.").required().offer(Offer::ResourceType),
-        SectionKey::new("fill", KeyForm::Scalar, "Gives required text fields their own names."),
+        SectionKey::new("is", KeyForm::Text, "The type.")
+            .required()
+            .offer(Offer::ResourceType),
+        SectionKey::new(
+            "fill",
+            KeyForm::Scalar,
+            "Gives required text fields their own names.",
+        ),
     ],
 };
 
@@ -62,7 +73,16 @@ impl Dialect for ToyDialect {
     }
 
     fn recognise(&self, document: &Document<'_>) -> u8 {
-        if document.tree.root.as_ref().is_some_and(|root| root.get("toy").is_some()) { 100 } else { 0 }
+        if document
+            .tree
+            .root
+            .as_ref()
+            .is_some_and(|root| root.get("toy").is_some())
+        {
+            100
+        } else {
+            0
+        }
     }
 
     fn shape(&self) -> &'static Shape {
@@ -85,7 +105,8 @@ impl Dialect for ToyDialect {
                     wanted.extend([Wanted::File(path.into()), Wanted::Setting("shout".into())]);
                 }
             }
-            if let (Some(_), Some(ty)) = (object.get("fill"), object.get("is").and_then(Node::text)) {
+            if let (Some(_), Some(ty)) = (object.get("fill"), object.get("is").and_then(Node::text))
+            {
                 wanted.push(Wanted::Schema(ty.into()));
             }
         }
@@ -93,14 +114,28 @@ impl Dialect for ToyDialect {
     }
 
     fn lower(&self, document: &Document<'_>, _: &FunctionTable, _: &Packages) -> Lowered {
-        let mut lowering = ToyLowering { document, found: Diagnostics::new() };
-        let mut blueprint = Blueprint { dialect: "toy", version: "1".into(), ..Blueprint::default() };
+        let mut lowering = ToyLowering {
+            document,
+            found: Diagnostics::new(),
+        };
+        let mut blueprint = Blueprint {
+            dialect: "toy",
+            version: "1".into(),
+            ..Blueprint::default()
+        };
         blueprint.span = document.tree.root.as_ref().map(|root| root.span.head());
         for (name, node) in entries(document, "given") {
             let default = literal(node);
             let ty = Type::of(&default);
             let default = Some(Spanned::new(default, node.span));
-            blueprint.inputs.insert(name.item, Input { ty, default, ..Input::optional_untyped(name.span) });
+            blueprint.inputs.insert(
+                name.item,
+                Input {
+                    ty,
+                    default,
+                    ..Input::optional_untyped(name.span)
+                },
+            );
         }
         for (name, node) in entries(document, "objects") {
             if let Some(resource) = lowering.object(name.span, node) {
@@ -120,25 +155,43 @@ impl Dialect for ToyDialect {
             };
             blueprint.exports.insert(name.item, export);
         }
-        Lowered { blueprint, diagnostics: lowering.found }
+        Lowered {
+            blueprint,
+            diagnostics: lowering.found,
+        }
     }
 }
 
 /// The entries of a section with their names.
-fn entries<'t>(document: &Document<'t>, section: &str) -> impl Iterator<Item = (Spanned<Name>, &'t Node)> {
-    let section = document.tree.root.as_ref().and_then(|root| root.get(section));
+fn entries<'t>(
+    document: &Document<'t>,
+    section: &str,
+) -> impl Iterator<Item = (Spanned<Name>, &'t Node)> {
+    let section = document
+        .tree
+        .root
+        .as_ref()
+        .and_then(|root| root.get(section));
     section.into_iter().flat_map(named)
 }
 
 fn named(node: &Node) -> impl Iterator<Item = (Spanned<Name>, &Node)> {
     let name = |entry: &MapEntry| Some(Spanned::new(Name::from(entry.key.text()?), entry.key.span));
-    node.as_map().unwrap_or_default().iter().filter_map(move |entry| Some((name(entry)?, &entry.value)))
+    node.as_map()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(move |entry| Some((name(entry)?, &entry.value)))
 }
 
 fn literal(node: &Node) -> Value {
     let text = node.text().unwrap_or_default();
-    let is_plain = node.as_scalar().is_some_and(|scalar| !scalar.style.is_text());
-    text.parse().ok().filter(|_| is_plain).map_or_else(|| Value::text(text), Value::Int)
+    let is_plain = node
+        .as_scalar()
+        .is_some_and(|scalar| !scalar.style.is_text());
+    text.parse()
+        .ok()
+        .filter(|_| is_plain)
+        .map_or_else(|| Value::text(text), Value::Int)
 }
 
 struct ToyLowering<'d> {
@@ -154,9 +207,10 @@ impl ToyLowering<'_> {
         for (key, value) in named(node).filter(|(key, _)| OBJECT.key(&key.item).is_none()) {
             spec.push((key, self.value(value)));
         }
-        if let (Some(fill), Some(Answer::Schema(schema))) =
-            (node.get("fill"), self.answer(&Wanted::Schema(type_name.item.clone())))
-        {
+        if let (Some(fill), Some(Answer::Schema(schema))) = (
+            node.get("fill"),
+            self.answer(&Wanted::Schema(type_name.item.clone())),
+        ) {
             let written: Vec<Name> = spec.iter().map(|(key, _)| key.item.clone()).collect();
             for name in required_texts(schema).filter(|name| !written.contains(name)) {
                 let value = Expr::literal(Value::Text(name.clone()), fill.span);
@@ -164,7 +218,12 @@ impl ToyLowering<'_> {
             }
         }
         let type_name = Spanned::new(type_name.item.into(), type_name.span);
-        Some(Resource::new(span, type_name, span, Expr::new(ExprKind::Map(spec), node.span)))
+        Some(Resource::new(
+            span,
+            type_name,
+            span,
+            Expr::new(ExprKind::Map(spec), node.span),
+        ))
     }
 
     fn answer(&self, wanted: &Wanted) -> Option<&Answer> {
@@ -179,9 +238,14 @@ impl ToyLowering<'_> {
         match text.strip_prefix('$').map(|path| path.split_once('.')) {
             None => Expr::literal(literal(node), node.span),
             Some(None) => reference(ReferenceHead::Input(text[1..].into()), &[], node.span),
-            Some(Some((object, field))) => {
-                reference(ReferenceHead::Resource { name: object.into(), bare: true }, &["spec", field], node.span)
-            }
+            Some(Some((object, field))) => reference(
+                ReferenceHead::Resource {
+                    name: object.into(),
+                    bare: true,
+                },
+                &["spec", field],
+                node.span,
+            ),
         }
     }
 
@@ -191,10 +255,18 @@ impl ToyLowering<'_> {
         match self.answer(&Wanted::File(path.into())) {
             Some(Answer::File(text)) => {
                 let text = text.trim_end();
-                Expr::literal(Value::text(if shouts { text.to_uppercase() } else { text.to_owned() }), span)
+                Expr::literal(
+                    Value::text(if shouts {
+                        text.to_uppercase()
+                    } else {
+                        text.to_owned()
+                    }),
+                    span,
+                )
             }
             Some(Answer::Missing(why)) => {
-                let diagnostic = expr::codes::SOURCE_UNREADABLE.new(format!("`{path}` cannot be read"));
+                let diagnostic =
+                    expr::codes::SOURCE_UNREADABLE.new(format!("`{path}` cannot be read"));
                 self.found.push(diagnostic.label(span, why.to_string()));
                 Expr::error(span)
             }
@@ -204,10 +276,27 @@ impl ToyLowering<'_> {
 }
 
 fn required_texts(schema: &Schema) -> impl Iterator<Item = &Name> {
-    schema.fields.iter().filter(|(_, field)| field.required && matches!(field.kind, Kind::String)).map(|(name, _)| name)
+    schema
+        .fields
+        .iter()
+        .filter(|(_, field)| field.required && matches!(field.kind, Kind::String))
+        .map(|(name, _)| name)
 }
 
 fn reference(head: ReferenceHead, path: &[&str], span: Span) -> Expr {
-    let path = path.iter().map(|name| Accessor { kind: AccessorKind::Name((*name).into()), span }).collect();
-    Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
+    let path = path
+        .iter()
+        .map(|name| Accessor {
+            kind: AccessorKind::Name((*name).into()),
+            span,
+        })
+        .collect();
+    Expr::new(
+        ExprKind::Ref(Box::new(Ref {
+            head,
+            head_span: span,
+            path,
+        })),
+        span,
+    )
 }

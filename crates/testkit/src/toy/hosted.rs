@@ -1,7 +1,7 @@
 //! Common parts of both toy providers: options, defects, and the simulated provider below them.
 //!
-//! A toy provider is a layer on [`FakeProvider`]: the toy plans and decides, and the simulated provider below changes
-//! the world. All resources are in the same world, and scripted faults work.
+//! A toy provider is a layer on [`FakeProvider`]: the toy plans and decides, and the simulated
+//! provider below changes the world. All resources are in the same world, and scripted faults work.
 
 use std::sync::Arc;
 
@@ -94,8 +94,17 @@ pub(super) struct ToyBackend {
 impl ToyBackend {
     pub(super) fn new(catalog: Arc<provider::Catalog>, options: ToyOptions) -> ToyBackend {
         let world = options.fake.world.clone().unwrap_or_default();
-        let fake = FakeOptions { catalog: Some(catalog), world: Some(world.clone()), ..options.fake };
-        ToyBackend { fake: Arc::new(fake::provider(fake)), world, defect: options.defect, witness: options.witness }
+        let fake = FakeOptions {
+            catalog: Some(catalog),
+            world: Some(world.clone()),
+            ..options.fake
+        };
+        ToyBackend {
+            fake: Arc::new(fake::provider(fake)),
+            world,
+            defect: options.defect,
+            witness: options.witness,
+        }
     }
 
     pub(super) fn has(&self, defect: ProviderDefect) -> bool {
@@ -112,8 +121,13 @@ impl ToyBackend {
 
     /// The id of another resource of a type, if one exists.
     pub(super) fn foreign_id(&self, type_name: &str, id: &str) -> Option<blueprint::Name> {
-        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut others = world.objects().filter(|object| *object.type_name == *type_name && *object.id != *id);
+        let world = self
+            .world
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut others = world
+            .objects()
+            .filter(|object| *object.type_name == *type_name && *object.id != *id);
         others.next().map(|object| object.id.clone())
     }
 }

@@ -1,5 +1,5 @@
-//! A toy dialect, a toy store, toy worlds and two toy providers. Each implements a contract and needs no change of
-//! other code.
+//! A toy dialect, a toy store, toy worlds and two toy providers. Each implements a contract and
+//! needs no change of other code.
 //!
 //! Not here: code for users.
 

@@ -1,14 +1,16 @@
-//! The client of a toy provider in another process: a session that sends each question over a new connection.
+//! The client of a toy provider in another process: a session that sends each question over a new
+//! connection.
 //!
-//! Not here: starting the process. The caller supplies a connector, which starts a process if none runs.
+//! Not here: starting the process. The caller supplies a connector, which starts a process if none
+//! runs.
 
 use std::sync::Arc;
 
 use blueprint::Value;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, Observed, Operation,
-    PlanPhase, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Ready,
-    Session, UpgradeRequest, Upgraded, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind,
+    Observed, Operation, PlanPhase, PlanRequest, Planned, Provider, ProviderDiagnostic,
+    ProviderError, ReadOutcome, ReadRequest, Ready, Session, UpgradeRequest, Upgraded, configured,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -28,13 +30,17 @@ pub struct RemotePlanner {
 impl RemotePlanner {
     /// A provider that uses a connector.
     pub fn new(connect: Connect) -> RemotePlanner {
-        RemotePlanner { catalog: planner::catalog(false), connect }
+        RemotePlanner {
+            catalog: planner::catalog(false),
+            connect,
+        }
     }
 
     async fn ask(&self, asked: ToyRequest) -> Result<ToyResponse, ProviderError> {
         let transient = |what: String| ProviderError::new(ErrorKind::Transient, what);
         let mut stream = (self.connect)().await.map_err(transient)?;
-        let mut line = serde_json::to_string(&asked).map_err(|error| transient(error.to_string()))?;
+        let mut line =
+            serde_json::to_string(&asked).map_err(|error| transient(error.to_string()))?;
         line.push('\n');
         let asking = async {
             stream.write_all(line.as_bytes()).await?;
@@ -51,7 +57,8 @@ impl RemotePlanner {
             ProviderError::new(kind, format!("the plugin ended during the call ({why})"))
         };
         let answer = asking.await.map_err(|error| call_lost(&error.kind()))?;
-        let answered: ToyResponse = serde_json::from_str(&answer).map_err(|_| call_lost(&"no answer"))?;
+        let answered: ToyResponse =
+            serde_json::from_str(&answer).map_err(|_| call_lost(&"no answer"))?;
         match answered.error {
             Some((kind, message)) => Err(ProviderError::new(kind, message)),
             None => Ok(answered),
@@ -94,13 +101,20 @@ impl Provider for RemotePlanner {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
 
 impl Session for RemotePlanner {
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let asked = ToyRequest {
             preview: request.phase == PlanPhase::Preview,
             inputs: request.prior_inputs.clone(),
@@ -110,7 +124,12 @@ impl Session for RemotePlanner {
             unhealthy: request.unhealthy.iter().map(ToString::to_string).collect(),
             desired: request.desired.clone(),
             seed: request.seed.to_owned(),
-            ..RemotePlanner::new_request(Verb::Plan(request.mode), call, request.type_name, request.id)
+            ..RemotePlanner::new_request(
+                Verb::Plan(request.mode),
+                call,
+                request.type_name,
+                request.id,
+            )
         };
         Box::pin(async move {
             let answered = self.ask(asked).await?;
@@ -118,7 +137,11 @@ impl Session for RemotePlanner {
                 verdict: answered.verdict,
                 inputs: answered.inputs,
                 outputs: Some(answered.fields).filter(|fields| !fields.is_null()),
-                replaces: answered.replaces.iter().map(|path| path.as_str().into()).collect(),
+                replaces: answered
+                    .replaces
+                    .iter()
+                    .map(|path| path.as_str().into())
+                    .collect(),
                 private: answered.private,
                 diagnostics: diagnostics(answered.diagnostics),
                 ..Planned::default()
@@ -140,11 +163,24 @@ impl Session for RemotePlanner {
             ..RemotePlanner::new_request(Verb::Read, call, request.type_name, request.id)
         };
         Box::pin(async move {
-            let ToyResponse { present, id, fields, inputs, private, .. } = self.ask(asked).await?;
+            let ToyResponse {
+                present,
+                id,
+                fields,
+                inputs,
+                private,
+                ..
+            } = self.ask(asked).await?;
             Ok(match present {
                 Some(true) => {
                     let id = id.into();
-                    ReadOutcome::Present(Observed { id, fields, inputs, private, ..Observed::default() })
+                    ReadOutcome::Present(Observed {
+                        id,
+                        fields,
+                        inputs,
+                        private,
+                        ..Observed::default()
+                    })
                 }
                 Some(false) => ReadOutcome::Absent,
                 None => ReadOutcome::Unknown,
@@ -152,7 +188,11 @@ impl Session for RemotePlanner {
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         let asked = ToyRequest {
             inputs: request.prior_inputs.clone(),
             prior: request.prior.clone(),
@@ -160,22 +200,41 @@ impl Session for RemotePlanner {
             private: request.private.clone(),
             desired: request.desired.clone(),
             planned: request.planned.clone(),
-            ..RemotePlanner::new_request(Verb::Apply(request.operation), call, request.type_name, request.id)
+            ..RemotePlanner::new_request(
+                Verb::Apply(request.operation),
+                call,
+                request.type_name,
+                request.id,
+            )
         };
         Box::pin(async move {
             if call.cancel.is_cancelled() {
-                return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+                return Err(ProviderError::new(
+                    ErrorKind::Cancelled,
+                    "the call was cancelled",
+                ));
             }
             let answered = self.ask(asked).await?;
             if request.operation == Operation::Delete {
-                return Ok(Applied { diagnostics: diagnostics(answered.diagnostics), ..Applied::deleted() });
+                return Ok(Applied {
+                    diagnostics: diagnostics(answered.diagnostics),
+                    ..Applied::deleted()
+                });
             }
-            let why: Vec<_> = answered.broken.iter().map(|why| why.as_str().into()).collect();
+            let why: Vec<_> = answered
+                .broken
+                .iter()
+                .map(|why| why.as_str().into())
+                .collect();
             Ok(Applied {
                 id: answered.id.into(),
                 fields: answered.fields,
                 private: answered.private,
-                ready: if why.is_empty() { Ready::Yes } else { Ready::Broken(why) },
+                ready: if why.is_empty() {
+                    Ready::Yes
+                } else {
+                    Ready::Broken(why)
+                },
                 inputs: answered.inputs,
                 diagnostics: diagnostics(answered.diagnostics),
             })
@@ -197,7 +256,11 @@ impl Session for RemotePlanner {
         Box::pin(async move {
             let answered = self.ask(asked).await?;
             let inputs = answered.inputs.unwrap_or_default();
-            Ok(Upgraded { inputs, fields: answered.fields, private: answered.private })
+            Ok(Upgraded {
+                inputs,
+                fields: answered.fields,
+                private: answered.private,
+            })
         })
     }
 }

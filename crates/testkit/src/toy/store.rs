@@ -1,9 +1,11 @@
 //! A toy store: the state of all instances is one object in a bucket, replaced by conditional puts.
 //!
-//! Each change reads the object, changes a copy and puts the copy if the version of the object is still the one that
-//! was read; otherwise the change starts again. Each read folds the whole journal.
+//! Each change reads the object, changes a copy and puts the copy if the version of the object is
+//! still the one that was read; otherwise the change starts again. Each read folds the whole
+//! journal.
 //!
-//! Not here: durability and sealing. The bucket is in memory, and only checks that the key is the same.
+//! Not here: durability and sealing. The bucket is in memory, and only checks that the key is the
+//! same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::slice::from_ref;
@@ -13,8 +15,8 @@ use std::time::Duration;
 use blueprint::Name;
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LeaseRow,
-    LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease,
+    LeaseHolder, LeaseRow, LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
 };
 
 type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -26,14 +28,21 @@ pub struct Bucket(Arc<Mutex<(u64, Arc<ToyState>)>>);
 impl Bucket {
     /// The version of the object, and the object.
     fn get(&self) -> (u64, Arc<ToyState>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Replaces the object if its version is `version`. Returns whether it was replaced.
     fn put(&self, version: u64, object: ToyState) -> bool {
         let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let matches = stored.0 == version;
-        *stored = if matches { (version + 1, Arc::new(object)) } else { stored.clone() };
+        *stored = if matches {
+            (version + 1, Arc::new(object))
+        } else {
+            stored.clone()
+        };
         matches
     }
 }
@@ -62,12 +71,18 @@ struct InstanceJournal {
 impl InstanceJournal {
     fn fold(&self) -> Fold {
         let mut fold = Fold::of(self.base.clone());
-        self.entries.iter().for_each(|(epoch, entry)| fold.follow_commit(*epoch, from_ref(entry)));
+        self.entries
+            .iter()
+            .for_each(|(epoch, entry)| fold.follow_commit(*epoch, from_ref(entry)));
         fold
     }
 
     fn check_key(&self, sealer: &Sealer) -> Result<(), StoreError> {
-        if self.key.is_none() || self.key == sealer.key_id() { Ok(()) } else { Err(sealer.cannot_open().into()) }
+        if self.key.is_none() || self.key == sealer.key_id() {
+            Ok(())
+        } else {
+            Err(sealer.cannot_open().into())
+        }
     }
 
     /// Records the key if there is a secret; `NoKey` if the sealer has no key.
@@ -83,7 +98,10 @@ impl InstanceJournal {
         let from = match since {
             Since::Checkpoint => self.fold().checkpoint(),
             Since::Entry(after) if after <= self.base.sequence => self.base.clone(),
-            Since::Entry(sequence) => Checkpoint { sequence, ..Checkpoint::default() },
+            Since::Entry(sequence) => Checkpoint {
+                sequence,
+                ..Checkpoint::default()
+            },
         };
         let mut operation = Name::default();
         let mut entries = Vec::new();
@@ -92,25 +110,48 @@ impl InstanceJournal {
                 operation = began.id.clone();
             }
             if sequence > from.sequence {
-                entries.push(LogEntry { sequence, operation: operation.clone(), entry: entry.clone() });
+                entries.push(LogEntry {
+                    sequence,
+                    operation: operation.clone(),
+                    entry: entry.clone(),
+                });
             }
         }
-        Tail { revision, from, entries }
+        Tail {
+            revision,
+            from,
+            entries,
+        }
     }
 }
 
 impl ToyState {
     fn revision(&self, name: &InstanceName) -> Revision {
-        self.journals.get(name).map(|journal| journal.revision).unwrap_or_default()
+        self.journals
+            .get(name)
+            .map(|journal| journal.revision)
+            .unwrap_or_default()
     }
 
     fn check_revision(&self, name: &InstanceName, expected: Revision) -> Result<(), StoreError> {
         let (instance, found) = (name.clone(), self.revision(name));
-        if found == expected { Ok(()) } else { Err(StoreError::Moved { instance, expected, found }) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(StoreError::Moved {
+                instance,
+                expected,
+                found,
+            })
+        }
     }
 
     fn check_lease(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
-        self.leases.get(&lease.instance).cloned().unwrap_or_default().check(lease, host)
+        self.leases
+            .get(&lease.instance)
+            .cloned()
+            .unwrap_or_default()
+            .check(lease, host)
     }
 
     fn holder(&self, name: &InstanceName, host: &dyn Host) -> Option<LeaseHolder> {
@@ -119,7 +160,14 @@ impl ToyState {
 
     fn check_free(&self, name: &InstanceName, host: &dyn Host) -> Result<(), StoreError> {
         let holder = self.holder(name, host).filter(LeaseHolder::is_active);
-        if holder.is_none() { Ok(()) } else { Err(StoreError::Busy { instance: name.clone(), holder }) }
+        if holder.is_none() {
+            Ok(())
+        } else {
+            Err(StoreError::Busy {
+                instance: name.clone(),
+                holder,
+            })
+        }
     }
 
     /// Appends the entries of one commit under a lease of this epoch.
@@ -130,32 +178,58 @@ impl ToyState {
         entries: &[Entry],
         sealer: &Sealer,
     ) -> Result<Revision, StoreError> {
-        let refused = |what| StoreError::Refused { instance: name.clone(), what };
+        let refused = |what| StoreError::Refused {
+            instance: name.clone(),
+            what,
+        };
         let journal = self.journals.entry(name.clone()).or_default();
         journal.fold().check(epoch, entries).map_err(refused)?;
-        let began = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
+        let began = entries
+            .first()
+            .and_then(|entry| entry.kind.begins())
+            .map(|operation| operation.id.clone());
         if let Some(id) = began.filter(|id| !self.operations.insert(id.clone())) {
-            return Err(StoreError::OperationExists { instance: name.clone(), operation: id });
+            return Err(StoreError::OperationExists {
+                instance: name.clone(),
+                operation: id,
+            });
         }
         journal.note_key(entries.iter().any(|entry| entry.kind.has_secret()), sealer)?;
-        journal.entries.extend(entries.iter().map(|entry| (epoch, entry.clone())));
+        journal
+            .entries
+            .extend(entries.iter().map(|entry| (epoch, entry.clone())));
         journal.revision.0 += 1;
         Ok(journal.revision)
     }
 
     /// Removes the operations before the operation with an id.
     fn prune(&mut self, name: &InstanceName, first: &str) -> Result<Pruned, StoreError> {
-        let unknown = || StoreError::Unknown { instance: name.clone() };
+        let unknown = || StoreError::Unknown {
+            instance: name.clone(),
+        };
         let journal = self.journals.get_mut(name).ok_or_else(unknown)?;
         let first = journal.fold().may_begin_with(first);
-        let first = first.map_err(|what| StoreError::Refused { instance: name.clone(), what })?;
+        let first = first.map_err(|what| StoreError::Refused {
+            instance: name.clone(),
+            what,
+        })?;
         let count = first.saturating_sub(journal.base.sequence + 1);
-        let split = usize::try_from(count).unwrap_or(usize::MAX).min(journal.entries.len());
+        let split = usize::try_from(count)
+            .unwrap_or(usize::MAX)
+            .min(journal.entries.len());
         let rest = journal.entries.split_off(split);
-        let operations = journal.entries.iter().filter(|(_, entry)| entry.kind.begins().is_some()).count() as u64;
+        let operations = journal
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.kind.begins().is_some())
+            .count() as u64;
         journal.base = journal.fold().checkpoint();
         journal.entries = rest;
-        Ok(Pruned { operations, entries: count, documents: 0 })
+        Ok(Pruned {
+            operations,
+            entries: count,
+            documents: 0,
+        })
     }
 }
 
@@ -169,11 +243,18 @@ pub struct BucketStore {
 impl BucketStore {
     /// A store on a bucket.
     pub fn open(bucket: &Bucket, sealer: Sealer, host: Arc<dyn Host>) -> BucketStore {
-        BucketStore { bucket: bucket.clone(), sealer, host }
+        BucketStore {
+            bucket: bucket.clone(),
+            sealer,
+            host,
+        }
     }
 
     /// Changes the object, again until no other writer has changed it in between.
-    fn update<T>(&self, change: impl Fn(&mut ToyState) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn update<T>(
+        &self,
+        change: impl Fn(&mut ToyState) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         loop {
             let (version, object) = self.bucket.get();
             let mut object = ToyState::clone(&object);
@@ -191,19 +272,36 @@ impl Store for BucketStore {
             let (_, object) = self.bucket.get();
             let holder = |name| object.holder(name, &*self.host);
             let each = object.journals.iter();
-            Ok(each.map(|(name, journal)| journal.fold().info(name, journal.revision, holder(name))).collect())
+            Ok(each
+                .map(|(name, journal)| journal.fold().info(name, journal.revision, holder(name)))
+                .collect())
         })
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> StoreFuture<'a, Option<Tail>> {
+    fn read<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        since: Since,
+    ) -> StoreFuture<'a, Option<Tail>> {
         Box::pin(async move {
             let (_, object) = self.bucket.get();
             let journal = object.journals.get(instance);
-            journal.map(|journal| journal.check_key(&self.sealer).map(|()| journal.tail(since))).transpose()
+            journal
+                .map(|journal| {
+                    journal
+                        .check_key(&self.sealer)
+                        .map(|()| journal.tail(since))
+                })
+                .transpose()
         })
     }
 
-    fn commit<'a>(&'a self, lease: &'a Lease, expected: Revision, entries: Vec<Entry>) -> StoreFuture<'a, Revision> {
+    fn commit<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> StoreFuture<'a, Revision> {
         let commit = move |object: &mut ToyState| {
             object.check_lease(lease, &*self.host)?;
             object.check_revision(&lease.instance, expected)?;
@@ -212,10 +310,21 @@ impl Store for BucketStore {
         Box::pin(async move { self.update(commit) })
     }
 
-    fn lease<'a>(&'a self, instance: &'a InstanceName, who: &'a str, lasts: Duration) -> StoreFuture<'a, Lease> {
+    fn lease<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        lasts: Duration,
+    ) -> StoreFuture<'a, Lease> {
         let take = move |object: &mut ToyState| {
             let revision = object.revision(instance);
-            object.leases.entry(instance.clone()).or_default().acquire(instance, revision, who, lasts, &*self.host)
+            object.leases.entry(instance.clone()).or_default().acquire(
+                instance,
+                revision,
+                who,
+                lasts,
+                &*self.host,
+            )
         };
         Box::pin(async move { self.update(take) })
     }
@@ -223,7 +332,11 @@ impl Store for BucketStore {
     fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> StoreFuture<'a, ()> {
         let renew = move |object: &mut ToyState| {
             object.check_lease(lease, &*self.host)?;
-            object.leases.entry(lease.instance.clone()).or_default().extend(lasts, &*self.host);
+            object
+                .leases
+                .entry(lease.instance.clone())
+                .or_default()
+                .extend(lasts, &*self.host);
             Ok(())
         };
         Box::pin(async move { self.update(renew) })
@@ -236,7 +349,11 @@ impl Store for BucketStore {
     fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         let release = |object: &mut ToyState| {
             let held = object.check_lease(lease, &*self.host).is_ok();
-            object.leases.get_mut(&lease.instance).filter(|_| held).map(|row| row.end(&*self.host));
+            object
+                .leases
+                .get_mut(&lease.instance)
+                .filter(|_| held)
+                .map(|row| row.end(&*self.host));
             Ok(())
         };
         Box::pin(async move { self.update(release) })
@@ -247,7 +364,12 @@ impl Store for BucketStore {
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> StoreFuture<'a, Option<LeaseHolder>> {
-        let end = |object: &mut ToyState| object.leases.get_mut(instance).and_then(|row| row.end(&*self.host));
+        let end = |object: &mut ToyState| {
+            object
+                .leases
+                .get_mut(instance)
+                .and_then(|row| row.end(&*self.host))
+        };
         Box::pin(async move { self.update(|object| Ok(end(object))) })
     }
 
@@ -262,10 +384,22 @@ impl Store for BucketStore {
     fn rekey<'a>(&'a self, to: &'a Sealer) -> StoreFuture<'a, u64> {
         let rekey = |object: &mut ToyState| {
             let key = to.key_id().ok_or(StoreError::NoKey)?;
-            object.leases.keys().try_for_each(|name| object.check_free(name, &*self.host))?;
-            object.journals.values().try_for_each(|journal| journal.check_key(&self.sealer))?;
-            object.leases.values_mut().for_each(|row| drop(row.end(&*self.host)));
-            let sealed = object.journals.values_mut().filter_map(|journal| journal.key.as_mut());
+            object
+                .leases
+                .keys()
+                .try_for_each(|name| object.check_free(name, &*self.host))?;
+            object
+                .journals
+                .values()
+                .try_for_each(|journal| journal.check_key(&self.sealer))?;
+            object
+                .leases
+                .values_mut()
+                .for_each(|row| drop(row.end(&*self.host)));
+            let sealed = object
+                .journals
+                .values_mut()
+                .filter_map(|journal| journal.key.as_mut());
             Ok(sealed.map(|old| *old = key.clone()).count() as u64)
         };
         Box::pin(async move { self.update(rekey) })
@@ -283,12 +417,24 @@ impl Store for BucketStore {
             object.check_revision(instance, Revision(0))?;
             let journal = object.journals.entry(instance.clone()).or_default();
             journal.base = base.clone().unwrap_or_default();
-            journal.note_key(journal.base.snapshot.records.values().any(|it| it.has_secret()), &self.sealer)?;
+            journal.note_key(
+                journal
+                    .base
+                    .snapshot
+                    .records
+                    .values()
+                    .any(|it| it.has_secret()),
+                &self.sealer,
+            )?;
             for (number, entries) in (0..).zip(&operations) {
                 // No lease has such an epoch.
                 object.append(instance, u64::MAX - number, entries, &self.sealer)?;
             }
-            object.journals.entry(instance.clone()).or_default().revision = revision;
+            object
+                .journals
+                .entry(instance.clone())
+                .or_default()
+                .revision = revision;
             Ok(())
         };
         Box::pin(async move { self.update(restore) })

@@ -1,5 +1,5 @@
-//! The line protocol between a toy provider in another process and its client: one JSON object per line, each question
-//! followed by its answer.
+//! The line protocol between a toy provider in another process and its client: one JSON object per
+//! line, each question followed by its answer.
 //!
 //! This module has the plugin's half: it carries out questions. The client is `remote`.
 
@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, Observed, Operation, PlanMode, PlanPhase, PlanRequest, ProviderDiagnostic,
-    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Ready, Session, UpgradeRequest, Verdict,
+    Applied, ApplyRequest, Call, ErrorKind, Observed, Operation, PlanMode, PlanPhase, PlanRequest,
+    ProviderDiagnostic, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Ready, Session,
+    UpgradeRequest, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,13 +95,20 @@ pub struct ToyResponse {
 pub async fn answer(session: &dyn Session, asked: &ToyRequest) -> ToyResponse {
     match carry_out(session, asked).await {
         Ok(answered) => answered,
-        Err(error) => ToyResponse { error: Some((error.kind, error.message)), ..ToyResponse::default() },
+        Err(error) => ToyResponse {
+            error: Some((error.kind, error.message)),
+            ..ToyResponse::default()
+        },
     }
 }
 
-async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyResponse, ProviderError> {
+async fn carry_out(
+    session: &dyn Session,
+    asked: &ToyRequest,
+) -> Result<ToyResponse, ProviderError> {
     let address = asked.address.parse();
-    let address = address.map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
+    let address = address
+        .map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
     let call = Call {
         instance: asked.instance.as_str().into(),
         address,
@@ -116,10 +124,18 @@ async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyRespo
     let (type_name, id) = (asked.type_name.as_str(), asked.id.as_deref());
     match asked.verb {
         Verb::Plan(mode) => {
-            let unhealthy: Vec<Name> = asked.unhealthy.iter().map(|why| why.as_str().into()).collect();
+            let unhealthy: Vec<Name> = asked
+                .unhealthy
+                .iter()
+                .map(|why| why.as_str().into())
+                .collect();
             let request = PlanRequest {
                 mode,
-                phase: if asked.preview { PlanPhase::Preview } else { PlanPhase::Apply },
+                phase: if asked.preview {
+                    PlanPhase::Preview
+                } else {
+                    PlanPhase::Apply
+                },
                 type_name,
                 id,
                 prior_inputs: &asked.inputs,
@@ -153,9 +169,18 @@ async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyRespo
                 token: asked.sought.as_deref(),
             };
             Ok(match session.read(&call, request).await? {
-                ReadOutcome::Absent => ToyResponse { present: Some(false), ..ToyResponse::default() },
+                ReadOutcome::Absent => ToyResponse {
+                    present: Some(false),
+                    ..ToyResponse::default()
+                },
                 ReadOutcome::Unknown => ToyResponse::default(),
-                ReadOutcome::Present(Observed { id, fields, inputs, private, .. }) => ToyResponse {
+                ReadOutcome::Present(Observed {
+                    id,
+                    fields,
+                    inputs,
+                    private,
+                    ..
+                }) => ToyResponse {
                     present: Some(true),
                     id: id.to_string(),
                     fields,
@@ -178,7 +203,14 @@ async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyRespo
                 private: &asked.private,
                 sources: &[],
             };
-            let Applied { id, fields, private, ready, inputs, diagnostics } = session.apply(&call, request).await?;
+            let Applied {
+                id,
+                fields,
+                private,
+                ready,
+                inputs,
+                diagnostics,
+            } = session.apply(&call, request).await?;
             let broken = match ready {
                 Ready::Broken(why) => why.iter().map(ToString::to_string).collect(),
                 _ => Vec::new(),
@@ -203,14 +235,25 @@ async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyRespo
                 private: &asked.private,
             };
             let upgraded = session.upgrade(&call, request).await?;
-            let (inputs, fields, private) = (Some(upgraded.inputs), upgraded.fields, upgraded.private);
-            Ok(ToyResponse { inputs, fields, private, ..ToyResponse::default() })
+            let (inputs, fields, private) =
+                (Some(upgraded.inputs), upgraded.fields, upgraded.private);
+            Ok(ToyResponse {
+                inputs,
+                fields,
+                private,
+                ..ToyResponse::default()
+            })
         }
     }
 }
 
 fn wire_diagnostics(diagnostics: &[ProviderDiagnostic]) -> Vec<(bool, String, String)> {
-    let one =
-        |it: &ProviderDiagnostic| (it.severity == ProviderSeverity::Error, it.path.to_string(), it.summary.clone());
+    let one = |it: &ProviderDiagnostic| {
+        (
+            it.severity == ProviderSeverity::Error,
+            it.path.to_string(),
+            it.summary.clone(),
+        )
+    };
     diagnostics.iter().map(one).collect()
 }

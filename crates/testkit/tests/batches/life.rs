@@ -23,7 +23,9 @@ fn group(count: usize, value: &str, policy: &str) -> String {
 
 async fn deploy(harness: &Harness, text: &str) -> Outcome {
     let staged = staged(harness, text).await;
-    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await;
     match run.operated {
         Some(Operated::Done(outcome)) => outcome,
         other => panic!("it did not run to an end: {other:?}"),
@@ -33,8 +35,15 @@ async fn deploy(harness: &Harness, text: &str) -> Outcome {
 /// The outputs of the members by number, and the number of ids.
 async fn member_outputs(harness: &Harness) -> (Vec<String>, usize) {
     let exports = harness.snapshot().await.exports;
-    let all = exports["all"].as_list().into_iter().flatten().filter_map(|value| value.as_text().map(str::to_owned));
-    (all.collect(), exports["ids"].as_map().map_or(0, |ids| ids.len()))
+    let all = exports["all"]
+        .as_list()
+        .into_iter()
+        .flatten()
+        .filter_map(|value| value.as_text().map(str::to_owned));
+    (
+        all.collect(),
+        exports["ids"].as_map().map_or(0, |ids| ids.len()),
+    )
 }
 
 #[test]
@@ -42,7 +51,11 @@ fn pauses_are_only_between_batches() {
     run_with_paused_clock(async {
         let harness = harness();
         let begun = Instant::now();
-        deploy(&harness, &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}")).await;
+        deploy(
+            &harness,
+            &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}"),
+        )
+        .await;
         assert_eq!(begun.elapsed().as_secs(), 60);
         let begun = Instant::now();
         let policy = "rolling_update: {max_batch_size: 1, pause_time: 2.5}";
@@ -61,10 +74,21 @@ fn pauses_longer_than_the_time_limit_are_refused() {
         let codes = async |pause: f64| {
             let policy = format!("batch_create: {{pause_time: {pause}}}");
             let stage = stage(&harness, &group(3, "a", &policy)).await;
-            let words = stage.diagnostics.iter().filter_map(|one| Some(one.native_message.as_ref()?.to_string()));
-            (stage.diagnostics.iter().map(|one| one.code.name).collect::<Vec<_>>(), words.collect::<Vec<_>>())
+            let words = stage
+                .diagnostics
+                .iter()
+                .filter_map(|one| Some(one.native_message.as_ref()?.to_string()));
+            (
+                stage
+                    .diagnostics
+                    .iter()
+                    .map(|one| one.code.name)
+                    .collect::<Vec<_>>(),
+                words.collect::<Vec<_>>(),
+            )
         };
-        let words = "ValueError: The current update policy will result in stack update timeout.".to_owned();
+        let words =
+            "ValueError: The current update policy will result in stack update timeout.".to_owned();
         assert_eq!(codes(1800.0).await, (vec!["value-constraint"], vec![words]));
         assert_eq!(codes(1799.5).await, (vec![], vec![]));
     });
@@ -79,13 +103,19 @@ fn interrupt_ends_a_pause_at_once() {
         harness.interrupt_after = Some(Duration::from_secs(700));
         let begun = Instant::now();
         let outcome = deploy(&harness, &text).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 2, 0, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Interrupted), [0, 2, 0, 0])
+        );
         assert_eq!(begun.elapsed().as_secs(), 700);
         // The rest is one batch without a pause.
         harness.interrupt_after = None;
         let begun = Instant::now();
         let outcome = deploy(&harness, &text).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [0, 1, 0, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Ready), [0, 1, 0, 0])
+        );
         assert_eq!(begun.elapsed().as_secs(), 0);
     });
 }
@@ -99,9 +129,15 @@ fn temporary_members_are_deleted_in_the_end() {
         let rolls = staged(&harness, &group(3, "b", policy)).await;
         assert_eq!(rolls.plan.counts(), [2, 3, 2, 0]);
         let outcome = deploy(&harness, &group(3, "b", policy)).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 3, 2, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Ready), [2, 3, 2, 0])
+        );
         assert_eq!(members(&harness).await, ["0", "1", "2"]);
-        assert_eq!(member_outputs(&harness).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
+        assert_eq!(
+            member_outputs(&harness).await,
+            (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3)
+        );
         let again = staged(&harness, &group(3, "b", policy)).await;
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&harness.snapshot().await));
     });
@@ -116,14 +152,31 @@ fn interrupted_rolling_run_ends_the_same() {
             let harness = harness();
             deploy(&harness, &group(3, "a", policy)).await;
             let before = staged(&harness, &group(3, "b", policy)).await;
-            let fault_plan = FaultPlan { ends_at: Some(moment), ..FaultPlan::default() };
-            let run = harness.run_under(before, false, fault_plan, settings(None, false)).await;
+            let fault_plan = FaultPlan {
+                ends_at: Some(moment),
+                ..FaultPlan::default()
+            };
+            let run = harness
+                .run_under(before, false, fault_plan, settings(None, false))
+                .await;
             let rest = staged(&harness, &group(3, "b", policy)).await;
-            harness.run(rest, false, Vec::new(), settings(None, false)).await;
-            assert_eq!(members(&harness).await, ["0", "1", "2"], "cut off at {moment}");
+            harness
+                .run(rest, false, Vec::new(), settings(None, false))
+                .await;
+            assert_eq!(
+                members(&harness).await,
+                ["0", "1", "2"],
+                "cut off at {moment}"
+            );
             let all = (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3);
             assert_eq!(member_outputs(&harness).await, all, "cut off at {moment}");
-            assert!(staged(&harness, &group(3, "b", policy)).await.plan.is_empty(), "cut off at {moment}");
+            assert!(
+                staged(&harness, &group(3, "b", policy))
+                    .await
+                    .plan
+                    .is_empty(),
+                "cut off at {moment}"
+            );
             run.outcome().is_some()
         });
         if done {
@@ -158,14 +211,40 @@ fn failed_member_stops_later_ones_until_the_next_deploy() {
         };
         deploy(&harness, &text("a")).await;
         let outcome = deploy(&harness, &text("bad")).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Failed), [0, 1, 0, 0]));
-        // The failed member comes first, then the members that were not reached. Finished members are updated again.
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Failed), [0, 1, 0, 0])
+        );
+        // The failed member comes first, then the members that were not reached. Finished members
+        // are updated again.
         let rest = staged(&harness, &text("b")).await;
-        let of: Vec<u32> = rest.plan.steps.iter().filter_map(|step| Some(step.batch?.number)).collect();
-        let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
-        assert_eq!((of, at), (vec![1, 2, 3], ["g/1/t", "g/2/t", "g/0/t"].map(str::to_owned).to_vec()));
-        assert_eq!(deploy(&harness, &text("b")).await.outcome, Some(OperationOutcome::Ready));
-        assert_eq!(member_outputs(&harness).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
+        let of: Vec<u32> = rest
+            .plan
+            .steps
+            .iter()
+            .filter_map(|step| Some(step.batch?.number))
+            .collect();
+        let at: Vec<String> = rest
+            .plan
+            .steps
+            .iter()
+            .map(|step| step.address.to_string())
+            .collect();
+        assert_eq!(
+            (of, at),
+            (
+                vec![1, 2, 3],
+                ["g/1/t", "g/2/t", "g/0/t"].map(str::to_owned).to_vec()
+            )
+        );
+        assert_eq!(
+            deploy(&harness, &text("b")).await.outcome,
+            Some(OperationOutcome::Ready)
+        );
+        assert_eq!(
+            member_outputs(&harness).await,
+            (["b"; 3].map(str::to_owned).to_vec(), 3)
+        );
     });
 }
 
@@ -180,10 +259,23 @@ fn failed_run_is_continued_with_the_rest() {
                     update_policy: {batch_create: {max_batch_size: 1}}\n    properties:\n      count: 3\n      \
                     resource_def: {type: m.yaml, properties: {i: \"%index%\", v: bad}}\n";
         let outcome = deploy(&harness, text).await;
-        assert_eq!((outcome.outcome, outcome.counts[0]), (Some(OperationOutcome::Failed), 1));
-        std::fs::write(folder.path().join("m.yaml"), MEMBER.replace("'1'", "none")).expect("it can be written");
-        assert_eq!(batches(&staged(&harness, text).await).iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
-        assert_eq!(deploy(&harness, text).await.outcome, Some(OperationOutcome::Ready));
+        assert_eq!(
+            (outcome.outcome, outcome.counts[0]),
+            (Some(OperationOutcome::Failed), 1)
+        );
+        std::fs::write(folder.path().join("m.yaml"), MEMBER.replace("'1'", "none"))
+            .expect("it can be written");
+        assert_eq!(
+            batches(&staged(&harness, text).await)
+                .iter()
+                .map(Vec::len)
+                .collect::<Vec<_>>(),
+            [1, 1]
+        );
+        assert_eq!(
+            deploy(&harness, text).await.outcome,
+            Some(OperationOutcome::Ready)
+        );
     });
 }
 
@@ -199,8 +291,19 @@ fn saved_plan_has_the_same_batches() {
         let mut found = diag::Diagnostics::new();
         let answers = Some(first.plan.answers.clone());
         let wanted = read.documents.map(|documents| (documents, read.document));
-        let again = harness.plan(wanted, Given::default(), Options::default(), answers, &mut found).await;
-        assert_eq!(first.plan.steps, again.expect("it can be planned").plan.steps);
+        let again = harness
+            .plan(
+                wanted,
+                Given::default(),
+                Options::default(),
+                answers,
+                &mut found,
+            )
+            .await;
+        assert_eq!(
+            first.plan.steps,
+            again.expect("it can be planned").plan.steps
+        );
     });
 }
 
@@ -215,11 +318,28 @@ fn nothing_depends_on_temporary_members() {
         };
         deploy(&harness, &text("a")).await;
         let rolls = staged(&harness, &text("b")).await;
-        assert!(rolls.plan.steps.iter().all(|step| step.address.name.as_ref() != "after"), "{:?}", rolls.plan.steps);
+        assert!(
+            rolls
+                .plan
+                .steps
+                .iter()
+                .all(|step| step.address.name.as_ref() != "after"),
+            "{:?}",
+            rolls.plan.steps
+        );
         assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 2, 1, 0]);
         let snapshot = harness.snapshot().await;
-        let after = snapshot.records.iter().find(|(address, _)| address.name.as_ref() == "after");
-        let uses: Vec<String> = after.expect("it is there").1.dependencies.iter().map(ToString::to_string).collect();
+        let after = snapshot
+            .records
+            .iter()
+            .find(|(address, _)| address.name.as_ref() == "after");
+        let uses: Vec<String> = after
+            .expect("it is there")
+            .1
+            .dependencies
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(uses, ["g/0", "g/1"]);
     });
 }
@@ -244,7 +364,14 @@ fn templates_can_be_temporary_members() {
     };
     let at = |staged: &engine::Staged| -> Vec<(String, Option<u32>)> {
         let steps = staged.plan.steps.iter();
-        steps.map(|step| (step.address.to_string(), step.batch.map(|batch| batch.number))).collect()
+        steps
+            .map(|step| {
+                (
+                    step.address.to_string(),
+                    step.batch.map(|batch| batch.number),
+                )
+            })
+            .collect()
     };
     let mut ended = 0;
     for moment in 1.. {
@@ -253,23 +380,55 @@ fn templates_can_be_temporary_members() {
             harness.folder = folder.path().to_owned();
             deploy(&harness, &text("a")).await;
             let rolls = staged(&harness, &text("b")).await;
-            let wanted = [("g/2/a", 1), ("g/2/b", 1), ("g/1/a", 2), ("g/1/b", 2), ("g/0/a", 3), ("g/0/b", 3)];
-            assert_eq!(at(&rolls), wanted.map(|(address, batch)| (address.to_owned(), Some(batch))));
+            let wanted = [
+                ("g/2/a", 1),
+                ("g/2/b", 1),
+                ("g/1/a", 2),
+                ("g/1/b", 2),
+                ("g/0/a", 3),
+                ("g/0/b", 3),
+            ];
+            assert_eq!(
+                at(&rolls),
+                wanted.map(|(address, batch)| (address.to_owned(), Some(batch)))
+            );
             assert_eq!(rolls.plan.counts(), [2, 4, 2, 0]);
-            let fault_plan = FaultPlan { ends_at: Some(moment), ..FaultPlan::default() };
-            let run = harness.run_under(rolls, false, fault_plan, settings(None, false)).await;
+            let fault_plan = FaultPlan {
+                ends_at: Some(moment),
+                ..FaultPlan::default()
+            };
+            let run = harness
+                .run_under(rolls, false, fault_plan, settings(None, false))
+                .await;
             if let Some(outcome) = run.outcome() {
-                assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
+                assert_eq!(
+                    (outcome.outcome, outcome.counts),
+                    (Some(OperationOutcome::Ready), [2, 4, 2, 0])
+                );
             }
             let rest = staged(&harness, &text("b")).await;
-            harness.run(rest, false, Vec::new(), settings(None, false)).await;
+            harness
+                .run(rest, false, Vec::new(), settings(None, false))
+                .await;
             let snapshot = harness.snapshot().await;
             let mut there: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
             there.sort();
-            assert_eq!(there, ["g/0/a", "g/0/b", "g/1/a", "g/1/b"], "cut off at {moment}");
-            let children: Vec<&str> = snapshot.declared.children.keys().map(AsRef::as_ref).collect();
+            assert_eq!(
+                there,
+                ["g/0/a", "g/0/b", "g/1/a", "g/1/b"],
+                "cut off at {moment}"
+            );
+            let children: Vec<&str> = snapshot
+                .declared
+                .children
+                .keys()
+                .map(AsRef::as_ref)
+                .collect();
             assert_eq!(children, ["g", "g/0", "g/1"]);
-            assert_eq!(member_outputs(&harness).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
+            assert_eq!(
+                member_outputs(&harness).await,
+                (["b"; 2].map(str::to_owned).to_vec(), 2)
+            );
             run.outcome().is_some()
         });
         if done {
@@ -295,7 +454,10 @@ fn rollback_uses_batches() {
             .expect("it can be planned");
         let rank = |batches: Vec<Vec<(char, blueprint::Name)>>| -> Vec<String> {
             let shown = |batch: Vec<(char, blueprint::Name)>| {
-                let mut names: Vec<String> = batch.iter().map(|(what, name)| format!("{what}{name}")).collect();
+                let mut names: Vec<String> = batch
+                    .iter()
+                    .map(|(what, name)| format!("{what}{name}"))
+                    .collect();
                 names.sort();
                 names.join(" ")
             };
@@ -320,7 +482,15 @@ fn unknown_definition_uses_batches() {
         deploy(&harness, &text("a")).await;
         assert!(staged(&harness, &text("a")).await.plan.is_empty());
         let rolls = staged(&harness, &text("b")).await;
-        assert_eq!(rolls.plan.steps.iter().filter_map(|step| step.batch).count(), 3);
+        assert_eq!(
+            rolls
+                .plan
+                .steps
+                .iter()
+                .filter_map(|step| step.batch)
+                .count(),
+            3
+        );
         assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 3, 1, 0]);
         assert_eq!(members(&harness).await, ["0", "1", "w"]);
     });
@@ -342,7 +512,10 @@ fn nested_groups_have_their_own_batches() {
         deploy(&harness, &text("a")).await;
         let before = members(&harness).await;
         let outcome = deploy(&harness, &text("b")).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Ready), [2, 4, 2, 0])
+        );
         assert_eq!(members(&harness).await, before);
     });
 }
@@ -354,14 +527,29 @@ fn target_leaves_other_members_unchanged() {
         let policy = "rolling_update: {min_in_service: 3}";
         deploy(&harness, &group(3, "a", policy)).await;
         let text = format!("heat_template_version: wallaby\n{}", group(3, "b", policy));
-        let options = Options { targets: vec!["g/1".parse().expect("an address")], ..Options::default() };
-        let stage = harness.stage("main.yaml", &text, Given::default(), options).await;
+        let options = Options {
+            targets: vec!["g/1".parse().expect("an address")],
+            ..Options::default()
+        };
+        let stage = harness
+            .stage("main.yaml", &text, Given::default(), options)
+            .await;
         let only = stage.staged.expect("it can be planned");
-        let at: Vec<String> = only.plan.steps.iter().map(|step| step.address.to_string()).collect();
+        let at: Vec<String> = only
+            .plan
+            .steps
+            .iter()
+            .map(|step| step.address.to_string())
+            .collect();
         assert_eq!(at, ["g/1"]);
-        harness.run(only, false, Vec::new(), settings(None, false)).await;
+        harness
+            .run(only, false, Vec::new(), settings(None, false))
+            .await;
         // One member is already up to date.
-        assert_eq!(deploy(&harness, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
+        assert_eq!(
+            deploy(&harness, &group(3, "b", policy)).await.counts,
+            [1, 2, 1, 0]
+        );
     });
 }
 
@@ -373,11 +561,21 @@ fn hook_after_a_member_delays_the_next_batch() {
         deploy(&harness, &group(3, "a", policy)).await;
         let text = group(3, "b", policy);
         let hook = "resource_registry: {resources: {g: {\"2\": {hooks: post-update}}}}\n";
-        harness.context =
-            heat_environment("main.yaml", &format!("heat_template_version: wallaby\n{text}"), "env.yaml", hook);
+        harness.context = heat_environment(
+            "main.yaml",
+            &format!("heat_template_version: wallaby\n{text}"),
+            "env.yaml",
+            hook,
+        );
         let outcome = deploy(&harness, &text).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 1, 0, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Interrupted), [0, 1, 0, 0])
+        );
         let outcome = deploy(&harness, &text).await;
-        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [0, 2, 0, 0]));
+        assert_eq!(
+            (outcome.outcome, outcome.counts),
+            (Some(OperationOutcome::Ready), [0, 2, 0, 0])
+        );
     });
 }

@@ -1,4 +1,5 @@
-//! Rolling groups: Heat's batches, pauses, temporary members, and what happens when a run fails or is interrupted.
+//! Rolling groups: Heat's batches, pauses, temporary members, and what happens when a run fails or
+//! is interrupted.
 
 mod heat;
 mod life;
@@ -12,23 +13,36 @@ use testkit::harness::{Harness, StageResult};
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
 fn harness() -> Harness {
-    Harness::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
+    Harness::with(
+        PathBuf::from("/nowhere"),
+        Vec::new(),
+        vec![Arc::new(providers::heat::provider())],
+    )
 }
 
 /// Stages a template. Adds the version line.
 async fn stage(harness: &Harness, text: &str) -> StageResult {
     let text = format!("heat_template_version: wallaby\n{text}");
-    harness.stage("main.yaml", &text, Given::default(), Options::default()).await
+    harness
+        .stage("main.yaml", &text, Given::default(), Options::default())
+        .await
 }
 
 async fn staged(harness: &Harness, text: &str) -> Staged {
     let stage = stage(harness, text).await;
-    let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
+    let said: Vec<String> = stage
+        .diagnostics
+        .iter()
+        .map(|one| format!("{}: {}", one.code.name, one.message))
+        .collect();
     stage.staged.unwrap_or_else(|| panic!("{said:?}\n{text}"))
 }
 
@@ -57,7 +71,10 @@ fn batches(staged: &Staged) -> Vec<Vec<(char, Name)>> {
 /// The names of the existing members.
 async fn members(harness: &Harness) -> Vec<String> {
     let snapshot = harness.snapshot().await;
-    let there = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
+    let there = snapshot
+        .records
+        .iter()
+        .filter(|(_, record)| !record.id.is_empty());
     let mut names: Vec<String> = there.map(|(address, _)| address.name.to_string()).collect();
     names.sort();
     names

@@ -1,8 +1,8 @@
-//! Messages of Heat for invalid templates: `recorded.json` has templates with mistakes of all kinds and the messages of
-//! Heat 27. The messages of `cyan` must be equal.
+//! Messages of Heat for invalid templates: `recorded.json` has templates with mistakes of all kinds
+//! and the messages of Heat 27. The messages of `cyan` must be equal.
 //!
-//! An entry has a name, a template, optional inputs, and either the `phase` and the `error` of the template or the
-//! `output_errors` of single outputs. Messages of Python itself are left out.
+//! An entry has a name, a template, optional inputs, and either the `phase` and the `error` of the
+//! template or the `output_errors` of single outputs. Messages of Python itself are left out.
 
 use std::path::Path;
 
@@ -18,11 +18,18 @@ fn lay_out(entries: &[Json], folder: &Path) -> usize {
     std::fs::create_dir_all(&cases).expect("a folder can be made");
     std::fs::write(cases.join("MATCH.json"), "{}").expect("it can be written");
     for entry in entries {
-        let name = entry["name"].as_str().expect("an entry has a name and a template");
+        let name = entry["name"]
+            .as_str()
+            .expect("an entry has a name and a template");
         let file = |end: &str, text: &str| {
             std::fs::write(cases.join(format!("{name}.{end}")), text).expect("it can be written")
         };
-        file("yaml", entry["template"].as_str().expect("an entry has a name and a template"));
+        file(
+            "yaml",
+            entry["template"]
+                .as_str()
+                .expect("an entry has a name and a template"),
+        );
         let mut params = Map::new();
         for key in ["parameters", "files", "resource_registry", "mode"] {
             params.extend(entry.get(key).map(|value| (key.to_owned(), value.clone())));
@@ -35,7 +42,10 @@ fn lay_out(entries: &[Json], folder: &Path) -> usize {
         }
         if let Some(update) = entry["update"].as_str() {
             file("v2.yaml", update);
-            params.insert("update".into(), json!({"template": format!("{name}.v2.yaml")}));
+            params.insert(
+                "update".into(),
+                json!({"template": format!("{name}.v2.yaml")}),
+            );
             expected = json!({"ok": false, "create": {"ok": true}, "update": expected});
         }
         file("params.json", &Json::Object(params).to_string());
@@ -58,5 +68,8 @@ fn messages_equal_those_of_heat() {
     }
     let (same, all) = tally.messages.counts();
     println!("heat words: {same} of {all}");
-    assert!(same >= SAME, "{same} of {all} are the same, {SAME} were before");
+    assert!(
+        same >= SAME,
+        "{same} of {all} are the same, {SAME} were before"
+    );
 }

@@ -1,4 +1,5 @@
-//! A field that a catalogue marks sensitive is never shown, at any depth of a type, even if no variable is secret.
+//! A field that a catalogue marks sensitive is never shown, at any depth of a type, even if no
+//! variable is secret.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -27,7 +28,10 @@ fn catalogues() -> Vec<Arc<Catalog>> {
 
 /// The planted value, which matches most patterns.
 fn planted(number: usize) -> String {
-    format!("Mk{number:06}Vault{:06}", number.wrapping_mul(7919) % 1_000_000)
+    format!(
+        "Mk{number:06}Vault{:06}",
+        number.wrapping_mul(7919) % 1_000_000
+    )
 }
 
 /// A value of a field in flow style, with planted values in its sensitive fields.
@@ -44,7 +48,9 @@ fn sample(field: &Field, count: &mut usize, deep: usize) -> Option<String> {
             let least = usize::try_from(field.constraint.min_length.unwrap_or(1)).ok()?;
             let most = usize::try_from(field.constraint.max_length.unwrap_or(1_000)).ok()?;
             let text = match &field.constraint.pattern {
-                Some(pattern) if pattern.contains("arn") => "arn:aws:iam::123456789012:role/plain".to_owned(),
+                Some(pattern) if pattern.contains("arn") => {
+                    "arn:aws:iam::123456789012:role/plain".to_owned()
+                }
                 _ => "plain".to_owned(),
             };
             format!(
@@ -58,8 +64,11 @@ fn sample(field: &Field, count: &mut usize, deep: usize) -> Option<String> {
         Kind::Float => format!("{:?}", field.constraint.min.unwrap_or(1.0)),
         Kind::Boolean => "true".to_owned(),
         Kind::Array(item) => {
-            let items = usize::try_from(field.constraint.min_items.unwrap_or(1)).ok()?.clamp(1, 3);
-            let items: Option<Vec<String>> = (0..items).map(|_| sample(item, count, deep + 1)).collect();
+            let items = usize::try_from(field.constraint.min_items.unwrap_or(1))
+                .ok()?
+                .clamp(1, 3);
+            let items: Option<Vec<String>> =
+                (0..items).map(|_| sample(item, count, deep + 1)).collect();
             format!("[{}]", items?.join(", "))
         }
         Kind::Map(value) => format!("{{k: {}}}", sample(value, count, deep + 1)?),
@@ -87,8 +96,13 @@ fn has_sensitive(field: &Field, deep: usize) -> bool {
     field.sensitive
         || match &field.kind {
             Kind::Array(inner) | Kind::Map(inner) => has_sensitive(inner, deep + 1),
-            Kind::Object(schema) => schema.fields.values().any(|field| has_sensitive(field, deep + 1)),
-            Kind::Union(branches) => branches.first().is_some_and(|branch| has_sensitive(branch, deep + 1)),
+            Kind::Object(schema) => schema
+                .fields
+                .values()
+                .any(|field| has_sensitive(field, deep + 1)),
+            Kind::Union(branches) => branches
+                .first()
+                .is_some_and(|branch| has_sensitive(branch, deep + 1)),
             _ => false,
         }
 }
@@ -97,10 +111,21 @@ fn has_sensitive(field: &Field, deep: usize) -> bool {
 fn resources(harness: &Harness) -> Vec<(String, String)> {
     let mut count = 0;
     let mut found = Vec::new();
-    let names: Vec<String> = harness.catalogs.resource_type_names().map(str::to_owned).collect();
+    let names: Vec<String> = harness
+        .catalogs
+        .resource_type_names()
+        .map(str::to_owned)
+        .collect();
     for name in names {
-        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name.as_str().into()) else { continue };
-        if !ty.schema.fields.values().any(|field| has_sensitive(field, 1)) {
+        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name.as_str().into()) else {
+            continue;
+        };
+        if !ty
+            .schema
+            .fields
+            .values()
+            .any(|field| has_sensitive(field, 1))
+        {
             continue;
         }
         // The first of several alternatives is taken.
@@ -116,7 +141,11 @@ fn sensitive_fields_of_catalogues_show_nowhere() {
     run_with_paused_clock(async {
         let new = || Harness::new(std::path::PathBuf::from("/nowhere"), catalogues());
         let all = resources(&new());
-        assert!(all.len() > 70, "{} types take something sensitive", all.len());
+        assert!(
+            all.len() > 70,
+            "{} types take something sensitive",
+            all.len()
+        );
         let mut planned = 0;
         for some in all.chunks(AT_ONCE) {
             let mut text = String::from("version: 2025-11-02\nresources:\n");
@@ -135,31 +164,58 @@ fn sensitive_fields_of_catalogues_show_nowhere() {
             }
             planned += kept;
         }
-        assert!(planned * 2 > all.len(), "only {planned} of {} types could be planned", all.len());
+        assert!(
+            planned * 2 > all.len(),
+            "only {planned} of {} types could be planned",
+            all.len()
+        );
     });
 }
 
 async fn assert_no_secret_shown(harness: &Harness, text: &str) {
     let shows = |place: &str, said: &str| {
-        let at = said.match_indices("Mk0").find(|(at, _)| said[*at..].get(8..13) == Some("Vault"));
+        let at = said
+            .match_indices("Mk0")
+            .find(|(at, _)| said[*at..].get(8..13) == Some("Vault"));
         if let Some((at, _)) = at {
-            let around: String = said.chars().skip(said[..at].chars().count().saturating_sub(160)).take(260).collect();
+            let around: String = said
+                .chars()
+                .skip(said[..at].chars().count().saturating_sub(160))
+                .take(260)
+                .collect();
             panic!("something sensitive shows in {place}: ..{around}..");
         }
     };
     let stage = stage(harness, text).await;
     let staged = stage.staged.expect("each of them could be planned");
-    assert!(staged.plan.secret, "the plan does not know that it holds a secret");
+    assert!(
+        staged.plan.secret,
+        "the plan does not know that it holds a secret"
+    );
     shows("the steps of a plan", &format!("{:?}", staged.plan.steps));
-    shows("a plan file", &plan_file::write(&staged.plan, &Sealer::with_key([7; 32])).expect("there is a key"));
-    let run = harness.run(staged, false, Vec::new(), settings(Some(8), true)).await;
-    shows("the events", &serde_json::to_string(&run.events).expect("events are JSON"));
-    for found in run.outcome().into_iter().flat_map(|outcome| outcome.diagnostics.iter()) {
+    shows(
+        "a plan file",
+        &plan_file::write(&staged.plan, &Sealer::with_key([7; 32])).expect("there is a key"),
+    );
+    let run = harness
+        .run(staged, false, Vec::new(), settings(Some(8), true))
+        .await;
+    shows(
+        "the events",
+        &serde_json::to_string(&run.events).expect("events are JSON"),
+    );
+    for found in run
+        .outcome()
+        .into_iter()
+        .flat_map(|outcome| outcome.diagnostics.iter())
+    {
         shows("a diagnostic", &format!("{found:?}"));
     }
     let snapshot = harness.snapshot().await;
     assert!(!snapshot.records.is_empty(), "nothing was made");
     shows("the state", &format!("{snapshot:?}"));
-    let exported = Exported::of(&harness.name, &snapshot).write(&Sealer::with_key([7; 32])).expect("there is a key");
+    let exported = Exported::of(&harness.name, &snapshot)
+        .write(&Sealer::with_key([7; 32]))
+        .expect("there is a key");
     shows("an exported state", &exported);
 }

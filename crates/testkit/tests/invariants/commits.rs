@@ -1,5 +1,5 @@
-//! A process that ends before or after any commit or call leaves a state from which the next run reaches the same
-//! result.
+//! A process that ends before or after any commit or call leaves a state from which the next run
+//! reaches the same result.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,16 +14,27 @@ use testkit::faults::{CommitFault, FaultPlan};
 use testkit::harness::{Harness, settings};
 use testkit::simulation::edit;
 
-use crate::{apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, session, shell, stage};
+use crate::{
+    apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, session, shell, stage,
+};
 
-/// Applies a document, or a destroy, in a process that ends at a moment, counted from 1. Returns whether the process
-/// reached the moment.
+/// Applies a document, or a destroy, in a process that ends at a moment, counted from 1. Returns
+/// whether the process reached the moment.
 async fn apply_until(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
-    apply_with_faults(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
+    apply_with_faults(
+        harness,
+        goal,
+        parallel,
+        FaultPlan {
+            ends_at: Some(moment),
+            ..FaultPlan::default()
+        },
+    )
+    .await
 }
 
-/// Like `apply_until`, with commits that take longer than calls, so that answers are not durable for a while. The seed
-/// determines the durations.
+/// Like `apply_until`, with commits that take longer than calls, so that answers are not durable
+/// for a while. The seed determines the durations.
 async fn apply_until_on_slow_disk(
     harness: &Harness,
     goal: Option<&str>,
@@ -31,16 +42,32 @@ async fn apply_until_on_slow_disk(
     moment: u32,
     seed: u64,
 ) -> bool {
-    let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
+    let fault_plan = FaultPlan {
+        ends_at: Some(moment),
+        latency: Some(3 * seed),
+        ..FaultPlan::default()
+    };
     apply_with_faults(harness, goal, parallel, fault_plan).await
 }
 
-async fn apply_with_faults(harness: &Harness, goal: Option<&str>, parallel: usize, fault_plan: FaultPlan) -> bool {
+async fn apply_with_faults(
+    harness: &Harness,
+    goal: Option<&str>,
+    parallel: usize,
+    fault_plan: FaultPlan,
+) -> bool {
     let staged = match goal {
         Some(goal) => stage(harness, goal).await.staged,
         None => harness.stage_destroy(Options::default()).await.staged,
     };
-    let run = harness.run_under(staged.expect("a plan"), false, fault_plan, settings(Some(parallel), false)).await;
+    let run = harness
+        .run_under(
+            staged.expect("a plan"),
+            false,
+            fault_plan,
+            settings(Some(parallel), false),
+        )
+        .await;
     run.operated.is_none()
 }
 
@@ -82,8 +109,8 @@ proptest! {
     }
 }
 
-/// An interrupted run creates a resource, a second run deletes it, and a third run creates it again. The resource gets
-/// a new token, although neither of the first two runs has finished.
+/// An interrupted run creates a resource, a second run deletes it, and a third run creates it
+/// again. The resource gets a new token, although neither of the first two runs has finished.
 #[test]
 fn resource_deleted_in_between_is_created_with_a_new_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
@@ -91,30 +118,45 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
                 d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
     let token = |harness: &Harness, name: &str| {
         let world = harness.world.lock().expect("no thread panics with it");
-        world.objects().find(|object| object.place.ends_with(name)).map(|object| object.token().to_owned())
+        world
+            .objects()
+            .find(|object| object.place.ends_with(name))
+            .map(|object| object.token().to_owned())
     };
-    let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
+    let is_there =
+        |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
     run_with_paused_clock(async {
         let mut seen = 0_u32;
-        for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted))) {
+        for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted)))
+        {
             let harness = harness();
             let cut = apply_until(&harness, Some(text), 1, made).await;
-            let Some(first) = token(&harness, "/a").filter(|_| cut && is_there(&harness) == [true, true, true, false])
+            let Some(first) = token(&harness, "/a")
+                .filter(|_| cut && is_there(&harness) == [true, true, true, false])
             else {
                 continue;
             };
             // Only runs that are interrupted before the deletion of `c` count: no run has finished.
-            if !apply_until(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false])
+            if !apply_until(&harness, None, 1, deleted).await
+                || !matches!(is_there(&harness), [false, _, true, false])
             {
                 continue;
             }
             let snapshot = harness.snapshot().await;
             assert_eq!(snapshot.generation.0, 0, "no run has ended");
-            seen += u32::from(!snapshot.records.keys().any(|address| address.to_string() == "a"));
+            seen += u32::from(
+                !snapshot
+                    .records
+                    .keys()
+                    .any(|address| address.to_string() == "a"),
+            );
             apply_successfully(&harness, Some(text), 1).await;
             assert_ne!(token(&harness, "/a"), Some(first));
         }
-        assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
+        assert!(
+            seen > 0,
+            "the outcome of the delete was never durable before the run ended"
+        );
     });
 }
 
@@ -127,7 +169,10 @@ fn chain(resources: usize) -> String {
             at - 1
         ),
     };
-    format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
+    format!(
+        "version: 2023-04-20\nresources:\n{}",
+        (0..resources).map(resource).collect::<String>()
+    )
 }
 
 /// No resource of a chain is lost or created twice, at whatever moment the run is interrupted.
@@ -152,17 +197,30 @@ fn interrupted_chain_is_completed() {
                 };
                 let run = apply_successfully(&harness, goal, 2).await;
                 let (there, known) = ids(&harness).await;
-                assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
+                assert_eq!(
+                    there, known,
+                    "the cloud and the state differ when cut at {moment}"
+                );
                 if let Some(goal) = goal {
                     assert_eq!(there.len(), 24);
                     let updated = match run.operated {
                         Some(Operated::Done(outcome)) => outcome.counts[1],
                         _ => 0,
                     };
-                    assert_eq!(updated, 0, "what was sent has not been read back as it was, at {moment}");
-                    assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "replaced at {moment}");
+                    assert_eq!(
+                        updated, 0,
+                        "what was sent has not been read back as it was, at {moment}"
+                    );
+                    assert!(
+                        made.iter()
+                            .all(|id| there.iter().any(|it| it.contains(&**id))),
+                        "replaced at {moment}"
+                    );
                     let staged = stage(&harness, goal).await.staged.expect("a plan");
-                    assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
+                    assert!(
+                        staged.plan.is_empty(),
+                        "something is left to do when cut at {moment}"
+                    );
                 }
             }
         }
@@ -184,19 +242,28 @@ fn outcomes_are_durable_before_dependants_are_called() {
                 continue;
             }
             let records = harness.snapshot().await.records;
-            let exists = |name: &str| harness.cloud().keys().any(|place| place.contains(&format!("/{name} ")));
+            let exists = |name: &str| {
+                harness
+                    .cloud()
+                    .keys()
+                    .any(|place| place.contains(&format!("/{name} ")))
+            };
             let recorded = |name: &str| records.keys().any(|address| address.to_string() == name);
             for (name, needed) in [("b", "a"), ("c", "b")] {
                 called += u32::from(exists(name));
-                assert!(!exists(name) || recorded(needed), "{name} was created before {needed} was recorded");
+                assert!(
+                    !exists(name) || recorded(needed),
+                    "{name} was created before {needed} was recorded"
+                );
             }
         }
         assert!(called > 0, "no run came so far");
     });
 }
 
-/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled like
-/// any other: the resource is adopted if it was created, and created otherwise.
+/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an
+/// intent is settled like any other: the resource is adopted if it was created, and created
+/// otherwise.
 #[test]
 fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
@@ -205,9 +272,23 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
             let harness = harness();
             apply_successfully(&harness, Some(&before), 1).await;
             let store = harness.store();
-            let unknown = Value::map([("input", Value::list([Value::Int(1), Value::unknown(None, None)]))]);
-            let first = harness.snapshot().await.records.values().next().expect("it was created").id.clone();
-            let known = Value::map([("input", Value::list([Value::Int(1), Value::Text(first.clone())]))]);
+            let unknown = Value::map([(
+                "input",
+                Value::list([Value::Int(1), Value::unknown(None, None)]),
+            )]);
+            let first = harness
+                .snapshot()
+                .await
+                .records
+                .values()
+                .next()
+                .expect("it was created")
+                .id
+                .clone();
+            let known = Value::map([(
+                "input",
+                Value::list([Value::Int(1), Value::Text(first.clone())]),
+            )]);
             let address = Address::root("r1");
             let token = "an-older-token";
             let intent = Intent {
@@ -238,10 +319,19 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
             };
             let lease = harness.take_lease().await.expect("the lease is free");
             let entries = vec![
-                Entry { step: 0, kind: EntryKind::Began(Arc::new(began)) },
-                Entry { step: 1, kind: EntryKind::Intent(Arc::new(intent)) },
+                Entry {
+                    step: 0,
+                    kind: EntryKind::Began(Arc::new(began)),
+                },
+                Entry {
+                    step: 1,
+                    kind: EntryKind::Intent(Arc::new(intent)),
+                },
             ];
-            store.commit(&lease, lease.revision, entries).await.expect("it is accepted");
+            store
+                .commit(&lease, lease.revision, entries)
+                .await
+                .expect("it is accepted");
             store.release(&lease).await.expect("it is given back");
             if created {
                 let shell = shell(&harness);
@@ -269,23 +359,39 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     schema_version: 0,
                     planned: &Value::Null,
                 };
-                session(&shell, "test").await.apply(&call, request).await.expect("it is created");
+                session(&shell, "test")
+                    .await
+                    .apply(&call, request)
+                    .await
+                    .expect("it is created");
             }
             let run = apply_successfully(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {
-                assert_eq!(outcome.counts, [u64::from(!created), 0, 0, 0], "created before: {created}");
+                assert_eq!(
+                    outcome.counts,
+                    [u64::from(!created), 0, 0, 0],
+                    "created before: {created}"
+                );
             }
             let (there, recorded) = ids(&harness).await;
             assert_eq!((there.len(), &there), (2, &recorded));
             let snapshot = harness.snapshot().await;
             assert!(snapshot.open.is_empty());
             assert_eq!(snapshot.records[&address].inputs, known);
-            assert!(stage(&harness, &after).await.staged.expect("a plan").plan.is_empty());
+            assert!(
+                stage(&harness, &after)
+                    .await
+                    .staged
+                    .expect("a plan")
+                    .plan
+                    .is_empty()
+            );
         }
     });
 }
 
-/// The end of an operation is recorded after all outcomes, in a commit of its own. Only durable outcomes are counted.
+/// The end of an operation is recorded after all outcomes, in a commit of its own. Only durable
+/// outcomes are counted.
 #[test]
 fn counts_include_only_recorded_outcomes() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
@@ -294,15 +400,30 @@ fn counts_include_only_recorded_outcomes() {
         for number in 1..=5 {
             let harness = harness();
             let staged = stage(&harness, text).await.staged.expect("a plan");
-            let fault_plan =
-                FaultPlan { commit_fails: Some(CommitFault { number, written: false }), ..FaultPlan::default() };
-            let run = harness.run_under(staged, false, fault_plan, settings(Some(1), false)).await;
+            let fault_plan = FaultPlan {
+                commit_fails: Some(CommitFault {
+                    number,
+                    written: false,
+                }),
+                ..FaultPlan::default()
+            };
+            let run = harness
+                .run_under(staged, false, fault_plan, settings(Some(1), false))
+                .await;
             let snapshot = harness.snapshot().await;
             let recorded = snapshot.records.len() as u64;
             match run.operated.expect("it was not cut off") {
                 Operated::Aborted(lost) => {
-                    assert_eq!((lost.counts, snapshot.generation.0), ([recorded, 0, 0, 0], 0), "commit {number}");
-                    assert_eq!(recorded, u64::from(number).saturating_sub(2), "commit {number}");
+                    assert_eq!(
+                        (lost.counts, snapshot.generation.0),
+                        ([recorded, 0, 0, 0], 0),
+                        "commit {number}"
+                    );
+                    assert_eq!(
+                        recorded,
+                        u64::from(number).saturating_sub(2),
+                        "commit {number}"
+                    );
                 }
                 Operated::Done(outcome) => {
                     assert_eq!((number, outcome.counts), (5, [2, 0, 0, 0]));
@@ -314,7 +435,8 @@ fn counts_include_only_recorded_outcomes() {
     });
 }
 
-/// A value that is secret because an answer repeats a secret stays secret when an interrupted run is continued.
+/// A value that is secret because an answer repeats a secret stays secret when an interrupted run
+/// is continued.
 #[test]
 fn secret_found_during_a_run_stays_secret_after_an_interruption() {
     // An answer that repeats a secret becomes secret. This is not known before the answer.
@@ -328,21 +450,46 @@ fn secret_found_during_a_run_stays_secret_after_an_interruption() {
                 continue;
             }
             let was_there = harness.cloud().keys().any(|place| place.contains("/b "));
-            let was_known = harness.snapshot().await.records.keys().any(|address| address.to_string() == "b");
+            let was_known = harness
+                .snapshot()
+                .await
+                .records
+                .keys()
+                .any(|address| address.to_string() == "b");
             found += u32::from(was_there && !was_known);
             apply_successfully(&harness, Some(text), 1).await;
             let snapshot = harness.snapshot().await;
-            let log = harness.store().log(&harness.name, None, 999).await.expect("a journal");
+            let log = harness
+                .store()
+                .log(&harness.name, None, 999)
+                .await
+                .expect("a journal");
             for line in log {
-                let EntryKind::Outcome(outcome) = &line.entry.kind else { continue };
-                let Some(record) = outcome.record.as_ref().filter(|_| outcome.address.to_string() == "b") else {
+                let EntryKind::Outcome(outcome) = &line.entry.kind else {
                     continue;
                 };
-                assert!(record.inputs.has_secret(), "cut at {moment} of {seed}: {:?}", record.inputs);
+                let Some(record) = outcome
+                    .record
+                    .as_ref()
+                    .filter(|_| outcome.address.to_string() == "b")
+                else {
+                    continue;
+                };
+                assert!(
+                    record.inputs.has_secret(),
+                    "cut at {moment} of {seed}: {:?}",
+                    record.inputs
+                );
             }
-            let sent =
-                snapshot.open.is_empty() && stage(&harness, text).await.staged.is_some_and(|it| it.plan.is_empty());
-            assert!(sent, "something is left to do when cut at {moment} of {seed}");
+            let sent = snapshot.open.is_empty()
+                && stage(&harness, text)
+                    .await
+                    .staged
+                    .is_some_and(|it| it.plan.is_empty());
+            assert!(
+                sent,
+                "something is left to do when cut at {moment} of {seed}"
+            );
         }
         assert!(found > 0, "what was cut off had never been made");
     });

@@ -19,9 +19,21 @@ fn calls(journal: &EventLog) -> Vec<(Operation, String)> {
 /// A fault: the process ends before or after the call of this number does its work.
 fn crash(calls: &[(Operation, String)], number: usize, when: When) -> ScriptedFault {
     let (operation, address) = &calls[number];
-    let skip = calls[..number].iter().filter(|call| *call == &calls[number]).count() as u32;
-    let kind = FaultKind::Crash { when, untraceable: false };
-    ScriptedFault { on: Some(*operation), at: address.as_str().into(), skip, times: 1, kind }
+    let skip = calls[..number]
+        .iter()
+        .filter(|call| *call == &calls[number])
+        .count() as u32;
+    let kind = FaultKind::Crash {
+        when,
+        untraceable: false,
+    };
+    ScriptedFault {
+        on: Some(*operation),
+        at: address.as_str().into(),
+        skip,
+        times: 1,
+        kind,
+    }
 }
 
 proptest! {

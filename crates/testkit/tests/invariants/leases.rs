@@ -1,5 +1,5 @@
-//! Leases: a running operation renews its lease during a call of any length. Without a renewal, another operation takes
-//! over.
+//! Leases: a running operation renews its lease during a call of any length. Without a renewal,
+//! another operation takes over.
 
 use std::time::Duration;
 
@@ -14,7 +14,10 @@ const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: test/data, s
 
 /// Runs a document and another future at the same time. Returns both results.
 async fn run_concurrently<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
-    let staged = stage(harness, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
+    let staged = stage(harness, SLOW)
+        .await
+        .staged
+        .unwrap_or_else(|| panic!("no plan"));
     let store = harness.store();
     let shell = shell(harness);
     let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
@@ -35,7 +38,8 @@ async fn run_concurrently<T>(harness: &Harness, other: impl Future<Output = T>) 
     tokio::join!(running, other)
 }
 
-/// A call takes ten minutes, ten times as long as a lease. No other operation gets the lease meanwhile.
+/// A call takes ten minutes, ten times as long as a lease. No other operation gets the lease
+/// meanwhile.
 #[test]
 fn running_operation_keeps_its_lease() {
     run_with_paused_clock(async {
@@ -45,8 +49,15 @@ fn running_operation_keeps_its_lease() {
             for _ in 0..58 {
                 tokio::time::sleep(Duration::from_secs(10)).await;
                 let now = harness.clock.now();
-                match harness.store().lease(&harness.name, "bob@test", LEASE).await {
-                    Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@test" => {
+                match harness
+                    .store()
+                    .lease(&harness.name, "bob@test", LEASE)
+                    .await
+                {
+                    Err(StoreError::Busy {
+                        holder: Some(holder),
+                        ..
+                    }) if &*holder.who == "ann@test" => {
                         let left = holder.until - now;
                         assert!(
                             left >= LEASE.as_secs() as i64 / 2,
@@ -62,12 +73,19 @@ fn running_operation_keeps_its_lease() {
         let (operated, refused) = run_concurrently(&harness, asking).await;
         assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
         assert_eq!(refused, 58);
-        assert!(harness.store().holder(&harness.name).await.is_ok_and(|holder| holder.is_none()), "it was given back");
+        assert!(
+            harness
+                .store()
+                .holder(&harness.name)
+                .await
+                .is_ok_and(|holder| holder.is_none()),
+            "it was given back"
+        );
     });
 }
 
-/// The lease is ended during a call. The next renewal fails, no call is started or recorded afterwards, and the next
-/// plan finds and adopts the resource of the call.
+/// The lease is ended during a call. The next renewal fails, no call is started or recorded
+/// afterwards, and the next plan finds and adopts the resource of the call.
 #[test]
 fn writer_stops_after_its_lease_was_taken_over() {
     run_with_paused_clock(async {
@@ -76,14 +94,22 @@ fn writer_stops_after_its_lease_was_taken_over() {
         let taking_over = async {
             tokio::time::sleep(Duration::from_secs(100)).await;
             let store = harness.store();
-            store.unlock(&harness.name).await.unwrap_or_else(|error| panic!("{error}"));
+            store
+                .unlock(&harness.name)
+                .await
+                .unwrap_or_else(|error| panic!("{error}"));
             let lease = store.lease(&harness.name, "bob@test", LEASE * 60).await;
             (lease, store.head(&harness.name).await)
         };
         let (operated, (lease, head)) = run_concurrently(&harness, taking_over).await;
-        let Operated::Aborted(lost) = operated else { panic!("{operated:?}") };
+        let Operated::Aborted(lost) = operated else {
+            panic!("{operated:?}")
+        };
         match &lost.store {
-            Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@test"),
+            Some(StoreError::Busy {
+                holder: Some(holder),
+                ..
+            }) => assert_eq!(&*holder.who, "bob@test"),
             other => panic!("{other:?}"),
         }
         assert_eq!(lost.counts, [0; 4]);
@@ -91,9 +117,17 @@ fn writer_stops_after_its_lease_was_taken_over() {
         assert!(after < 100 + 60, "it went on for {after} s");
         let lease = lease.unwrap_or_else(|error| panic!("{error}"));
         let now = harness.store().head(&harness.name).await;
-        assert_eq!(now.ok(), head.ok(), "something was recorded after the lease was lost");
+        assert_eq!(
+            now.ok(),
+            head.ok(),
+            "something was recorded after the lease was lost"
+        );
         assert_eq!(harness.snapshot().await.open.len(), 1, "the call is open");
-        harness.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
+        harness
+            .store()
+            .release(&lease)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         // Afterwards the cloud and the state agree, whether the call took effect or not.
         crate::apply_successfully(&harness, Some(SLOW), 4).await;
         let (there, known) = ids(&harness).await;

@@ -1,5 +1,5 @@
-//! Links keep the invariants of plans: after any link, unlink, rename or interruption, the next plan leads to the same
-//! result.
+//! Links keep the invariants of plans: after any link, unlink, rename or interruption, the next
+//! plan leads to the same result.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -63,9 +63,14 @@ proptest! {
 
 /// A bucket into which twenty queues write.
 fn bucket_with_queues(selects: bool) -> String {
-    let selector = if selects { "linkSelector: { byLabel: { kind: queue } }, " } else { "" };
-    let mut text =
-        format!("version: 2023-04-20\nresources:\n  hub: {{ type: test/bucket, {selector}spec: {{ name: hub }} }}\n");
+    let selector = if selects {
+        "linkSelector: { byLabel: { kind: queue } }, "
+    } else {
+        ""
+    };
+    let mut text = format!(
+        "version: 2023-04-20\nresources:\n  hub: {{ type: test/bucket, {selector}spec: {{ name: hub }} }}\n"
+    );
     for at in 0..20 {
         let _ = writeln!(
             text,
@@ -77,7 +82,11 @@ fn bucket_with_queues(selects: bool) -> String {
 
 /// The number of updates of the bucket.
 fn updates_of_hub(run: &testkit::harness::RunResult) -> u32 {
-    run.journal.calls().get("update hub").copied().unwrap_or_default()
+    run.journal
+        .calls()
+        .get("update hub")
+        .copied()
+        .unwrap_or_default()
 }
 
 #[test]
@@ -91,10 +100,24 @@ fn many_links_into_one_resource_share_calls() {
             matches!(event, engine::Event::Done { address, .. } if address.to_string().starts_with("hub::") && address.to_string().ends_with("/a"))
         });
         assert_eq!(done.count(), 20, "each step is told all the same");
-        assert!(stage(&harness, &bucket_with_queues(true)).await.staged.expect("a plan").plan.is_empty());
+        assert!(
+            stage(&harness, &bucket_with_queues(true))
+                .await
+                .staged
+                .expect("a plan")
+                .plan
+                .is_empty()
+        );
         let run = apply_successfully(&harness, Some(&bucket_with_queues(false)), 4).await;
         assert_eq!(updates_of_hub(&run), 10);
-        assert!(stage(&harness, &bucket_with_queues(false)).await.staged.expect("a plan").plan.is_empty());
+        assert!(
+            stage(&harness, &bucket_with_queues(false))
+                .await
+                .staged
+                .expect("a plan")
+                .plan
+                .is_empty()
+        );
     });
 }
 
@@ -110,20 +133,56 @@ fn shared_refused_call_fails_only_one_link() {
     run_with_paused_clock(async {
         // The call for several links is refused, the single calls are not.
         let harness = harness();
-        let run = apply(&harness, Some(&bucket_with_queues(true)), 4, vec![refuse(1)]).await;
-        assert_eq!(run.outcome().and_then(|outcome| outcome.outcome), Some(state::OperationOutcome::Ready));
+        let run = apply(
+            &harness,
+            Some(&bucket_with_queues(true)),
+            4,
+            vec![refuse(1)],
+        )
+        .await;
+        assert_eq!(
+            run.outcome().and_then(|outcome| outcome.outcome),
+            Some(state::OperationOutcome::Ready)
+        );
         assert_eq!(updates_of_hub(&run), 21);
-        assert!(stage(&harness, &bucket_with_queues(true)).await.staged.expect("a plan").plan.is_empty());
+        assert!(
+            stage(&harness, &bucket_with_queues(true))
+                .await
+                .staged
+                .expect("a plan")
+                .plan
+                .is_empty()
+        );
     });
     run_with_paused_clock(async {
         // The refused link fails alone, and the next run continues there.
         let harness = harness();
-        let run = apply(&harness, Some(&bucket_with_queues(true)), 4, vec![refuse(2)]).await;
+        let run = apply(
+            &harness,
+            Some(&bucket_with_queues(true)),
+            4,
+            vec![refuse(2)],
+        )
+        .await;
         let outcome = run.outcome().expect("it was carried out");
         assert_eq!(outcome.outcome, Some(state::OperationOutcome::Failed));
-        assert_eq!(outcome.diagnostics.iter().map(|it| it.code.name).collect::<Vec<_>>(), ["provider-failed"]);
+        assert_eq!(
+            outcome
+                .diagnostics
+                .iter()
+                .map(|it| it.code.name)
+                .collect::<Vec<_>>(),
+            ["provider-failed"]
+        );
         apply_successfully(&harness, Some(&bucket_with_queues(true)), 4).await;
-        assert!(stage(&harness, &bucket_with_queues(true)).await.staged.expect("a plan").plan.is_empty());
+        assert!(
+            stage(&harness, &bucket_with_queues(true))
+                .await
+                .staged
+                .expect("a plan")
+                .plan
+                .is_empty()
+        );
     });
 }
 
@@ -132,11 +191,27 @@ fn interrupted_call_for_many_links_is_continued() {
     for when in [When::Before, When::After] {
         run_with_paused_clock(async {
             let harness = harness();
-            let kind = FaultKind::Crash { when, untraceable: false };
-            let fault = ScriptedFault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times: 1, kind };
+            let kind = FaultKind::Crash {
+                when,
+                untraceable: false,
+            };
+            let fault = ScriptedFault {
+                on: Some(Operation::Update),
+                at: "hub".into(),
+                skip: 8,
+                times: 1,
+                kind,
+            };
             apply(&harness, Some(&bucket_with_queues(true)), 4, vec![fault]).await;
             apply_successfully(&harness, Some(&bucket_with_queues(true)), 4).await;
-            assert!(stage(&harness, &bucket_with_queues(true)).await.staged.expect("a plan").plan.is_empty());
+            assert!(
+                stage(&harness, &bucket_with_queues(true))
+                    .await
+                    .staged
+                    .expect("a plan")
+                    .plan
+                    .is_empty()
+            );
         });
     }
 }

@@ -1,5 +1,5 @@
-//! The invariants of ARCHITECTURE.md, each over many random documents and faults. The seed of a failure is printed and
-//! saved.
+//! The invariants of ARCHITECTURE.md, each over many random documents and faults. The seed of a
+//! failure is printed and saved.
 
 mod answers;
 mod catalogues;
@@ -39,7 +39,10 @@ fn cases(count: u32) -> proptest::test_runner::Config {
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
@@ -58,12 +61,19 @@ async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
         log: Arc::new(|_| {}),
     };
     let provider = shell.providers.get(namespace).expect("it is set").clone();
-    provider.configure(with).await.expect("it needs no settings").session
+    provider
+        .configure(with)
+        .await
+        .expect("it needs no settings")
+        .session
 }
 
 /// The shell of a process on the world of a harness.
 fn shell(harness: &Harness) -> Shell {
-    let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
+    let provider = fake::provider(FakeOptions {
+        world: Some(harness.world.clone()),
+        ..FakeOptions::default()
+    });
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), Arc::new(provider));
     Shell {
@@ -88,18 +98,33 @@ fn shell(harness: &Harness) -> Shell {
 }
 
 async fn stage(harness: &Harness, text: &str) -> StageResult {
-    harness.stage("main.yaml", text, Given::default(), Options::default()).await
+    harness
+        .stage("main.yaml", text, Given::default(), Options::default())
+        .await
 }
 
 /// Stages and applies a document, or a destroy if there is none, under faults.
-async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<ScriptedFault>) -> RunResult {
+async fn apply(
+    harness: &Harness,
+    text: Option<&str>,
+    parallel: usize,
+    faults: Vec<ScriptedFault>,
+) -> RunResult {
     let stage = match text {
         Some(text) => stage(harness, text).await,
         None => harness.stage_destroy(Options::default()).await,
     };
-    let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
-    let Some(staged) = stage.staged else { panic!("no plan: {said:?}\n{}", text.unwrap_or_default()) };
-    harness.run(staged, false, faults, settings(Some(parallel), false)).await
+    let said: Vec<_> = stage
+        .diagnostics
+        .iter()
+        .map(|it| format!("{}: {}", it.code.name, it.message))
+        .collect();
+    let Some(staged) = stage.staged else {
+        panic!("no plan: {said:?}\n{}", text.unwrap_or_default())
+    };
+    harness
+        .run(staged, false, faults, settings(Some(parallel), false))
+        .await
 }
 
 /// Stages and applies a document that must succeed.
@@ -107,7 +132,10 @@ async fn apply_successfully(harness: &Harness, text: Option<&str>, parallel: usi
     let run = apply(harness, text, parallel, Vec::new()).await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => {
-            matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
+            matches!(
+                outcome.outcome,
+                Some(OperationOutcome::Ready | OperationOutcome::Gone)
+            )
         }
         other => matches!(other, Some(Operated::Nothing)),
     };

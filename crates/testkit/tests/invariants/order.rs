@@ -8,14 +8,12 @@ use crate::{apply_successfully, cases, harness, run_with_paused_clock};
 use testkit::simulation::{RandomDocument, edit};
 
 fn first_begin(journal: &EventLog, operation: Operation, address: &str) -> Option<usize> {
-    let began =
-        |event: &LoggedEvent| matches!(event, LoggedEvent::Began(it, at) if *it == operation && at.as_ref() == address);
+    let began = |event: &LoggedEvent| matches!(event, LoggedEvent::Began(it, at) if *it == operation && at.as_ref() == address);
     journal.events.iter().position(began)
 }
 
 fn last_end(journal: &EventLog, operation: Operation, address: &str) -> Option<usize> {
-    let ended =
-        |event: &LoggedEvent| matches!(event, LoggedEvent::Ended(it, at) if *it == operation && at.as_ref() == address);
+    let ended = |event: &LoggedEvent| matches!(event, LoggedEvent::Ended(it, at) if *it == operation && at.as_ref() == address);
     journal.events.iter().rposition(ended)
 }
 
@@ -24,9 +22,17 @@ fn edges(document: &RandomDocument) -> Vec<(String, String)> {
     let mut edges = Vec::new();
     for at in 0..document.resources.len() {
         for other in document.uses(at) {
-            // A reader of a repetition reads the first member. `dependsOn` waits for all members, also for the first.
-            let Some(used) = document.addresses(other).into_iter().next() else { continue };
-            edges.extend(document.addresses(at).into_iter().map(|user| (user, used.clone())));
+            // A reader of a repetition reads the first member. `dependsOn` waits for all members,
+            // also for the first.
+            let Some(used) = document.addresses(other).into_iter().next() else {
+                continue;
+            };
+            edges.extend(
+                document
+                    .addresses(at)
+                    .into_iter()
+                    .map(|user| (user, used.clone())),
+            );
         }
     }
     edges
@@ -37,29 +43,55 @@ fn check(journal: &EventLog, before: &RandomDocument, after: Option<&RandomDocum
     for (user, used) in after.map(edges).unwrap_or_default() {
         for made in [Create, Update] {
             for then in [Create, Update] {
-                if let (Some(end), Some(begin)) = (last_end(journal, made, &used), first_begin(journal, then, &user)) {
-                    assert!(end < begin, "{then:?} {user} began before {made:?} {used} ended: {:?}", journal.events);
+                if let (Some(end), Some(begin)) = (
+                    last_end(journal, made, &used),
+                    first_begin(journal, then, &user),
+                ) {
+                    assert!(
+                        end < begin,
+                        "{then:?} {user} began before {made:?} {used} ended: {:?}",
+                        journal.events
+                    );
                 }
             }
         }
     }
-    let replaces_delete_first = journal.calls().keys().filter_map(|call| call.strip_prefix("create ")).any(|address| {
-        last_end(journal, Delete, address)
-            .zip(first_begin(journal, Create, address))
-            .is_some_and(|(gone, made)| gone < made)
-    });
+    let replaces_delete_first = journal
+        .calls()
+        .keys()
+        .filter_map(|call| call.strip_prefix("create "))
+        .any(|address| {
+            last_end(journal, Delete, address)
+                .zip(first_begin(journal, Create, address))
+                .is_some_and(|(gone, made)| gone < made)
+        });
     for (user, used) in edges(before) {
-        if let (Some(end), Some(begin)) = (last_end(journal, Delete, &user), first_begin(journal, Delete, &used)) {
-            assert!(end < begin, "delete {used} began before delete {user} ended: {:?}", journal.events);
+        if let (Some(end), Some(begin)) = (
+            last_end(journal, Delete, &user),
+            first_begin(journal, Delete, &used),
+        ) {
+            assert!(
+                end < begin,
+                "delete {used} began before delete {user} ended: {:?}",
+                journal.events
+            );
         }
-        // A removed resource is deleted after its users have changed. But a user may wait for a delete-first
-        // replacement, and the replacement for the deletion.
-        let stays = after.is_some_and(|after| (0..after.resources.len()).any(|at| after.addresses(at).contains(&used)));
-        if let (Some(end), Some(begin)) = (last_end(journal, Update, &user), first_begin(journal, Delete, &used))
-            && !stays
+        // A removed resource is deleted after its users have changed. But a user may wait for a
+        // delete-first replacement, and the replacement for the deletion.
+        let stays = after.is_some_and(|after| {
+            (0..after.resources.len()).any(|at| after.addresses(at).contains(&used))
+        });
+        if let (Some(end), Some(begin)) = (
+            last_end(journal, Update, &user),
+            first_begin(journal, Delete, &used),
+        ) && !stays
             && !replaces_delete_first
         {
-            assert!(end < begin, "delete {used} began before update {user} ended: {:?}", journal.events);
+            assert!(
+                end < begin,
+                "delete {used} began before update {user} ended: {:?}",
+                journal.events
+            );
         }
     }
 }

@@ -8,7 +8,8 @@ use state::seal::Sealer;
 use crate::{apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, stage};
 use testkit::simulation::{edit, random_document};
 
-/// The plan as text of a plan file with opened secrets, because sealing the same secret twice gives different texts.
+/// The plan as text of a plan file with opened secrets, because sealing the same secret twice gives
+/// different texts.
 fn plan_text_without_seals(plan: &Plan) -> (String, String) {
     let sealer = Sealer::with_key([7; 32]);
     let text = plan_file::write(plan, &sealer).expect("there is a key");
@@ -17,7 +18,10 @@ fn plan_text_without_seals(plan: &Plan) -> (String, String) {
         file.made_from = blueprint::Value::Null;
     }
     let json = |result: serde_json::Result<String>| result.expect("a plan file is JSON");
-    (json(serde_json::to_string(&file)), json(serde_json::to_string(&made_from)))
+    (
+        json(serde_json::to_string(&file)),
+        json(serde_json::to_string(&made_from)),
+    )
 }
 
 proptest! {

@@ -9,9 +9,9 @@ use diag::Files;
 use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Plans, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, Ready, Session, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Plans,
+    Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, configured,
 };
 use testkit::harness::{Harness, settings};
 
@@ -23,7 +23,10 @@ const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
 /// Checks that a text contains no recognisable piece of a secret in any form, ignoring white space.
 fn must_not_show(place: &str, text: &str) {
     let plain = |text: &str| -> Vec<char> {
-        text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
+        text.chars()
+            .filter(|letter| !letter.is_whitespace())
+            .flat_map(char::to_lowercase)
+            .collect()
     };
     let said: String = plain(text).into_iter().collect();
     for secret in [PASSWORD, SETTING] {
@@ -106,7 +109,10 @@ impl Provider for LeakingProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -139,22 +145,41 @@ impl Session for LeakingProvider {
             if self.speaks != LeakingCall::Read {
                 return self.inner.read(call, request).await;
             }
-            Err(self.refuse(ErrorKind::Permanent, self.repeat([request.inputs, request.outputs, &call.settings])))
+            Err(self.refuse(
+                ErrorKind::Permanent,
+                self.repeat([request.inputs, request.outputs, &call.settings]),
+            ))
         })
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
             if self.speaks != LeakingCall::Plan {
                 return self.inner.plan(call, request).await;
             }
-            Err(self.refuse(ErrorKind::Document, self.repeat([request.desired, request.prior, &call.settings])))
+            Err(self.refuse(
+                ErrorKind::Document,
+                self.repeat([request.desired, request.prior, &call.settings]),
+            ))
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
-            let text = self.repeat([request.desired, request.prior, request.prior_inputs, &call.settings]);
+            let text = self.repeat([
+                request.desired,
+                request.prior,
+                request.prior_inputs,
+                &call.settings,
+            ]);
             let is_delete = request.operation == provider::Operation::Delete;
             match self.speaks {
                 LeakingCall::Delete if is_delete => Err(self.refuse(ErrorKind::Permanent, text)),
@@ -165,7 +190,8 @@ impl Session for LeakingProvider {
                     // The new id is a secret, too.
                     let warnings = vec![partial.fields.to_string(), text.clone()];
                     partial = partial.with_warnings(warnings);
-                    let mut error = self.refuse(ErrorKind::Permanent, format!("{text} {}", partial.fields));
+                    let mut error =
+                        self.refuse(ErrorKind::Permanent, format!("{text} {}", partial.fields));
                     error.partial = Some(Box::new(partial));
                     Err(error)
                 }
@@ -195,7 +221,11 @@ impl Session for LeakingProvider {
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             if self.speaks != LeakingCall::Fetch {
                 return self.inner.fetch(call, request).await;
@@ -206,12 +236,19 @@ impl Session for LeakingProvider {
         })
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             if self.speaks != LeakingCall::Call {
                 return self.inner.invoke(call, request).await;
             }
-            Err(self.refuse(ErrorKind::Permanent, self.repeat(request.arguments.iter().chain([&call.settings]))))
+            Err(self.refuse(
+                ErrorKind::Permanent,
+                self.repeat(request.arguments.iter().chain([&call.settings])),
+            ))
         })
     }
 }
@@ -246,18 +283,36 @@ fn asking_harness() -> Harness {
     harness
 }
 
-/// Stages and deploys with a provider that repeats secrets in one call. Returns the number of masked places.
+/// Stages and deploys with a provider that repeats secrets in one call. Returns the number of
+/// masked places.
 async fn count_masked_places(harness: &Harness, speaks: LeakingCall, destroy: bool) -> usize {
     let mut shell = shell(harness);
-    let catalog = shell.providers.get("test").expect("it is there").catalog().clone();
+    let catalog = shell
+        .providers
+        .get("test")
+        .expect("it is there")
+        .catalog()
+        .clone();
     let inner = session(&shell, "test").await;
-    shell.providers.insert(["test".into()], move || Arc::new(LeakingProvider { inner, catalog, speaks }));
-    shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
+    shell.providers.insert(["test".into()], move || {
+        Arc::new(LeakingProvider {
+            inner,
+            catalog,
+            speaks,
+        })
+    });
+    shell.settings.insert(
+        "test".into(),
+        Value::map([("token", Value::from(SETTING).secret())]),
+    );
     // Each run is a new operation.
     shell.rng = engine::shell::Rng::seeded(speaks as u64 * 1_000);
     let mut text: IndexMap<Name, Name> = IndexMap::default();
     text.insert("password".into(), PASSWORD.into());
-    let given = Given { text, ..Given::default() };
+    let given = Given {
+        text,
+        ..Given::default()
+    };
     let document = document(speaks);
     let mut files = Files::new();
     let mut diagnostics = diag::Diagnostics::new();
@@ -298,22 +353,34 @@ async fn count_masked_places(harness: &Harness, speaks: LeakingCall, destroy: bo
             interrupts,
         };
         let operated = engine::shell::operate(request, |event| events.push(event)).await;
-        texts.push(("the events", serde_json::to_string(&events).expect("events are JSON")));
+        texts.push((
+            "the events",
+            serde_json::to_string(&events).expect("events are JSON"),
+        ));
         if let Operated::Done(outcome) = operated {
             diagnostics.append(outcome.diagnostics);
         }
-        let log = store.log(&harness.name, None, usize::MAX).await.expect("there is a journal");
+        let log = store
+            .log(&harness.name, None, usize::MAX)
+            .await
+            .expect("there is a journal");
         texts.push(("the journal", format!("{log:?}")));
         texts.push(("the state", format!("{:?}", harness.snapshot().await)));
     }
     for found in &diagnostics {
         texts.push(("a diagnostic", format!("{found:?}")));
-        texts.push(("a drawn diagnostic", diag::draw(found, &files, diag::Colors::Off)));
+        texts.push((
+            "a drawn diagnostic",
+            diag::draw(found, &files, diag::Colors::Off),
+        ));
     }
     for (place, text) in &texts {
         must_not_show(&format!("{place}, {speaks:?}"), text);
     }
-    texts.iter().map(|(_, text)| text.matches("cannot:").count()).sum()
+    texts
+        .iter()
+        .map(|(_, text)| text.matches("cannot:").count())
+        .sum()
 }
 
 #[test]
@@ -330,7 +397,11 @@ fn secrets_repeated_by_a_provider_show_nowhere() {
         ] {
             let heard = count_masked_places(&asking_harness(), speaks, false).await;
             // The message of a call with a secret is not passed on at all (decision A15).
-            assert_eq!(heard > 0, speaks != LeakingCall::Call, "{speaks:?}: heard {heard} times");
+            assert_eq!(
+                heard > 0,
+                speaks != LeakingCall::Call,
+                "{speaks:?}: heard {heard} times"
+            );
         }
         for speaks in [LeakingCall::Read, LeakingCall::Plan, LeakingCall::Delete] {
             let harness = asking_harness();

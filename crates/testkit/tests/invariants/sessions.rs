@@ -2,7 +2,8 @@
 
 use engine::shell::Operated;
 use engine::{
-    Action, Config, DocumentSource, OperateRequest, Session, SessionEvent, SessionOptions, Silent, StageRequest,
+    Action, Config, DocumentSource, OperateRequest, Session, SessionEvent, SessionOptions, Silent,
+    StageRequest,
 };
 use state::OperationOutcome;
 use testkit::faults::FaultPlan;
@@ -22,10 +23,19 @@ const MOMENTS: u32 = 24;
 
 /// Deploys the document in a session, and checks that the run violates no invariant.
 async fn deploy(harness: &Harness, ends_at: Option<u32>) -> RunResult {
-    let fault_plan = FaultPlan { ends_at, ..FaultPlan::default() };
-    let run = harness.deploy_in_session("main.yaml", DOCUMENT, fault_plan, settings(None, false)).await;
+    let fault_plan = FaultPlan {
+        ends_at,
+        ..FaultPlan::default()
+    };
+    let run = harness
+        .deploy_in_session("main.yaml", DOCUMENT, fault_plan, settings(None, false))
+        .await;
     let run = run.unwrap_or_else(|error| panic!("{error}"));
-    assert!(run.violations.is_empty(), "moment {ends_at:?}: {:?}", run.violations);
+    assert!(
+        run.violations.is_empty(),
+        "moment {ends_at:?}: {:?}",
+        run.violations
+    );
     run
 }
 
@@ -40,10 +50,23 @@ fn session_continues_a_run_that_was_cut_off_at_any_moment() {
             deploy(&harness, None).await;
             let (in_cloud, known) = harness.ids().await;
             assert_eq!((in_cloud.len(), &in_cloud), (2, &known), "moment {moment}");
-            let again = stage(&harness, DOCUMENT).await.staged.expect("it can be planned again");
-            assert!(again.plan.steps.iter().all(|step| step.action == Action::None), "moment {moment}");
+            let again = stage(&harness, DOCUMENT)
+                .await
+                .staged
+                .expect("it can be planned again");
+            assert!(
+                again
+                    .plan
+                    .steps
+                    .iter()
+                    .all(|step| step.action == Action::None),
+                "moment {moment}"
+            );
         }
-        assert!((8..MOMENTS).contains(&cut_off), "{cut_off} runs were cut off");
+        assert!(
+            (8..MOMENTS).contains(&cut_off),
+            "{cut_off} runs were cut off"
+        );
     });
 }
 
@@ -52,7 +75,10 @@ fn session_deploys_to_the_store_of_the_harness() {
     run_with_paused_clock(async {
         let harness = harness();
         let run = deploy(&harness, None).await;
-        assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(OperationOutcome::Ready)));
+        assert!(
+            run.outcome()
+                .is_some_and(|outcome| outcome.outcome == Some(OperationOutcome::Ready))
+        );
         assert_eq!(harness.snapshot().await.records.len(), 2);
         assert!(run.journal.events.len() >= 2);
     });
@@ -61,22 +87,51 @@ fn session_deploys_to_the_store_of_the_harness() {
 #[test]
 fn events_of_plan_and_operation_name_the_operation_of_the_history() {
     run_with_paused_clock(async {
-        let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
-        let session = Session::new(testkit::installed(), Config::default(), &options, ".".as_ref()).unwrap();
+        let options = SessionOptions {
+            state: Some("memory:".to_owned()),
+            ..SessionOptions::default()
+        };
+        let session = Session::new(
+            testkit::installed(),
+            Config::default(),
+            &options,
+            ".".as_ref(),
+        )
+        .unwrap();
         let mut frontend = Silent::default();
         for input in [1, 2] {
             let text = DOCUMENT.replace("input: 1", &format!("input: {input}"));
             let request = StageRequest::new(DocumentSource::of_text("main.yaml", text));
             let planned = session.stage(request, &mut frontend).await.unwrap().planned;
             let instance = planned.instance.clone();
-            let operated = session.operate(OperateRequest::of(planned, "tester@test"), &mut frontend).await;
-            assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
+            let operated = session
+                .operate(OperateRequest::of(planned, "tester@test"), &mut frontend)
+                .await;
+            assert!(
+                matches!(operated, Operated::Done(_)),
+                "{:?}",
+                frontend.diagnostics
+            );
             let events = std::mem::take(&mut frontend.events);
-            let read = events.iter().any(|envelope| matches!(envelope.event, SessionEvent::Reading(_)));
-            assert_eq!(read, input == 2, "the second plan reads what the first operation made");
-            let last = session.reading().history(&instance, 1).await.unwrap().remove(0);
+            let read = events
+                .iter()
+                .any(|envelope| matches!(envelope.event, SessionEvent::Reading(_)));
+            assert_eq!(
+                read,
+                input == 2,
+                "the second plan reads what the first operation made"
+            );
+            let last = session
+                .reading()
+                .history(&instance, 1)
+                .await
+                .unwrap()
+                .remove(0);
             for (envelope, sequence) in events.iter().zip(1..) {
-                assert_eq!((&envelope.operation, envelope.sequence), (&last.operation.id, sequence));
+                assert_eq!(
+                    (&envelope.operation, envelope.sequence),
+                    (&last.operation.id, sequence)
+                );
             }
         }
     });

@@ -25,13 +25,27 @@ fn mistake_in_a_child_input_is_reported_in_the_parent() {
         let path = std::env::temp_dir().join("child.yaml");
         for (input, wrong, trails) in [
             ("3", vec!["absent-element 5", "child-failed 5"], vec![1, 0]),
-            ("no JSON", vec!["json-invalid 5", "absent-element 5", "child-failed 5"], vec![0, 1, 0]),
+            (
+                "no JSON",
+                vec!["json-invalid 5", "absent-element 5", "child-failed 5"],
+                vec![0, 1, 0],
+            ),
         ] {
             let mut harness = harness(&[]);
-            harness.memory_source = Some(InMemorySource::new([(path.display().to_string(), CHILD.to_owned())]));
+            harness.memory_source = Some(InMemorySource::new([(
+                path.display().to_string(),
+                CHILD.to_owned(),
+            )]));
             let staged = stage(&harness, DOCUMENT, given(&[("text", input)])).await;
             assert_eq!(codes(&staged), wrong);
-            assert_eq!(staged.diagnostics.iter().map(|it| it.trail.len()).collect::<Vec<_>>(), trails);
+            assert_eq!(
+                staged
+                    .diagnostics
+                    .iter()
+                    .map(|it| it.trail.len())
+                    .collect::<Vec<_>>(),
+                trails
+            );
         }
     });
 }
@@ -50,13 +64,24 @@ resources: { a: { type: test/data, spec: { input: 1 } } }
     run_with_paused_clock(async {
         let mut harness = harness(&[]);
         harness.memory_source = Some(InMemorySource::new([(
-            std::env::temp_dir().join("child.yaml").display().to_string(),
+            std::env::temp_dir()
+                .join("child.yaml")
+                .display()
+                .to_string(),
             child.to_owned(),
         )]));
-        let staged = stage(&harness, text, Default::default()).await.staged.expect("a plan");
-        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+        let staged = stage(&harness, text, Default::default())
+            .await
+            .staged
+            .expect("a plan");
+        let run = harness
+            .run(staged, false, Vec::new(), settings(None, false))
+            .await;
         let outcome = run.outcome().expect("it was carried out");
         let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
-        assert_eq!((outcome.outcome, said), (Some(state::OperationOutcome::Failed), vec!["json-invalid"]));
+        assert_eq!(
+            (outcome.outcome, said),
+            (Some(state::OperationOutcome::Failed), vec!["json-invalid"])
+        );
     });
 }

@@ -27,7 +27,12 @@ exports:
 fn a_reference_gives_the_value_of_the_option() {
     run_with_paused_clock(async {
         let harness = harness(&[]);
-        let staged = stage(&harness, DOCUMENT, given(&[("size", "medium"), ("units", "one")])).await;
+        let staged = stage(
+            &harness,
+            DOCUMENT,
+            given(&[("size", "medium"), ("units", "one")]),
+        )
+        .await;
         let exports = exports(&staged);
         assert_eq!(codes(&staged), Vec::<String>::new());
         assert_eq!(exports["size"], Value::from("s-2"));
@@ -57,14 +62,28 @@ fn unknown_label_is_refused_at_the_variable() {
         let harness = harness(&[]);
         // The value of an option is not its label. Labels are case-sensitive.
         for wrong in ["s-2", "Medium", "", "huge"] {
-            assert_eq!(codes(&stage(&harness, DOCUMENT, given(&[("size", wrong)])).await), ["value-not-allowed 3"]);
+            assert_eq!(
+                codes(&stage(&harness, DOCUMENT, given(&[("size", wrong)])).await),
+                ["value-not-allowed 3"]
+            );
         }
-        let staged = stage(&harness, DOCUMENT, given(&[("size", "small"), ("few", "large")])).await;
+        let staged = stage(
+            &harness,
+            DOCUMENT,
+            given(&[("size", "small"), ("few", "large")]),
+        )
+        .await;
         assert_eq!(codes(&staged), ["value-not-allowed 6"]);
-        assert_eq!(codes(&stage(&harness, DOCUMENT, Given::default()).await), ["missing-variable 3"]);
+        assert_eq!(
+            codes(&stage(&harness, DOCUMENT, Given::default()).await),
+            ["missing-variable 3"]
+        );
         let mut inputs = given(&[("size", "small")]);
         inputs.typed.insert("units".into(), Value::Int(1));
-        assert_eq!(codes(&stage(&harness, DOCUMENT, inputs).await), ["type-mismatch 4"]);
+        assert_eq!(
+            codes(&stage(&harness, DOCUMENT, inputs).await),
+            ["type-mismatch 4"]
+        );
     });
 }
 
@@ -72,7 +91,12 @@ fn unknown_label_is_refused_at_the_variable() {
 fn similar_label_is_suggested_unless_secret() {
     run_with_paused_clock(async {
         let harness = harness(&[]);
-        let staged = stage(&harness, DOCUMENT, given(&[("size", "smal"), ("hidden", "smoll")])).await;
+        let staged = stage(
+            &harness,
+            DOCUMENT,
+            given(&[("size", "smal"), ("hidden", "smoll")]),
+        )
+        .await;
         let said = format!("{:?}", staged.diagnostics);
         assert!(said.contains("did you mean `small`?"), "{said}");
         assert!(!said.contains("smoll"), "{said}");
@@ -93,7 +117,10 @@ exports:
   wrong: { type: string, field: variables.units }
 ";
         let staged = stage(&harness, text, Given::default()).await;
-        let wrong: Vec<_> = codes(&staged).into_iter().filter(|code| code.starts_with("type-mismatch")).collect();
+        let wrong: Vec<_> = codes(&staged)
+            .into_iter()
+            .filter(|code| code.starts_with("type-mismatch"))
+            .collect();
         assert_eq!(wrong, ["type-mismatch 8"], "{:?}", staged.diagnostics);
     });
 }

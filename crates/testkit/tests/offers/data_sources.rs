@@ -1,5 +1,5 @@
-//! Data sources: filters of every operator on every kind of field, exports, and when they are read (decisions 4.1,
-//! S59).
+//! Data sources: filters of every operator on every kind of field, exports, and when they are read
+//! (decisions 4.1, S59).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;
@@ -32,7 +32,12 @@ exports:
             .filter(|code| code != "several-matches")
             .collect();
         if staged.staged.is_some() {
-            reported.push(exports(&staged)["name"].as_text().unwrap_or_default().to_owned());
+            reported.push(
+                exports(&staged)["name"]
+                    .as_text()
+                    .unwrap_or_default()
+                    .to_owned(),
+            );
         }
         reported
     })
@@ -126,16 +131,26 @@ fn filter_operators_follow_the_table() {
         ("vpcId", "in", "[vpc-3]", "Main-old"),
         ("vpcId", "!=", "vpc-1", "side"),
     ] {
-        let filter = format!("{{ field: \"{field}\", operator: \"{operator}\", search: {search} }}");
+        let filter =
+            format!("{{ field: \"{field}\", operator: \"{operator}\", search: {search} }}");
         assert_eq!(found(&filter), [expected], "{filter}");
     }
 }
 
 #[test]
 fn types_of_filter_values_are_checked_at_stage() {
-    assert_eq!(found("{ field: size, operator: \"=\", search: \"${test_settings('24')}\" }"), ["filter-kind-mismatch"]);
-    assert_eq!(found("{ field: size, operator: \"=\", search: \"${test_double(12)}\" }"), ["side"]);
-    assert_eq!(found("{ field: name, operator: in, search: [\"${to_lower('SIDE')}\", x] }"), ["side"]);
+    assert_eq!(
+        found("{ field: size, operator: \"=\", search: \"${test_settings('24')}\" }"),
+        ["filter-kind-mismatch"]
+    );
+    assert_eq!(
+        found("{ field: size, operator: \"=\", search: \"${test_double(12)}\" }"),
+        ["side"]
+    );
+    assert_eq!(
+        found("{ field: name, operator: in, search: [\"${to_lower('SIDE')}\", x] }"),
+        ["side"]
+    );
 }
 
 #[test]
@@ -204,7 +219,12 @@ fn exports_have_names_aliases_kinds_and_secrets() {
         assert!(!exports.contains_key("zone"));
         let plan = staged.staged.expect("a plan").plan;
         assert_eq!(plan.answers.data_sources.len(), 3);
-        assert!(plan.answers.data_sources.values().all(|pinned| pinned.at == plan.answers.now));
+        assert!(
+            plan.answers
+                .data_sources
+                .values()
+                .all(|pinned| pinned.at == plan.answers.now)
+        );
     });
 }
 
@@ -226,7 +246,14 @@ resources:
         let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
         let plan = staged.staged.expect("a plan").plan;
-        assert_eq!(plan.answers.data_sources.keys().map(|name| name.to_string()).collect::<Vec<_>>(), ["live"]);
+        assert_eq!(
+            plan.answers
+                .data_sources
+                .keys()
+                .map(|name| name.to_string())
+                .collect::<Vec<_>>(),
+            ["live"]
+        );
     });
 }
 
@@ -265,13 +292,19 @@ const HOLDER: &str = r#"{"format": 1, "namespace": "later", "resourceTypes": {"l
 async fn run(harness: &Harness, text: &str, inputs: Given) -> RunResult {
     let staged = stage(harness, text, inputs).await;
     let reported = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
-    harness.run(staged, false, Vec::new(), settings(None, false)).await
+    let Some(staged) = staged.staged else {
+        panic!("no plan: {reported:?}")
+    };
+    harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await
 }
 
 fn outcome_codes(run: &RunResult) -> Vec<&'static str> {
     match &run.operated {
-        Some(Operated::Done(outcome)) => outcome.diagnostics.iter().map(|it| it.code.name).collect(),
+        Some(Operated::Done(outcome)) => {
+            outcome.diagnostics.iter().map(|it| it.code.name).collect()
+        }
         other => panic!("it did not run: {}", other.is_some()),
     }
 }
@@ -284,12 +317,22 @@ fn data_source_with_an_unknown_filter_is_read_on_deploy() {
         assert_eq!(codes(&staged), Vec::<String>::new());
         let planned = exports(&staged);
         assert!(planned["vpc"].is_unknown() && planned["doubled"].is_unknown());
-        assert!(planned["token"].has_secret(), "what is sensitive is so before it is read");
+        assert!(
+            planned["token"].has_secret(),
+            "what is sensitive is so before it is read"
+        );
         let plan = &staged.staged.as_ref().expect("a plan").plan;
         assert!(plan.answers.data_sources.is_empty());
         let waits = |name: &str| {
-            let step = plan.steps.iter().find(|step| step.address.to_string() == name).expect("a step");
-            step.waits_on.iter().map(|at| plan.steps[*at as usize].address.to_string()).collect::<Vec<_>>()
+            let step = plan
+                .steps
+                .iter()
+                .find(|step| step.address.to_string() == name)
+                .expect("a step");
+            step.waits_on
+                .iter()
+                .map(|at| plan.steps[*at as usize].address.to_string())
+                .collect::<Vec<_>>()
         };
         assert_eq!(waits("reader"), ["datasources.net"]);
         assert_eq!(waits("datasources.net"), ["holder"]);
@@ -302,7 +345,12 @@ fn data_source_with_an_unknown_filter_is_read_on_deploy() {
         assert_eq!(snapshot.exports["vpc"], Value::from("vpc-2"));
         assert_eq!(snapshot.exports["doubled"], Value::Int(48));
         assert_eq!(snapshot.exports["token"], Value::from("tok-two").secret());
-        let inputs = |name: &str| snapshot.records[&Address::root(name)].inputs.get("input").cloned();
+        let inputs = |name: &str| {
+            snapshot.records[&Address::root(name)]
+                .inputs
+                .get("input")
+                .cloned()
+        };
         assert_eq!(inputs("reader"), Some(Value::from("vpc-2")));
         assert_eq!(inputs("zoned"), Some(Value::from("in z2")));
         assert_eq!(inputs("there"), Some(Value::Int(1)));
@@ -321,11 +369,28 @@ fn missing_data_source_on_deploy_fails_only_its_readers() {
         let run = run(&harness, LATER, Given::default()).await;
         let reported = outcome_codes(&run);
         assert!(reported.contains(&"data-source-empty"), "{reported:?}");
-        assert_eq!(reported.iter().filter(|code| **code == "data-source-empty").count(), 1);
-        let unread = run.events.iter().filter(|event| matches!(event, Event::Unread { .. })).count();
+        assert_eq!(
+            reported
+                .iter()
+                .filter(|code| **code == "data-source-empty")
+                .count(),
+            1
+        );
+        let unread = run
+            .events
+            .iter()
+            .filter(|event| matches!(event, Event::Unread { .. }))
+            .count();
         assert_eq!(unread, 1);
         let snapshot = harness.snapshot().await;
-        assert_eq!(snapshot.records.keys().map(ToString::to_string).collect::<Vec<_>>(), ["holder"]);
+        assert_eq!(
+            snapshot
+                .records
+                .keys()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+            ["holder"]
+        );
         assert!(snapshot.exports.is_empty());
     });
 }
@@ -347,9 +412,15 @@ exports:
         assert_eq!(outcome_codes(&run), Vec::<&str>::new());
         let snapshot = harness.snapshot().await;
         let id = snapshot.records[&Address::root("r")].id.to_string();
-        let input = snapshot.records[&Address::root("s")].inputs.get("input").cloned();
+        let input = snapshot.records[&Address::root("s")]
+            .inputs
+            .get("input")
+            .cloned();
         assert_eq!(input, Some(Value::text(format!("{id}#7"))));
-        let tags = Value::list([Value::text(format!("{id}#0")), Value::text(format!("arn:test:{id}#1"))]);
+        let tags = Value::list([
+            Value::text(format!("{id}#0")),
+            Value::text(format!("arn:test:{id}#1")),
+        ]);
         assert_eq!(snapshot.exports["tags"], tags);
         let again = stage(&harness, text, given(&[])).await;
         assert!(again.staged.expect("a plan").plan.is_empty());

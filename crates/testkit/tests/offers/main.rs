@@ -1,5 +1,5 @@
-//! Further features of providers, from the document to the deploy: custom types of variables, functions, data sources,
-//! transforms, links.
+//! Further features of providers, from the document to the deploy: custom types of variables,
+//! functions, data sources, transforms, links.
 
 mod children;
 mod custom_types;
@@ -20,26 +20,42 @@ use testkit::harness::{Harness, StageResult};
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-/// A harness with the simulated provider `test`, and with simulations of further catalogues. Panics outside of a
-/// runtime.
+/// A harness with the simulated provider `test`, and with simulations of further catalogues. Panics
+/// outside of a runtime.
 fn harness(catalogs: &[&str]) -> Harness {
-    let catalog = |text: &&str| -> Arc<Catalog> { Arc::new(provider::read_catalog(text).expect("a catalogue")) };
+    let catalog = |text: &&str| -> Arc<Catalog> {
+        Arc::new(provider::read_catalog(text).expect("a catalogue"))
+    };
     Harness::new(std::env::temp_dir(), catalogs.iter().map(catalog).collect())
 }
 
 /// The inputs as on the command line.
 fn given(text: &[(&str, &str)]) -> Given {
-    let text: IndexMap<Name, Name> = text.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
-    Given { text, ..Given::default() }
+    let text: IndexMap<Name, Name> = text
+        .iter()
+        .map(|(name, value)| (Name::from(*name), Name::from(*value)))
+        .collect();
+    Given {
+        text,
+        ..Given::default()
+    }
 }
 
 /// The codes of all diagnostics in order, each with its line.
 fn codes(stage: &StageResult) -> Vec<String> {
-    let line = |it: &diag::Diagnostic| stage.files.get(it.span().file).map(|file| file.position(it.span().start).line);
+    let line = |it: &diag::Diagnostic| {
+        stage
+            .files
+            .get(it.span().file)
+            .map(|file| file.position(it.span().start).line)
+    };
     stage
         .diagnostics
         .iter()
@@ -52,11 +68,17 @@ fn codes(stage: &StageResult) -> Vec<String> {
 
 /// The exports in a plan. Panics with the diagnostics if there is no plan.
 fn exports(stage: &StageResult) -> BTreeMap<String, Value> {
-    let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
+    let Some(staged) = &stage.staged else {
+        panic!("no plan: {:?}", codes(stage))
+    };
     let exports = staged.plan.exports.iter();
-    exports.filter_map(|export| Some((export.name.to_string(), export.after.clone()?))).collect()
+    exports
+        .filter_map(|export| Some((export.name.to_string(), export.after.clone()?)))
+        .collect()
 }
 
 async fn stage(harness: &Harness, text: &str, given: Given) -> StageResult {
-    harness.stage("case.yaml", text, given, Options::default()).await
+    harness
+        .stage("case.yaml", text, given, Options::default())
+        .await
 }

@@ -1,5 +1,5 @@
-//! Metadata of documents and resources, and exports of every type: evaluated, compared, stored, hidden if secret
-//! (decisions 4.2, 5.1).
+//! Metadata of documents and resources, and exports of every type: evaluated, compared, stored,
+//! hidden if secret (decisions 4.2, 5.1).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;
@@ -28,11 +28,20 @@ resources:
     spec: { title: r }
 ";
 
-async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<ScriptedFault>) -> RunResult {
+async fn deploy(
+    harness: &Harness,
+    text: &str,
+    inputs: Given,
+    faults: Vec<ScriptedFault>,
+) -> RunResult {
     let staged = stage(harness, text, inputs).await;
     let reported = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
-    harness.run(staged, false, faults, settings(None, false)).await
+    let Some(staged) = staged.staged else {
+        panic!("no plan: {reported:?}")
+    };
+    harness
+        .run(staged, false, faults, settings(None, false))
+        .await
 }
 
 #[test]
@@ -46,16 +55,29 @@ fn metadata_is_evaluated_compared_and_stored() {
         assert_eq!(metadata.get("owner"), Some(&Value::from("core")));
         assert_eq!(metadata.get("made"), Some(&Value::Text(id)));
         assert_eq!(metadata.get("word"), Some(&Value::from("hush").secret()));
-        let nested = metadata.get("nested").and_then(|nested| nested.get("list").cloned());
+        let nested = metadata
+            .get("nested")
+            .and_then(|nested| nested.get("list").cloned());
         assert_eq!(nested, Some(Value::list([Value::Int(1), Value::Int(4)])));
         let about = &snapshot.records[&Address::root("r")].metadata;
         assert_eq!(about.get("displayName"), Some(&Value::from("the core")));
-        assert_eq!(about.get("annotations").and_then(|all| all.get("acme.count").cloned()), Some(Value::Int(3)));
+        assert_eq!(
+            about
+                .get("annotations")
+                .and_then(|all| all.get("acme.count").cloned()),
+            Some(Value::Int(3))
+        );
 
-        let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, DOCUMENT, Given::default())
+            .await
+            .staged
+            .expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
 
-        let other = stage(&harness, DOCUMENT, given(&[("team", "edge")])).await.staged.expect("a plan");
+        let other = stage(&harness, DOCUMENT, given(&[("team", "edge")]))
+            .await
+            .staged
+            .expect("a plan");
         let changed: Vec<&str> = other
             .plan
             .metadata_changes
@@ -86,10 +108,18 @@ resources:
   r: { type: test/data, spec: { input: \"${datasources.image.imageId}\" } }
 ";
         deploy(&harness, text, Given::default(), Vec::new()).await;
-        let history = harness.store().history(&Harness::instance(), 1).await.expect("there is a history");
-        let operation =
-            harness.store().operation(&Harness::instance(), &history[0].operation.id).await.expect("it is there");
-        let document = operation.and_then(|operation| operation.desired.unmarked().get("document").cloned());
+        let history = harness
+            .store()
+            .history(&Harness::instance(), 1)
+            .await
+            .expect("there is a history");
+        let operation = harness
+            .store()
+            .operation(&Harness::instance(), &history[0].operation.id)
+            .await
+            .expect("it is there");
+        let document =
+            operation.and_then(|operation| operation.desired.unmarked().get("document").cloned());
         assert_eq!(document.as_ref().and_then(Value::as_text), Some(text));
     });
 }
@@ -106,9 +136,16 @@ resources:
         deploy(&harness, text, Given::default(), Vec::new()).await;
         let snapshot = harness.snapshot().await;
         let id = snapshot.records[&Address::root("r")].id.clone();
-        let custom = snapshot.records[&Address::root("s")].metadata.get("custom").cloned().unwrap_or_default();
+        let custom = snapshot.records[&Address::root("s")]
+            .metadata
+            .get("custom")
+            .cloned()
+            .unwrap_or_default();
         assert_eq!(custom.get("of"), Some(&Value::Text(id)));
-        let again = stage(&harness, text, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, text, Given::default())
+            .await
+            .staged
+            .expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
     });
 }
@@ -132,7 +169,11 @@ resources:
         for team in ["core", "edge"] {
             deploy(&harness, text, given(&[("team", team)]), Vec::new()).await;
             let snapshot = harness.snapshot().await;
-            let custom = snapshot.declared.data_sources["net"].metadata.get("custom").cloned().unwrap_or_default();
+            let custom = snapshot.declared.data_sources["net"]
+                .metadata
+                .get("custom")
+                .cloned()
+                .unwrap_or_default();
             assert_eq!(custom.get("owner"), Some(&Value::from(team)));
         }
     });
@@ -152,7 +193,10 @@ resources:
     };
     run_with_paused_clock(async {
         for secret in [true, false] {
-            let staged = stage(&harness(&[]), &text(secret), Given::default()).await.staged.expect("a plan");
+            let staged = stage(&harness(&[]), &text(secret), Given::default())
+                .await
+                .staged
+                .expect("a plan");
             assert_eq!(staged.plan.secret, secret);
         }
     });
@@ -168,9 +212,14 @@ fn a_change_of_metadata_alone_is_stored() {
             )
         };
         deploy(&harness, &document("a"), Given::default(), Vec::new()).await;
-        let staged = stage(&harness, &document("b"), Given::default()).await.staged.expect("a plan");
+        let staged = stage(&harness, &document("b"), Given::default())
+            .await
+            .staged
+            .expect("a plan");
         assert!(staged.plan.is_empty(), "no resource and no export changes");
-        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
+        let run = harness
+            .run(staged, false, Vec::new(), settings(None, false))
+            .await;
         assert!(matches!(run.operated, Some(Operated::Done(_))));
         let snapshot = harness.snapshot().await;
         assert_eq!(snapshot.metadata.get("owner"), Some(&Value::from("b")));
@@ -203,7 +252,10 @@ exports:
 fn exports_are_stored_and_kept_on_failure() {
     run_with_paused_clock(async {
         let harness = harness(&[]);
-        let text = EXPORTS.replace("values:\n", "values:\n  yes: { type: boolean, value: 'true' }\n");
+        let text = EXPORTS.replace(
+            "values:\n",
+            "values:\n  yes: { type: boolean, value: 'true' }\n",
+        );
         deploy(&harness, &text, Given::default(), Vec::new()).await;
         let snapshot = harness.snapshot().await;
         let export = |name: &str| snapshot.exports.get(name).cloned().unwrap_or_default();
@@ -211,11 +263,17 @@ fn exports_are_stored_and_kept_on_failure() {
         assert_eq!(export("integer"), Value::Int(2));
         assert_eq!(export("float"), Value::Float(1.0));
         assert_eq!(export("boolean"), Value::Bool(true));
-        assert_eq!(export("array"), Value::list([Value::from("a"), Value::from("z")]));
+        assert_eq!(
+            export("array"),
+            Value::list([Value::from("a"), Value::from("z")])
+        );
         assert_eq!(export("inner"), Value::Int(1));
         assert_eq!(export("word"), Value::from("hush").secret());
         assert!(export("object").has_secret());
-        assert_eq!(export("id"), Value::Text(snapshot.records[&Address::root("r")].id.clone()));
+        assert_eq!(
+            export("id"),
+            Value::Text(snapshot.records[&Address::root("r")].id.clone())
+        );
         assert!(!snapshot.exports_old);
 
         let fault = r#"[{"on": "update", "at": "r", "kind": "permanent"}]"#;
@@ -244,7 +302,12 @@ exports:
         let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(codes(&staged), ["type-mismatch 5"]);
         assert!(staged.staged.is_none());
-        let fine = stage(&harness(&[]), &text.replace("integer", "string"), Given::default()).await;
+        let fine = stage(
+            &harness(&[]),
+            &text.replace("integer", "string"),
+            Given::default(),
+        )
+        .await;
         assert_eq!(exports(&fine)["wrong"], Value::from("a"));
     });
 }

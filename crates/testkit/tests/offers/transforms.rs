@@ -1,4 +1,5 @@
-//! Transforms from abstract resources to real ones, in plans, records and diagnostics (decision 4.2).
+//! Transforms from abstract resources to real ones, in plans, records and diagnostics (decision
+//! 4.2).
 
 use blueprint::Address;
 use engine::shell::Operated;
@@ -21,9 +22,15 @@ exports:
 
 /// The steps of a plan, each with its abstract source.
 fn steps(stage: &StageResult) -> Vec<String> {
-    let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
+    let Some(staged) = &stage.staged else {
+        panic!("no plan: {:?}", codes(stage))
+    };
     let show = |step: &engine::Step| {
-        let source = step.made_from.as_ref().map(|source| format!(" of {source}")).unwrap_or_default();
+        let source = step
+            .made_from
+            .as_ref()
+            .map(|source| format!(" of {source}"))
+            .unwrap_or_default();
         format!("{} {}{source}", step.action.word(), step.address)
     };
     staged.plan.steps.iter().map(show).collect()
@@ -33,8 +40,14 @@ async fn deploy(harness: &Harness, text: &str, inputs: Given) -> Vec<String> {
     let stage = stage(harness, text, inputs).await;
     let done = steps(&stage);
     let staged = stage.staged.expect("a plan");
-    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
-    assert!(matches!(run.operated, Some(Operated::Done(_) | Operated::Nothing)), "{:?}", run.operated.is_some());
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, false))
+        .await;
+    assert!(
+        matches!(run.operated, Some(Operated::Done(_) | Operated::Nothing)),
+        "{:?}",
+        run.operated.is_some()
+    );
     done
 }
 
@@ -44,11 +57,22 @@ fn abstract_resources_are_replaced_by_real_ones() {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
-        assert_eq!(steps(&staged), ["create first", "create s_fn of s", "create s_queue of s", "create reader"]);
+        assert_eq!(
+            steps(&staged),
+            [
+                "create first",
+                "create s_fn of s",
+                "create s_queue of s",
+                "create reader"
+            ]
+        );
         assert!(exports(&staged)["url"].is_unknown());
         let plan = staged.staged.expect("a plan");
         let queue = plan.desired(&Address::root("s_queue")).expect("a spec");
-        assert_eq!(queue.get("name").and_then(|name| name.as_text()), Some("a-1-queue"));
+        assert_eq!(
+            queue.get("name").and_then(|name| name.as_text()),
+            Some("a-1-queue")
+        );
     });
 }
 
@@ -71,7 +95,10 @@ fn record_names_its_abstract_source() {
         // A condition of a generated resource is evaluated like any other.
         let without = stage(
             &harness,
-            &DOCUMENT.replace("exports:\n  url: { type: string, field: s_queue.spec.url }\n", ""),
+            &DOCUMENT.replace(
+                "exports:\n  url: { type: string, field: s_queue.spec.url }\n",
+                "",
+            ),
             given(&[("queue", "false")]),
         )
         .await;
@@ -79,7 +106,15 @@ fn record_names_its_abstract_source() {
         let gone = harness.stage_destroy(Options::default()).await;
         let mut gone = steps(&gone);
         gone.sort();
-        assert_eq!(gone, ["delete first", "delete reader", "delete s_fn of s", "delete s_queue of s"]);
+        assert_eq!(
+            gone,
+            [
+                "delete first",
+                "delete reader",
+                "delete s_fn of s",
+                "delete s_queue of s"
+            ]
+        );
     });
 }
 
@@ -98,10 +133,17 @@ resources:
             "version: 2023-04-20\nresources:\n  s_fn: {{ type: {}, metadata: {}, spec: {} }}\n",
             made.type_name, made.metadata, made.inputs
         );
-        assert_eq!(deploy(&harness, &text, Given::default()).await, ["none s_fn"]);
+        assert_eq!(
+            deploy(&harness, &text, Given::default()).await,
+            ["none s_fn"]
+        );
         let now = harness.snapshot().await.records[&Address::root("s_fn")].clone();
         assert_eq!(
-            (now.id.clone(), now.metadata.clone(), now.origin.made_from.as_ref()),
+            (
+                now.id.clone(),
+                now.metadata.clone(),
+                now.origin.made_from.as_ref()
+            ),
             (made.id.clone(), made.metadata.clone(), "")
         );
     });
@@ -111,15 +153,36 @@ resources:
 fn saved_plan_is_valid_while_its_transforms_give_the_same() {
     run_with_paused_clock(async {
         let harness = harness(&[]);
-        let answers = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
+        let answers = stage(&harness, DOCUMENT, Given::default())
+            .await
+            .staged
+            .expect("a plan")
+            .plan
+            .answers;
         let mut others = answers.clone();
-        others.transformed.values_mut().for_each(|digest| *digest = "another".into());
+        others
+            .transformed
+            .values_mut()
+            .for_each(|digest| *digest = "another".into());
         for (answers, said) in [(answers, vec![]), (others, vec!["input-changed"])] {
-            let read = harness.read_all("case.yaml", DOCUMENT, &Given::default(), true).await;
+            let read = harness
+                .read_all("case.yaml", DOCUMENT, &Given::default(), true)
+                .await;
             let document = Some((read.documents.expect("it is right"), read.document));
             let mut found = diag::Diagnostics::new();
-            let staged = harness.plan(document, Given::default(), Options::default(), Some(answers), &mut found).await;
-            assert_eq!(found.iter().map(|it| it.code.name).collect::<Vec<_>>(), said);
+            let staged = harness
+                .plan(
+                    document,
+                    Given::default(),
+                    Options::default(),
+                    Some(answers),
+                    &mut found,
+                )
+                .await;
+            assert_eq!(
+                found.iter().map(|it| it.code.name).collect::<Vec<_>>(),
+                said
+            );
             assert_eq!(staged.is_some(), said.is_empty());
         }
     });
@@ -143,7 +206,12 @@ resources:
     spec: { name: \"s-${elem}\" }
 ";
         let staged = stage(&harness(&[]), text, Given::default()).await;
-        assert_eq!(steps(&staged), ["create a", "create s_fn[0] of s"], "{:?}", codes(&staged));
+        assert_eq!(
+            steps(&staged),
+            ["create a", "create s_fn[0] of s"],
+            "{:?}",
+            codes(&staged)
+        );
         let staged = staged.staged.expect("a plan");
         assert_eq!(staged.plan.steps[1].waits_on, [0]);
     });
@@ -153,12 +221,20 @@ resources:
 fn diagnostics_point_at_the_abstract_source() {
     run_with_paused_clock(async {
         let harness = harness(&[]);
-        let wrong =
-            |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
+        let wrong = |resources: &str| {
+            format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}")
+        };
         let cases = [
-            // Mistakes that are found before the transform: the abstract type has a schema like any other.
-            ("  s: { type: test/service, spec: { nam: a } }", vec!["unknown-spec-field 4"]),
-            ("  s: { type: test/service, spec: { name: 5 } }", vec!["type-mismatch 4"]),
+            // Mistakes that are found before the transform: the abstract type has a schema like any
+            // other.
+            (
+                "  s: { type: test/service, spec: { nam: a } }",
+                vec!["unknown-spec-field 4"],
+            ),
+            (
+                "  s: { type: test/service, spec: { name: 5 } }",
+                vec!["type-mismatch 4"],
+            ),
             // Mistakes in the generated resource.
             (
                 "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, spec: { input: \"${s.spec.name}\" } }",
@@ -172,13 +248,19 @@ fn diagnostics_point_at_the_abstract_source() {
                 "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, dependsOn: s_gn, spec: { input: 1 } }",
                 vec!["unknown-resource 5"],
             ),
-            ("  s:\n    type: test/service\n    spec:\n      name: \"${s_fn.spec.id}\"", vec!["self-reference 7"]),
+            (
+                "  s:\n    type: test/service\n    spec:\n      name: \"${s_fn.spec.id}\"",
+                vec!["self-reference 7"],
+            ),
             // Conflicts of names.
             (
                 "  s: { type: test/service, spec: { name: a, queue: true } }\n  s_fn: { type: test/data, spec: { input: 1 } }\n  s_queue: { type: test/data, spec: { input: 1 } }",
                 vec!["name-collision 4", "name-collision 4"],
             ),
-            ("  s: { type: test/service, spec: { name: broken } }", vec!["transform-failed 4"]),
+            (
+                "  s: { type: test/service, spec: { name: broken } }",
+                vec!["transform-failed 4"],
+            ),
         ];
         for (resources, expected) in cases {
             let staged = stage(&harness, &wrong(resources), Given::default()).await;
@@ -197,7 +279,10 @@ resources:
   r: { type: test/data, spec: { input: 1 }, condition: true }
 ";
         let staged = stage(&harness(&[]), text, Given::default()).await;
-        assert_eq!(codes(&staged), ["condition-constant 4", "condition-constant 5"]);
+        assert_eq!(
+            codes(&staged),
+            ["condition-constant 4", "condition-constant 5"]
+        );
     });
 }
 

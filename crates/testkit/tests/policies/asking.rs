@@ -1,4 +1,5 @@
-//! Questions that can be asked only during a run: when they are asked, how often, and that they count as calls.
+//! Questions that can be asked only during a run: when they are asked, how often, and that they
+//! count as calls.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use state::OperationOutcome::{Failed, Interrupted, Ready};
 use crate::cloud::{ScriptedFault, refusals};
 use crate::{PolicyHarness, run_with_paused_clock};
 
-/// A document in which an export searches by a value that the run creates. No resource reads the result.
+/// A document in which an export searches by a value that the run creates. No resource reads the
+/// result.
 const EXPORTED: &str = "
 version: 2023-04-20
 resources:
@@ -46,7 +48,11 @@ fn questions_of_exports_are_retried_for_a_limited_time() {
                 assert_eq!(ran.ended(), Some(ended), "{call}: {:?}", ran.said());
                 assert_eq!(bench.cloud.times_of(call).len(), made, "{call}");
                 let exports = bench.harness.snapshot().await.exports;
-                assert_eq!(exports.contains_key("name"), ended == Ready, "{call}: {exports:?}");
+                assert_eq!(
+                    exports.contains_key("name"),
+                    ended == Ready,
+                    "{call}: {exports:?}"
+                );
             });
         }
     }
@@ -58,14 +64,30 @@ fn invalid_value_that_only_exports_read_fails_the_run() {
         let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(CALLED)).await.ended(), Some(Ready));
         let before = bench.harness.snapshot().await.exports;
-        let wrong = CALLED.replace("jsonencode(test_settings(resources.a.spec.id))", "jsondecode(resources.a.spec.id)");
-        let ran =
-            bench.apply(Some(&wrong.replace("vpc-1", "vpc-2").replace("  a:", "  b:").replace(".a.", ".b."))).await;
+        let wrong = CALLED.replace(
+            "jsonencode(test_settings(resources.a.spec.id))",
+            "jsondecode(resources.a.spec.id)",
+        );
+        let ran = bench
+            .apply(Some(
+                &wrong
+                    .replace("vpc-1", "vpc-2")
+                    .replace("  a:", "  b:")
+                    .replace(".a.", ".b."),
+            ))
+            .await;
         assert_eq!(
             (ran.ended(), ran.said()),
-            (Some(Failed), vec!["error json-invalid: the text is not JSON".to_owned()])
+            (
+                Some(Failed),
+                vec!["error json-invalid: the text is not JSON".to_owned()]
+            )
         );
-        assert_eq!(bench.harness.snapshot().await.exports, before, "the former ones are kept");
+        assert_eq!(
+            bench.harness.snapshot().await.exports,
+            before,
+            "the former ones are kept"
+        );
     });
 }
 
@@ -74,8 +96,13 @@ fn invalid_search_is_not_sent() {
     run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let text = EXPORTED.replace("resources.a.spec.id}", "jsondecode(resources.a.spec.id)}");
-        let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
-        let ran = bench.apply(Some(&text.replace("datasources:\n", &format!("{reader}\n")))).await;
+        let reader =
+            "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
+        let ran = bench
+            .apply(Some(
+                &text.replace("datasources:\n", &format!("{reader}\n")),
+            ))
+            .await;
         assert_eq!(ran.ended(), Some(Failed));
         assert_eq!(ran.said(), ["error json-invalid: the text is not JSON"]);
         assert!(bench.cloud.times_of("fetch data").is_empty());
@@ -88,10 +115,21 @@ fn run_waits_for_questions_as_for_calls() {
     run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
-        bench.script_faults("fetch data", [ScriptedFault::Takes(Duration::from_secs(60))]);
-        let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
-        let ran = bench.apply(Some(&EXPORTED.replace("datasources:\n", &format!("{reader}\n")))).await;
-        assert_eq!((ran.ended(), ran.elapsed), (Some(Interrupted), Duration::from_secs(60)));
+        bench.script_faults(
+            "fetch data",
+            [ScriptedFault::Takes(Duration::from_secs(60))],
+        );
+        let reader =
+            "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
+        let ran = bench
+            .apply(Some(
+                &EXPORTED.replace("datasources:\n", &format!("{reader}\n")),
+            ))
+            .await;
+        assert_eq!(
+            (ran.ended(), ran.elapsed),
+            (Some(Interrupted), Duration::from_secs(60))
+        );
         let draining = ran.events.iter().find_map(|event| match event {
             Event::Draining { running } => Some(*running),
             _ => None,
@@ -109,8 +147,13 @@ fn search_during_a_run_fails_without_an_answer() {
         let other = std::sync::Arc::new(provider::read_catalog(other).expect("a catalogue"));
         let (catalogs, functions, _) = provider::combine([providers::fake::catalog(), other]);
         (bench.harness.catalogs, bench.harness.functions) = (catalogs.into(), functions.into());
-        let ran = bench.apply(Some(&EXPORTED.replace("test/network", "far/net"))).await;
+        let ran = bench
+            .apply(Some(&EXPORTED.replace("test/network", "far/net")))
+            .await;
         assert_eq!(ran.ended(), Some(Failed));
-        assert_eq!(ran.said()[0], "error no-provider: there is no provider for `far` here yet");
+        assert_eq!(
+            ran.said()[0],
+            "error no-provider: there is no provider for `far` here yet"
+        );
     });
 }

@@ -1,4 +1,5 @@
-//! The simulated cloud with scripted faults for every kind of call, and a log of calls with their times.
+//! The simulated cloud with scripted faults for every kind of call, and a log of calls with their
+//! times.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,9 +7,9 @@ use std::time::Duration;
 
 use blueprint::Value;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
-    FetchRequest, Fetched, InvokeRequest, Observed, PlanRequest, Planned, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, Session, Transform, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
+    Configured, ErrorKind, FetchRequest, Fetched, InvokeRequest, Observed, PlanRequest, Planned,
+    Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Session, Transform, configured,
 };
 use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 
@@ -34,7 +35,8 @@ pub(crate) fn refusals(count: usize, kind: ErrorKind) -> Vec<ScriptedFault> {
     vec![ScriptedFault::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
-/// A simulated cloud. It returns private data for each resource and refuses calls without that data.
+/// A simulated cloud. It returns private data for each resource and refuses calls without that
+/// data.
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
@@ -63,8 +65,16 @@ impl Drop for CallInProgress<'_> {
 }
 
 impl Cloud {
-    pub(crate) fn new(catalog: Arc<Catalog>, world: SharedCloud, begun: tokio::time::Instant) -> Cloud {
-        let options = FakeOptions { catalog: Some(catalog), world: Some(world), ..FakeOptions::default() };
+    pub(crate) fn new(
+        catalog: Arc<Catalog>,
+        world: SharedCloud,
+        begun: tokio::time::Instant,
+    ) -> Cloud {
+        let options = FakeOptions {
+            catalog: Some(catalog),
+            world: Some(world),
+            ..FakeOptions::default()
+        };
         Cloud {
             inner: fake::provider(options),
             begun,
@@ -78,11 +88,21 @@ impl Cloud {
     /// The deadlines of a call, one for each try.
     pub(crate) fn deadlines_of(&self, call: &str) -> Vec<Option<Duration>> {
         let made = lock(&self.deadlines);
-        made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()
+        made.iter()
+            .filter(|(made, _)| made == call)
+            .map(|(_, deadline)| *deadline)
+            .collect()
     }
 
-    pub(crate) fn script_faults(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
-        lock(&self.faults).entry(call.to_owned()).or_default().extend(accidents);
+    pub(crate) fn script_faults(
+        &self,
+        call: &str,
+        accidents: impl IntoIterator<Item = ScriptedFault>,
+    ) {
+        lock(&self.faults)
+            .entry(call.to_owned())
+            .or_default()
+            .extend(accidents);
     }
 
     /// All calls with their virtual times.
@@ -92,7 +112,11 @@ impl Cloud {
 
     /// The times of a call, one for each try.
     pub(crate) fn times_of(&self, call: &str) -> Vec<Duration> {
-        self.log().into_iter().filter(|(_, made)| made == call).map(|(at, _)| at).collect()
+        self.log()
+            .into_iter()
+            .filter(|(_, made)| made == call)
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// Clears the log.
@@ -107,7 +131,11 @@ impl Cloud {
     }
 
     /// Applies the scripted fault of a call. `Err` with the answer if the call must not be made.
-    async fn apply_fault(&self, verb: &str, call: &Call) -> Result<CallInProgress<'_>, ProviderError> {
+    async fn apply_fault(
+        &self,
+        verb: &str,
+        call: &Call,
+    ) -> Result<CallInProgress<'_>, ProviderError> {
         let name = format!("{verb} {}", call.address);
         lock(&self.log).push((self.begun.elapsed(), name.clone()));
         lock(&self.deadlines).push((name.clone(), call.deadline));
@@ -118,7 +146,9 @@ impl Cloud {
             now.1 = now.1.max(now.0);
         }
         let cancelled = || ProviderError::new(ErrorKind::Cancelled, "the call was cancelled");
-        let accident = lock(&self.faults).get_mut(&name).and_then(VecDeque::pop_front);
+        let accident = lock(&self.faults)
+            .get_mut(&name)
+            .and_then(VecDeque::pop_front);
         match accident.unwrap_or(ScriptedFault::None) {
             ScriptedFault::None => Ok(under_way),
             ScriptedFault::Refused(error) => Err(error),
@@ -133,7 +163,10 @@ impl Cloud {
             }
             ScriptedFault::FailsAtDeadline => {
                 tokio::time::sleep(call.deadline.expect("a deadline")).await;
-                Err(ProviderError::new(ErrorKind::TimedOut, "not done in the time given"))
+                Err(ProviderError::new(
+                    ErrorKind::TimedOut,
+                    "not done in the time given",
+                ))
             }
             ScriptedFault::IgnoresCancel => std::future::pending().await,
         }
@@ -149,7 +182,10 @@ impl Provider for Cloud {
         self.inner.transform(name)
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        _: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         configured(self)
     }
 }
@@ -181,18 +217,29 @@ impl Session for Cloud {
         })
     }
 
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.apply_fault("plan", call).await?;
             self.inner.plan(call, request).await
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.apply_fault(request.operation.word(), call).await?;
             if *request.private != request.id.map_or(Value::Null, private_of) {
-                return Err(ProviderError::new(ErrorKind::Permanent, "the private data are not those of the object"));
+                return Err(ProviderError::new(
+                    ErrorKind::Permanent,
+                    "the private data are not those of the object",
+                ));
             }
             let mut applied = self.inner.apply(call, request).await?;
             applied.private = private_of(&applied.id);
@@ -208,21 +255,33 @@ impl Session for Cloud {
         Box::pin(async move {
             let _under_way = self.apply_fault("stable", call).await?;
             let unsettled = format!("unsettled {}", call.address);
-            if lock(&self.faults).get_mut(&unsettled).and_then(VecDeque::pop_front).is_some() {
+            if lock(&self.faults)
+                .get_mut(&unsettled)
+                .and_then(VecDeque::pop_front)
+                .is_some()
+            {
                 return Ok(Readiness::NotYet);
             }
             self.inner.poll_ready(call, request).await
         })
     }
 
-    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.apply_fault("fetch", call).await?;
             self.inner.fetch(call, request).await
         })
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(
+        &'a self,
+        call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.apply_fault("call", call).await?;
             self.inner.invoke(call, request).await

@@ -1,5 +1,5 @@
-//! Policies of a run: retries, pauses, time limits, rates, and the effect of a failure on other calls. All tests use a
-//! virtual clock.
+//! Policies of a run: retries, pauses, time limits, rates, and the effect of a failure on other
+//! calls. All tests use a virtual clock.
 
 mod asking;
 mod cloud;
@@ -15,7 +15,9 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
 use engine::apply::{ApplySettings, Outcome};
-use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, Rng, RollbackPlanner, Shell, operate};
+use engine::shell::{
+    Interrupt, LEASE, OperateRequest, Operated, Rng, RollbackPlanner, Shell, operate,
+};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
@@ -26,7 +28,10 @@ use crate::cloud::{Cloud, ScriptedFault};
 
 /// Runs a future on one thread with a paused clock.
 fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
@@ -70,7 +75,10 @@ impl RunOutcome {
 }
 
 fn said(found: &Diagnostics) -> Vec<String> {
-    found.iter().map(|it| format!("{} {}: {}", it.severity.word(), it.code.name, it.message)).collect()
+    found
+        .iter()
+        .map(|it| format!("{} {}: {}", it.severity.word(), it.code.name, it.message))
+        .collect()
 }
 
 impl PolicyHarness {
@@ -100,7 +108,8 @@ impl PolicyHarness {
         }
     }
 
-    /// Scripts the faults of the next calls, one fault for each call. A call is `create a`, `read a`, `stable a`, ...
+    /// Scripts the faults of the next calls, one fault for each call. A call is `create a`,
+    /// `read a`, `stable a`, ...
     fn script_faults(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
         self.cloud.script_faults(call, accidents);
     }
@@ -135,9 +144,16 @@ impl PolicyHarness {
         let mut found = Diagnostics::new();
         let document = match text {
             Some(text) => {
-                let read = self.harness.read_all("policy.yaml", text, &Given::default(), true).await;
+                let read = self
+                    .harness
+                    .read_all("policy.yaml", text, &Given::default(), true)
+                    .await;
                 found.append(read.diagnostics);
-                Some((read.documents.unwrap_or_else(|| panic!("{:?}", said(&found))), read.document))
+                Some((
+                    read.documents
+                        .unwrap_or_else(|| panic!("{:?}", said(&found))),
+                    read.document,
+                ))
             }
             None => None,
         };
@@ -190,7 +206,11 @@ impl PolicyHarness {
         if matches!(operated, Operated::Aborted(_)) {
             tokio::time::sleep(LEASE * 2).await;
         }
-        RunOutcome { operated, events, elapsed }
+        RunOutcome {
+            operated,
+            events,
+            elapsed,
+        }
     }
 
     /// Stages a document, or a destroy if there is none, and carries out the plan.
@@ -203,9 +223,17 @@ impl PolicyHarness {
     /// The records in the state: each address with its status, and the open intents.
     async fn statuses(&self) -> Vec<String> {
         let snapshot = self.harness.snapshot().await;
-        let mut lines: Vec<String> =
-            snapshot.records.iter().map(|(address, record)| format!("{address}: {}", record.status)).collect();
-        lines.extend(snapshot.open.keys().map(|address| format!("{address}: open")));
+        let mut lines: Vec<String> = snapshot
+            .records
+            .iter()
+            .map(|(address, record)| format!("{address}: {}", record.status))
+            .collect();
+        lines.extend(
+            snapshot
+                .open
+                .keys()
+                .map(|address| format!("{address}: open")),
+        );
         lines
     }
 }

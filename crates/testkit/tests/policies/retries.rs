@@ -42,13 +42,18 @@ resources:
 
 /// The pauses between the times, in whole seconds.
 fn pauses(at: &[Duration]) -> Vec<u64> {
-    at.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64().round() as u64).collect()
+    at.windows(2)
+        .map(|pair| (pair[1] - pair[0]).as_secs_f64().round() as u64)
+        .collect()
 }
 
 /// Whether pauses are within a tenth of those of a policy.
 fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
     pauses.len() == wanted.len()
-        && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
+        && pauses
+            .iter()
+            .zip(wanted)
+            .all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
 }
 
 /// A kind of call, and a document that makes it.
@@ -60,11 +65,31 @@ struct Kind {
 }
 
 const KINDS: &[Kind] = &[
-    Kind { call: "create a", document: ONE, at_stage: false },
-    Kind { call: "stable cluster", document: CLUSTER, at_stage: false },
-    Kind { call: "fetch data", document: ASKING, at_stage: false },
-    Kind { call: "call function", document: ASKING, at_stage: false },
-    Kind { call: "read a", document: ONE, at_stage: true },
+    Kind {
+        call: "create a",
+        document: ONE,
+        at_stage: false,
+    },
+    Kind {
+        call: "stable cluster",
+        document: CLUSTER,
+        at_stage: false,
+    },
+    Kind {
+        call: "fetch data",
+        document: ASKING,
+        at_stage: false,
+    },
+    Kind {
+        call: "call function",
+        document: ASKING,
+        at_stage: false,
+    },
+    Kind {
+        call: "read a",
+        document: ONE,
+        at_stage: true,
+    },
 ];
 
 #[test]
@@ -83,7 +108,11 @@ fn every_kind_of_call_is_retried_after_growing_pauses() {
             } else {
                 let ran = bench.apply(Some(kind.document)).await;
                 assert_eq!(ran.ended(), Some(Ready), "{}: {:?}", kind.call, ran.said());
-                let again = ran.events.iter().filter(|event| matches!(event, Event::Retrying { .. })).count();
+                let again = ran
+                    .events
+                    .iter()
+                    .filter(|event| matches!(event, Event::Retrying { .. }))
+                    .count();
                 assert_eq!(again, 3, "{}: {:?}", kind.call, ran.events);
             }
             let made = pauses(&bench.cloud.times_of(kind.call));
@@ -110,7 +139,11 @@ fn every_kind_of_call_fails_with_its_code_after_five_retries() {
                 ran.said()
             };
             assert_eq!(bench.cloud.times_of(kind.call).len(), 6, "{}", kind.call);
-            assert!(messages.iter().any(|it| it.contains("retries-exhausted")), "{}: {messages:?}", kind.call);
+            assert!(
+                messages.iter().any(|it| it.contains("retries-exhausted")),
+                "{}: {messages:?}",
+                kind.call
+            );
         });
     }
 }
@@ -131,7 +164,11 @@ fn permanent_refusal_is_not_retried() {
                 bench.apply(Some(kind.document)).await.said()
             };
             assert_eq!(bench.cloud.times_of(kind.call).len(), 1, "{}", kind.call);
-            assert!(messages.iter().any(|it| it.contains("provider-failed")), "{}: {messages:?}", kind.call);
+            assert!(
+                messages.iter().any(|it| it.contains("provider-failed")),
+                "{}: {messages:?}",
+                kind.call
+            );
         });
     }
 }
@@ -141,17 +178,31 @@ fn catalogue_sets_the_policy_for_each_class_of_errors() {
     run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| {
-            catalog.retries.throttled = Retries { max_retries: 8, first_pause: second * 10, max_pause: second * 40 };
-            catalog.retries.transient = Retries { max_retries: 1, first_pause: second, max_pause: second };
+            catalog.retries.throttled = Retries {
+                max_retries: 8,
+                first_pause: second * 10,
+                max_pause: second * 40,
+            };
+            catalog.retries.transient = Retries {
+                max_retries: 1,
+                first_pause: second,
+                max_pause: second,
+            };
         });
         bench.script_faults("create a", refusals(8, ErrorKind::Throttled));
         assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
         let made = pauses(&bench.cloud.times_of("create a"));
-        assert!(are_about(&made, &[10, 20, 40, 40, 40, 40, 40, 40]), "{made:?}");
+        assert!(
+            are_about(&made, &[10, 20, 40, 40, 40, 40, 40, 40]),
+            "{made:?}"
+        );
         bench.cloud.clear_log();
         bench.script_faults("delete a", refusals(2, ErrorKind::Transient));
         let ran = bench.apply(None).await;
-        assert_eq!(ran.said(), ["error retries-exhausted: the provider could not delete `a` after 1 more tries"]);
+        assert_eq!(
+            ran.said(),
+            ["error retries-exhausted: the provider could not delete `a` after 1 more tries"]
+        );
         assert!(are_about(&pauses(&bench.cloud.times_of("delete a")), &[1]));
     });
 }
@@ -161,7 +212,8 @@ fn retry_waits_at_least_as_long_as_the_server_asks() {
     run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let busy = |seconds| {
-            let error = ProviderError::new(ErrorKind::Throttled, "busy").with_retry_after(Duration::from_secs(seconds));
+            let error = ProviderError::new(ErrorKind::Throttled, "busy")
+                .with_retry_after(Duration::from_secs(seconds));
             ScriptedFault::Refused(error)
         };
         bench.script_faults("create a", [busy(1), busy(30), busy(86_400)]);
@@ -185,8 +237,12 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
         bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 10]);
         assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
         let looks = bench.cloud.times_of("stable cluster");
-        let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
-        // The first poll follows at once, the next after 0.5 s, with pauses that grow by half up to 10 s.
+        let pauses: Vec<u128> = looks
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).as_millis())
+            .collect();
+        // The first poll follows at once, the next after 0.5 s, with pauses that grow by half up to
+        // 10 s.
         assert_eq!(looks[0], bench.cloud.times_of("create cluster")[0]);
         assert!(
             pauses.len() == 10
@@ -199,9 +255,13 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
         let bench = PolicyHarness::new();
         bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 1_000]);
         let ran = bench.apply(Some(CLUSTER)).await;
-        assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
+        assert_eq!(
+            ran.said(),
+            ["error not-stable: `cluster` did not become ready in time"]
+        );
         assert!(
-            ran.elapsed > Duration::from_secs(29 * 60) && ran.elapsed <= Duration::from_secs(30 * 60),
+            ran.elapsed > Duration::from_secs(29 * 60)
+                && ran.elapsed <= Duration::from_secs(30 * 60),
             "{:?}",
             ran.elapsed
         );
@@ -217,7 +277,10 @@ fn readiness_may_use_the_whole_time_limit() {
             bench.settings.stable_within = Duration::from_millis(within);
             bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 10]);
             let ran = bench.apply(Some(CLUSTER)).await;
-            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_millis(elapsed)));
+            assert_eq!(
+                (ran.ended(), ran.elapsed),
+                (Some(Failed), Duration::from_millis(elapsed))
+            );
         });
     }
 }
@@ -228,7 +291,10 @@ fn unanswered_poll_ends_at_the_time_limit() {
         let bench = PolicyHarness::new();
         bench.script_faults("stable cluster", [ScriptedFault::IgnoresCancel]);
         let ran = bench.apply(Some(CLUSTER)).await;
-        assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
+        assert_eq!(
+            ran.said(),
+            ["error not-stable: `cluster` did not become ready in time"]
+        );
         assert_eq!(ran.elapsed, Duration::from_secs(30 * 60));
         assert_eq!(bench.statuses().await, ["cluster: create failed"]);
     });
@@ -236,9 +302,10 @@ fn unanswered_poll_ends_at_the_time_limit() {
 
 #[test]
 fn unknown_readiness_is_polled_by_the_next_run() {
-    for (kind, count, code) in
-        [(ErrorKind::Throttled, 6, "retries-exhausted"), (ErrorKind::Credentials, 1, "provider-failed")]
-    {
+    for (kind, count, code) in [
+        (ErrorKind::Throttled, 6, "retries-exhausted"),
+        (ErrorKind::Credentials, 1, "provider-failed"),
+    ] {
         run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             bench.script_faults("stable cluster", refusals(count, kind));
@@ -266,14 +333,21 @@ fn call_over_its_time_limit_is_cancelled() {
         let bench = PolicyHarness::new();
         bench.script_faults("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
-        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(
+            ran.said(),
+            ["error not-stable: the create of `a` was not done within 1m 0s"]
+        );
         assert_eq!(ran.elapsed, Duration::from_secs(60));
-        assert_eq!(bench.statuses().await, ["c: create ready", "a: create failed"]);
+        assert_eq!(
+            bench.statuses().await,
+            ["c: create ready", "a: create failed"]
+        );
         assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
     });
 }
 
-/// The run and the provider measure time separately. The result must not depend on which of them ends first.
+/// The run and the provider measure time separately. The result must not depend on which of them
+/// ends first.
 #[test]
 fn timeout_is_reported_equally_by_run_and_provider() {
     run_with_paused_clock(async {
@@ -281,8 +355,18 @@ fn timeout_is_reported_equally_by_run_and_provider() {
             let bench = PolicyHarness::new();
             bench.script_faults("create a", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
-            assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
-            assert!(ran.outcome().diagnostics.iter().all(|one| one.notes.is_empty()), "{:?}", ran.outcome());
+            assert_eq!(
+                ran.said(),
+                ["error not-stable: the create of `a` was not done within 1m 0s"]
+            );
+            assert!(
+                ran.outcome()
+                    .diagnostics
+                    .iter()
+                    .all(|one| one.notes.is_empty()),
+                "{:?}",
+                ran.outcome()
+            );
             let failed = ran.events.iter().find_map(|event| match event {
                 Event::Failed { message, .. } => Some(message.as_ref()),
                 _ => None,
@@ -297,9 +381,15 @@ fn time_limits_reach_the_provider() {
     run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let busy = refusals(1, ErrorKind::Transient);
-        bench.script_faults("create a", busy.into_iter().chain([ScriptedFault::FailsAtDeadline]));
+        bench.script_faults(
+            "create a",
+            busy.into_iter().chain([ScriptedFault::FailsAtDeadline]),
+        );
         let ran = bench.apply(Some(LIMITED)).await;
-        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(
+            ran.said(),
+            ["error not-stable: the create of `a` was not done within 1m 0s"]
+        );
         assert_eq!(ran.elapsed, Duration::from_secs(60));
         // A later try has the rest of the minute. A call without a limit has no deadline.
         let [Some(first), Some(second)] = bench.cloud.deadlines_of("create a")[..] else {
@@ -307,11 +397,20 @@ fn time_limits_reach_the_provider() {
         };
         assert_eq!(first, Duration::from_secs(60));
         let between = bench.cloud.times_of("create a")[1] - bench.cloud.times_of("create a")[0];
-        assert!(second.abs_diff(first - between) <= Duration::from_millis(1), "{second:?} {between:?}");
+        assert!(
+            second.abs_diff(first - between) <= Duration::from_millis(1),
+            "{second:?} {between:?}"
+        );
         assert_eq!(bench.cloud.deadlines_of("create c"), [None]);
         assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
         // Questions have a deadline, too.
-        assert!(bench.cloud.deadlines_of("read c").iter().all(Option::is_some));
+        assert!(
+            bench
+                .cloud
+                .deadlines_of("read c")
+                .iter()
+                .all(Option::is_some)
+        );
         assert!(!bench.cloud.deadlines_of("read c").is_empty());
     });
 }
@@ -325,12 +424,26 @@ fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.ended(), Some(Failed));
         assert_eq!(ran.elapsed, Duration::from_secs(60 + 20));
-        let left: Vec<String> = ran.outcome().left_in_flight.iter().map(ToString::to_string).collect();
+        let left: Vec<String> = ran
+            .outcome()
+            .left_in_flight
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(left, ["a"]);
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
         let (staged, found) = bench.stage(Some(LIMITED), Options::default()).await;
-        assert!(said(&found).iter().any(|it| it.starts_with("note interrupted")), "{:?}", said(&found));
-        assert_eq!(bench.run(staged.expect("a plan")).await.ended(), Some(Ready));
+        assert!(
+            said(&found)
+                .iter()
+                .any(|it| it.starts_with("note interrupted")),
+            "{:?}",
+            said(&found)
+        );
+        assert_eq!(
+            bench.run(staged.expect("a plan")).await.ended(),
+            Some(Ready)
+        );
     });
 }
 
@@ -343,7 +456,10 @@ fn call_that_times_out_in_the_queue_is_not_retried() {
         bench.script_faults("create a", refusals(1, ErrorKind::Transient));
         bench.script_faults("create c", [ScriptedFault::Takes(Duration::from_secs(300))]);
         let ran = bench.apply(Some(LIMITED)).await;
-        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(
+            ran.said(),
+            ["error not-stable: the create of `a` was not done within 1m 0s"]
+        );
         assert_eq!(bench.cloud.times_of("create a").len(), 1);
     });
 }
@@ -355,11 +471,21 @@ fn interrupt_cancels_calls_after_two_minutes() {
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
         bench.script_faults("create a", [ScriptedFault::Takes(Duration::from_secs(100))]);
         bench.script_faults("create c", [ScriptedFault::Hangs]);
-        let ran = bench.apply(Some(LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str())).await;
+        let ran = bench
+            .apply(Some(
+                LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str(),
+            ))
+            .await;
         assert_eq!(ran.ended(), Some(Interrupted));
         assert_eq!(ran.elapsed, Duration::from_secs(10 + 120));
-        assert_eq!(ran.said(), ["error provider-failed: the create of `c` was cut short"]);
-        assert_eq!(bench.statuses().await, ["a: create ready", "c: create failed"]);
+        assert_eq!(
+            ran.said(),
+            ["error provider-failed: the create of `c` was cut short"]
+        );
+        assert_eq!(
+            bench.statuses().await,
+            ["a: create ready", "c: create failed"]
+        );
         assert_eq!(bench.cloud.times_of("create b").len(), 0);
     });
 }
@@ -367,16 +493,31 @@ fn interrupt_cancels_calls_after_two_minutes() {
 #[test]
 fn failure_cancels_other_calls_after_two_minutes() {
     for (accident, elapsed, statuses) in [
-        (ScriptedFault::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
-        (ScriptedFault::Hangs, 120, ["a: create failed", "c: create failed"]),
-        (ScriptedFault::IgnoresCancel, 120 + 20, ["a: create failed", "c: open"]),
+        (
+            ScriptedFault::Takes(Duration::from_secs(100)),
+            100,
+            ["a: create failed", "c: create ready"],
+        ),
+        (
+            ScriptedFault::Hangs,
+            120,
+            ["a: create failed", "c: create failed"],
+        ),
+        (
+            ScriptedFault::IgnoresCancel,
+            120 + 20,
+            ["a: create failed", "c: open"],
+        ),
     ] {
         run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             bench.script_faults("create a", refusals(1, ErrorKind::Permanent));
             bench.script_faults("create c", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
-            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
+            assert_eq!(
+                (ran.ended(), ran.elapsed),
+                (Some(Failed), Duration::from_secs(elapsed))
+            );
             assert_eq!(bench.statuses().await, statuses);
             assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
         });
@@ -387,11 +528,15 @@ fn failure_cancels_other_calls_after_two_minutes() {
 fn second_interrupt_cancels_calls_at_once() {
     run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts =
-            vec![(Duration::from_secs(10), Interrupt::Graceful), (Duration::from_secs(11), Interrupt::Immediate)];
+        bench.interrupts = vec![
+            (Duration::from_secs(10), Interrupt::Graceful),
+            (Duration::from_secs(11), Interrupt::Immediate),
+        ];
         bench.script_faults("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
-        let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+        let Operated::Aborted(lost) = &ran.operated else {
+            panic!("{:?}", ran.operated)
+        };
         assert_eq!(lost.counts, [1, 0, 0, 0]);
         assert_eq!(ran.elapsed, Duration::from_secs(11));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
@@ -424,8 +569,14 @@ fn interrupted_poll_leaves_readiness_unknown() {
         let text = format!("{CLUSTER}  a: {{type: test/data, spec: {{input: 1}}}}\n");
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Interrupted));
-        assert_eq!(ran.said(), ["error provider-failed: the create of `a` was cut short"]);
-        assert_eq!(bench.statuses().await, ["cluster: create configured", "a: create failed"]);
+        assert_eq!(
+            ran.said(),
+            ["error provider-failed: the create of `a` was cut short"]
+        );
+        assert_eq!(
+            bench.statuses().await,
+            ["cluster: create configured", "a: create failed"]
+        );
     });
 }
 
@@ -433,7 +584,11 @@ fn interrupted_poll_leaves_readiness_unknown() {
 struct StalledRollbackPlanner;
 
 impl RollbackPlanner for StalledRollbackPlanner {
-    fn stage<'a>(&'a self, _: RollbackTarget, _: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+    fn stage<'a>(
+        &'a self,
+        _: RollbackTarget,
+        _: &'a mut Diagnostics,
+    ) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(std::future::pending())
     }
 
@@ -451,8 +606,15 @@ fn interrupt_ends_the_planning_of_a_rollback() {
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
         bench.script_faults("create a", refusals(1, ErrorKind::Permanent));
         let ran = bench.apply(Some(ONE)).await;
-        assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(10)));
-        assert!(ran.said()[1].starts_with("error rollback-incomplete"), "{:?}", ran.said());
+        assert_eq!(
+            (ran.ended(), ran.elapsed),
+            (Some(Failed), Duration::from_secs(10))
+        );
+        assert!(
+            ran.said()[1].starts_with("error rollback-incomplete"),
+            "{:?}",
+            ran.said()
+        );
     });
 }
 
@@ -468,14 +630,26 @@ fn retries_of_planning_are_reported() {
         shell.planning = Some(std::sync::Arc::new(move |event| {
             if let PlanningEvent::AskedAgain { what, pause, why } = event {
                 let line = format!("{what} {}s {why}", pause.as_secs_f64().round());
-                heard.lock().expect("no holder of the lock panics").push(line);
+                heard
+                    .lock()
+                    .expect("no holder of the lock panics")
+                    .push(line);
             }
         }));
         let snapshot = bench.harness.snapshot().await;
-        let looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut Diagnostics::new()).await;
+        let looked = engine::drift(
+            &snapshot,
+            &bench.harness.catalogs,
+            &shell,
+            &mut Diagnostics::new(),
+        )
+        .await;
         assert!(looked.unread.is_empty());
         let retries = retries.lock().expect("no thread panics with it").clone();
-        assert_eq!(retries, ["a 2s too much at the moment", "a 4s too much at the moment"]);
+        assert_eq!(
+            retries,
+            ["a 2s too much at the moment", "a 4s too much at the moment"]
+        );
     });
 }
 
@@ -494,16 +668,33 @@ resources:
 
 #[test]
 fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
-    for (accident, updates, elapsed) in [(ScriptedFault::Hangs, 2, 60), (ScriptedFault::IgnoresCancel, 1, 60 + 20)] {
+    for (accident, updates, elapsed) in [
+        (ScriptedFault::Hangs, 2, 60),
+        (ScriptedFault::IgnoresCancel, 1, 60 + 20),
+    ] {
         run_with_paused_clock(async {
             let mut bench = PolicyHarness::new();
             bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
             bench.script_faults("update role", [accident]);
             let ran = bench.apply(Some(LINKED)).await;
-            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
+            assert_eq!(
+                (ran.ended(), ran.elapsed),
+                (Some(Failed), Duration::from_secs(elapsed))
+            );
             let late = "was not done within 1m 0s";
-            assert!(ran.said().iter().any(|it| it.contains("not-stable") && it.contains(late)), "{:?}", ran.said());
-            assert_eq!(bench.cloud.times_of("update role").len(), updates, "{:#?}", ran.events);
+            assert!(
+                ran.said()
+                    .iter()
+                    .any(|it| it.contains("not-stable") && it.contains(late)),
+                "{:?}",
+                ran.said()
+            );
+            assert_eq!(
+                bench.cloud.times_of("update role").len(),
+                updates,
+                "{:#?}",
+                ran.events
+            );
             let open = bench.statuses().await.iter().any(|it| it == "role: open");
             assert_eq!(open, updates == 1);
             // The next run does the remaining work.
@@ -516,7 +707,10 @@ fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
 
 #[test]
 fn calls_are_cancelled_and_awaited_after_the_store_fails() {
-    for (accident, elapsed, left) in [(ScriptedFault::Hangs, 10, 0), (ScriptedFault::IgnoresCancel, 10 + 20, 1)] {
+    for (accident, elapsed, left) in [
+        (ScriptedFault::Hangs, 10, 0),
+        (ScriptedFault::IgnoresCancel, 10 + 20, 1),
+    ] {
         run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             bench.script_faults("create a", [accident]);
@@ -525,12 +719,25 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
             let taking_over = async {
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 let store = bench.harness.store();
-                store.unlock(&bench.harness.name).await.expect("it is there");
-                store.lease(&bench.harness.name, "bob@test", LEASE).await.expect("the lease is free")
+                store
+                    .unlock(&bench.harness.name)
+                    .await
+                    .expect("it is there");
+                store
+                    .lease(&bench.harness.name, "bob@test", LEASE)
+                    .await
+                    .expect("the lease is free")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
-            assert_eq!(ran.elapsed, Duration::from_secs(elapsed), "{:?}", ran.operated);
-            let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+            assert_eq!(
+                ran.elapsed,
+                Duration::from_secs(elapsed),
+                "{:?}",
+                ran.operated
+            );
+            let Operated::Aborted(lost) = &ran.operated else {
+                panic!("{:?}", ran.operated)
+            };
             assert_eq!(lost.left_in_flight.len(), left);
         });
     }
@@ -547,7 +754,10 @@ fn failed_link_is_recorded_as_far_as_known() {
         let link: blueprint::Address = "fn::b".parse().expect("an address");
         let snapshot = bench.harness.snapshot().await;
         assert_eq!(snapshot.records[&link].status.to_string(), "create failed");
-        assert_eq!(snapshot.records[&link].inputs.to_string(), r#"{"notes": {"access": "read"}, "with": []}"#);
+        assert_eq!(
+            snapshot.records[&link].inputs.to_string(),
+            r#"{"notes": {"access": "read"}, "with": []}"#
+        );
     });
 }
 
@@ -574,11 +784,20 @@ fn deposed_resource_is_deleted_after_its_last_user() {
         // The new cluster exists, and the site still uses the old one.
         bench.script_faults("update site", refusals(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
-        assert_eq!(bench.apply(Some(&format!("{moved}{site}"))).await.ended(), Some(Failed));
-        bench.script_faults("delete site", [ScriptedFault::Takes(Duration::from_secs(10))]);
+        assert_eq!(
+            bench.apply(Some(&format!("{moved}{site}"))).await.ended(),
+            Some(Failed)
+        );
+        bench.script_faults(
+            "delete site",
+            [ScriptedFault::Takes(Duration::from_secs(10))],
+        );
         let ran = bench.apply(Some(&moved)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let at = |call| bench.cloud.times_of(call)[0];
-        assert_eq!(at("delete cluster") - at("delete site"), Duration::from_secs(10));
+        assert_eq!(
+            at("delete cluster") - at("delete site"),
+            Duration::from_secs(10)
+        );
     });
 }

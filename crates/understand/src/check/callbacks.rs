@@ -1,7 +1,8 @@
-//! Checks that a function argument fits its future calls (decision 2.3): the number of arguments, and their types as
-//! far as they are known.
+//! Checks that a function argument fits its future calls (decision 2.3): the number of arguments,
+//! and their types as far as they are known.
 //!
-//! Not here: the results of the function (the evaluator reports `callback-result` with the item's position).
+//! Not here: the results of the function (the evaluator reports `callback-result` with the item's
+//! position).
 
 use blueprint::{CallExpr, Expr, ExprKind, ReferenceHead, Type};
 use diag::{Code, Diagnostic};
@@ -37,8 +38,8 @@ impl CallShape {
 }
 
 impl Checker<'_> {
-    /// Checks an argument that must be a function. `item` is the type of the last argument that the function will
-    /// receive.
+    /// Checks an argument that must be a function. `item` is the type of the last argument that the
+    /// function will receive.
     pub(super) fn callback(
         &mut self,
         function: &FunctionDef,
@@ -47,33 +48,61 @@ impl Checker<'_> {
         item: Option<&Type>,
         place: ExpressionContext<'_>,
     ) {
-        let Some(shape) = self.shape(function, expr, place) else { return };
-        let Some(callback) = &parameter.callback else { return };
+        let Some(shape) = self.shape(function, expr, place) else {
+            return;
+        };
+        let Some(callback) = &parameter.callback else {
+            return;
+        };
         if let Some((code, problem)) = misfit(&shape, callback, item) {
             self.found.push(problem_at(code, problem, expr, function));
         }
     }
 
     /// Checks the functions of `compose` and `pipe`: the result of each must fit the next.
-    pub(super) fn chain(&mut self, function: &FunctionDef, call: &CallExpr, place: ExpressionContext<'_>) {
-        let mut shapes: Vec<Option<CallShape>> =
-            call.arguments.iter().map(|argument| self.shape(function, &argument.value, place)).collect();
+    pub(super) fn chain(
+        &mut self,
+        function: &FunctionDef,
+        call: &CallExpr,
+        place: ExpressionContext<'_>,
+    ) {
+        let mut shapes: Vec<Option<CallShape>> = call
+            .arguments
+            .iter()
+            .map(|argument| self.shape(function, &argument.value, place))
+            .collect();
         let mut order: Vec<usize> = (0..shapes.len()).collect();
         if function.name.as_ref() == "compose" {
             order.reverse();
         }
         for pair in order.windows(2) {
-            let (Some(first), Some(second)) = (shapes[pair[0]].take(), &shapes[pair[1]]) else { continue };
-            let passed = Callback { parameters: vec![first.returns.clone()], returns: Type::Any, index: false };
+            let (Some(first), Some(second)) = (shapes[pair[0]].take(), &shapes[pair[1]]) else {
+                continue;
+            };
+            let passed = Callback {
+                parameters: vec![first.returns.clone()],
+                returns: Type::Any,
+                index: false,
+            };
             if let Some((_, problem)) = misfit(second, &passed, Some(&first.returns)) {
                 let expr = &call.arguments[pair[1]].value;
-                self.found.push(problem_at(&language::CALLBACK_TYPE, problem, expr, function));
+                self.found.push(problem_at(
+                    &language::CALLBACK_TYPE,
+                    problem,
+                    expr,
+                    function,
+                ));
             }
         }
     }
 
     /// The shape of a function argument. Reports an argument that is not a function.
-    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: ExpressionContext<'_>) -> Option<CallShape> {
+    fn shape(
+        &mut self,
+        function: &FunctionDef,
+        expr: &Expr,
+        place: ExpressionContext<'_>,
+    ) -> Option<CallShape> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),
@@ -116,15 +145,26 @@ impl Checker<'_> {
         self.function_or_report(function, expr, &ty)
     }
 
-    fn function_or_report(&mut self, function: &FunctionDef, expr: &Expr, ty: &Type) -> Option<CallShape> {
-        if ty.alternatives().iter().any(|ty| ty.is_open() || *ty == Type::Function) {
+    fn function_or_report(
+        &mut self,
+        function: &FunctionDef,
+        expr: &Expr,
+        ty: &Type,
+    ) -> Option<CallShape> {
+        if ty
+            .alternatives()
+            .iter()
+            .any(|ty| ty.is_open() || *ty == Type::Function)
+        {
             return None;
         }
         self.found.push(
             language::ARGUMENT_TYPE
                 .new(format!("`{}` takes a function here", function.name))
                 .label(expr.span, format!("this is {}", with_article(ty)))
-                .help("name a function, such as `to_upper`, or make one, such as `getattr(\"name\")`"),
+                .help(
+                    "name a function, such as `to_upper`, or make one, such as `getattr(\"name\")`",
+                ),
         );
         None
     }
@@ -146,17 +186,23 @@ impl Checker<'_> {
         if !is_chain(def) {
             return CallShape::open();
         }
-        // The composition takes the arguments of the function that is applied first, and returns the result of the one
-        // that is applied last.
+        // The composition takes the arguments of the function that is applied first, and returns
+        // the result of the one that is applied last.
         let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
         if def.name.as_ref() == "compose" {
             std::mem::swap(&mut first, &mut last);
         }
         let known = |argument: Option<&blueprint::Argument>| {
-            argument.and_then(|argument| self.quiet_shape(&argument.value)).unwrap_or_else(CallShape::open)
+            argument
+                .and_then(|argument| self.quiet_shape(&argument.value))
+                .unwrap_or_else(CallShape::open)
         };
         let (first, last) = (known(first), known(last));
-        CallShape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
+        CallShape {
+            returns: last.returns,
+            name: format!("{}(..)", def.name),
+            ..first
+        }
     }
 
     /// Like [`Self::shape`], without reporting errors, for an argument that is already checked.
@@ -169,14 +215,21 @@ impl Checker<'_> {
                 }
                 _ => None,
             },
-            ExprKind::Call(call) => self.functions.get(&call.function).map(|def| self.called(def, call)),
+            ExprKind::Call(call) => self
+                .functions
+                .get(&call.function)
+                .map(|def| self.called(def, call)),
             _ => None,
         }
     }
 }
 
 fn shape_of(def: &FunctionDef) -> CallShape {
-    let mut parameters: Vec<Type> = def.parameters.iter().map(|parameter| parameter.ty.clone()).collect();
+    let mut parameters: Vec<Type> = def
+        .parameters
+        .iter()
+        .map(|parameter| parameter.ty.clone())
+        .collect();
     parameters.extend(def.rest.iter().map(|rest| rest.ty.clone()));
     let returns = match &def.returns {
         Returns::Type(ty) => ty.clone(),
@@ -193,7 +246,11 @@ fn shape_of(def: &FunctionDef) -> CallShape {
 }
 
 /// The reason why a function does not fit its future calls; `None` if it fits.
-fn misfit(shape: &CallShape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
+fn misfit(
+    shape: &CallShape,
+    callback: &Callback,
+    item: Option<&Type>,
+) -> Option<(&'static Code, String)> {
     let offered = callback.parameters.len();
     let given = offered + usize::from(callback.index && shape.takes_index);
     if given < shape.least || shape.most.is_some_and(|most| given > most) {
@@ -202,7 +259,10 @@ fn misfit(shape: &CallShape, callback: &Callback, item: Option<&Type>) -> Option
             Some(most) => format!("{} to {most}", shape.least),
             None => format!("at least {}", shape.least),
         };
-        return Some((&language::CALLBACK_TYPE, format!("`{}` takes {takes} and will be given {given}", shape.name)));
+        return Some((
+            &language::CALLBACK_TYPE,
+            format!("`{}` takes {takes} and will be given {given}", shape.name),
+        ));
     }
     // The item is the last argument before a position.
     let item = item?;
@@ -212,10 +272,24 @@ fn misfit(shape: &CallShape, callback: &Callback, item: Option<&Type>) -> Option
     }
     Some((
         &language::ARGUMENT_TYPE,
-        format!("`{}` takes {} and will be given {}", shape.name, with_article(wanted), with_article(item)),
+        format!(
+            "`{}` takes {} and will be given {}",
+            shape.name,
+            with_article(wanted),
+            with_article(item)
+        ),
     ))
 }
 
-fn problem_at(code: &'static Code, problem: String, expr: &Expr, function: &FunctionDef) -> Diagnostic {
-    code.new(format!("the function does not fit what `{}` does with it", function.name)).label(expr.span, problem)
+fn problem_at(
+    code: &'static Code,
+    problem: String,
+    expr: &Expr,
+    function: &FunctionDef,
+) -> Diagnostic {
+    code.new(format!(
+        "the function does not fit what `{}` does with it",
+        function.name
+    ))
+    .label(expr.span, problem)
 }

@@ -1,7 +1,8 @@
-//! Checks calls: the function exists, and the number and types of the arguments fit (decision 2, conventions).
+//! Checks calls: the function exists, and the number and types of the arguments fit (decision 2,
+//! conventions).
 //!
-//! The parameters of functions are data. Code here names only functions with rules about several arguments. Functions
-//! as arguments are in `callbacks`.
+//! The parameters of functions are data. Code here names only functions with rules about several
+//! arguments. Functions as arguments are in `callbacks`.
 
 use blueprint::{Argument, CallExpr, IndexMap, Name, Type};
 use diag::{Diagnostic, Span, Spanned};
@@ -13,10 +14,16 @@ use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// Infers the type of a call. Reports its errors; the type is then [`Type::Error`].
-    pub(super) fn call(&mut self, call: &CallExpr, span: Span, place: ExpressionContext<'_>) -> Type {
+    pub(super) fn call(
+        &mut self,
+        call: &CallExpr,
+        span: Span,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         let functions = self.functions;
         let Some(function) = functions.get(&call.function) else {
-            self.found.push(self.unknown_function(&call.function, call.name_span));
+            self.found
+                .push(self.unknown_function(&call.function, call.name_span));
             self.all_arguments(call, place);
             return Type::Error;
         };
@@ -24,7 +31,9 @@ impl Checker<'_> {
             return self.named_call(function, call, place);
         }
         let given = call.arguments.len();
-        if given < function.min_arguments || function.max_arguments().is_some_and(|most| given > most) {
+        if given < function.min_arguments
+            || function.max_arguments().is_some_and(|most| given > most)
+        {
             self.found.push(wrong_count(function, call));
             self.all_arguments(call, place);
             return Type::Error;
@@ -39,7 +48,9 @@ impl Checker<'_> {
         let mut types = Vec::with_capacity(given);
         let (mut failed, mut refused) = (false, false);
         for (at, argument) in call.arguments.iter().enumerate() {
-            let Some(parameter) = function.parameter(at) else { continue };
+            let Some(parameter) = function.parameter(at) else {
+                continue;
+            };
             if parameter.callback.is_some() || parameter.ty == Type::Function {
                 let item = types.first().and_then(item_type);
                 self.callback(function, parameter, &argument.value, item.as_ref(), place);
@@ -49,9 +60,11 @@ impl Checker<'_> {
             let ty = self.infer(&argument.value, place.guarded(parameter.absent_as_none));
             failed |= ty == Type::Error;
             if !accepts(&parameter.ty, &ty) {
-                // Report only one wrong argument per call: `lt("a", "b")` is a wrong choice of function.
+                // Report only one wrong argument per call: `lt("a", "b")` is a wrong choice of
+                // function.
                 if !refused {
-                    self.found.push(wrong_argument(function, at, &ty, &argument.value));
+                    self.found
+                        .push(wrong_argument(function, at, &ty, &argument.value));
                 }
                 (failed, refused) = (true, true);
             }
@@ -78,7 +91,12 @@ impl Checker<'_> {
     }
 
     /// Checks a call with named arguments: `object` (decision S14).
-    fn named_call(&mut self, function: &FunctionDef, call: &CallExpr, place: ExpressionContext<'_>) -> Type {
+    fn named_call(
+        &mut self,
+        function: &FunctionDef,
+        call: &CallExpr,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         let mut fields: IndexMap<Name, Type> =
             IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
         let mut failed = false;
@@ -105,7 +123,11 @@ impl Checker<'_> {
                 }
             }
         }
-        if failed { Type::Error } else { Type::object(fields) }
+        if failed {
+            Type::Error
+        } else {
+            Type::object(fields)
+        }
     }
 
     /// The diagnostic for a repeated argument name.
@@ -113,14 +135,19 @@ impl Checker<'_> {
         let diagnostic = document::DUPLICATE_KEY
             .new(format!("the entry `{}` is written twice", name.item))
             .label(name.span, "ignored");
-        match call.arguments.iter().filter_map(|argument| argument.name.as_ref()).find(|first| first.item == name.item)
+        match call
+            .arguments
+            .iter()
+            .filter_map(|argument| argument.name.as_ref())
+            .find(|first| first.item == name.item)
         {
             Some(first) => diagnostic.label(first.span, "used, because it is the first"),
             None => diagnostic,
         }
     }
 
-    /// Reports the errors in the arguments of a call that is itself wrong. The arguments may be functions.
+    /// Reports the errors in the arguments of a call that is itself wrong. The arguments may be
+    /// functions.
     fn all_arguments(&mut self, call: &CallExpr, place: ExpressionContext<'_>) {
         for Argument { value, .. } in &call.arguments {
             let bare_function = match &value.kind {
@@ -152,29 +179,42 @@ impl Checker<'_> {
         let diagnostic = language::UNKNOWN_FUNCTION
             .new(format!("unknown function `{name}`"))
             .label(span, "no function has this name");
-        self.suggest(diagnostic, name, self.functions.names().count(), self.functions.names())
+        self.suggest(
+            diagnostic,
+            name,
+            self.functions.names().count(),
+            self.functions.names(),
+        )
     }
 }
 
-/// Whether a parameter accepts an argument of a type. Only an integer for a float may differ. `none` is always
-/// accepted: it propagates, or the function has its own rule for it.
+/// Whether a parameter accepts an argument of a type. Only an integer for a float may differ.
+/// `none` is always accepted: it propagates, or the function has its own rule for it.
 pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
     if wanted.is_open() || given.is_open() {
         return true;
     }
     given.alternatives().iter().any(|given| {
         *given == Type::Null
-            || wanted.alternatives().iter().any(|wanted| match (wanted, given) {
-                (Type::Float, Type::Int) => true,
-                (Type::List(wanted), Type::List(given)) => accepts(wanted, given),
-                (Type::Map(wanted), Type::Map(given)) => accepts(wanted, given),
-                (wanted, given) => wanted.overlaps(given),
-            })
+            || wanted
+                .alternatives()
+                .iter()
+                .any(|wanted| match (wanted, given) {
+                    (Type::Float, Type::Int) => true,
+                    (Type::List(wanted), Type::List(given)) => accepts(wanted, given),
+                    (Type::Map(wanted), Type::Map(given)) => accepts(wanted, given),
+                    (wanted, given) => wanted.overlaps(given),
+                })
     })
 }
 
 /// Checks the rules about several arguments.
-fn check_argument_rules(function: &FunctionDef, call: &CallExpr, types: &[Type], span: Span) -> Option<Diagnostic> {
+fn check_argument_rules(
+    function: &FunctionDef,
+    call: &CallExpr,
+    types: &[Type],
+    span: Span,
+) -> Option<Diagnostic> {
     match (function.name.as_ref(), types) {
         ("list", _) => mixed_list(call, types),
         ("eq", [a, b]) => incomparable(call, a, b, span),
@@ -182,13 +222,15 @@ fn check_argument_rules(function: &FunctionDef, call: &CallExpr, types: &[Type],
             wrong_kind(
                 call,
                 1,
-                format!("`compare` takes two numbers or two texts, and the first is {}", with_article(a)),
+                format!(
+                    "`compare` takes two numbers or two texts, and the first is {}",
+                    with_article(a)
+                ),
                 b,
             )
         }),
-        ("contains", [Type::Text, needle]) => {
-            (!accepts(&Type::Text, needle)).then(|| wrong_kind(call, 1, "text contains only text".into(), needle))
-        }
+        ("contains", [Type::Text, needle]) => (!accepts(&Type::Text, needle))
+            .then(|| wrong_kind(call, 1, "text contains only text".into(), needle)),
         _ => None,
     }
 }
@@ -204,8 +246,14 @@ fn mixed_list(call: &CallExpr, types: &[Type]) -> Option<Diagnostic> {
                 return Some(
                     language::MIXED_LIST
                         .new("items of different kinds in one list")
-                        .label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
-                        .label(call.arguments[before].value.span, format!("this is {}", with_article(&types[before])))
+                        .label(
+                            call.arguments[at].value.span,
+                            format!("this is {}", with_article(ty)),
+                        )
+                        .label(
+                            call.arguments[before].value.span,
+                            format!("this is {}", with_article(&types[before])),
+                        )
                         .help("make all items of one kind"),
                 );
             }
@@ -222,7 +270,11 @@ fn incomparable(call: &CallExpr, a: &Type, b: &Type, span: Span) -> Option<Diagn
     let different = matches!((kind_of(a), kind_of(b)), (Some(a), Some(b)) if a != b);
     different.then(|| {
         language::INCOMPARABLE
-            .new(format!("{} never equals {}", with_article(a), with_article(b)))
+            .new(format!(
+                "{} never equals {}",
+                with_article(a),
+                with_article(b)
+            ))
             .label(span, "these are of different kinds")
             .help("convert one side first")
     })
@@ -266,7 +318,10 @@ fn kind_of(ty: &Type) -> Option<ComparedKind> {
 }
 
 fn wrong_kind(call: &CallExpr, at: usize, message: String, ty: &Type) -> Diagnostic {
-    language::ARGUMENT_TYPE.new(message).label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
+    language::ARGUMENT_TYPE.new(message).label(
+        call.arguments[at].value.span,
+        format!("this is {}", with_article(ty)),
+    )
 }
 
 /// The type of the items that a list passes to a function.
@@ -293,22 +348,39 @@ fn wrong_count(function: &FunctionDef, call: &CallExpr) -> Diagnostic {
         .new(format!(
             "`{}` takes {takes} argument{}, not {given}",
             function.name,
-            if takes == "1" || takes == "at least 1" { "" } else { "s" }
+            if takes == "1" || takes == "at least 1" {
+                ""
+            } else {
+                "s"
+            }
         ))
         .label(call.name_span, function.signature())
 }
 
-fn wrong_argument(function: &FunctionDef, at: usize, ty: &Type, expr: &blueprint::Expr) -> Diagnostic {
-    let (name, wanted) =
-        function.parameter(at).map_or(("", Type::Any), |parameter| (parameter.name.as_ref(), parameter.ty.clone()));
+fn wrong_argument(
+    function: &FunctionDef,
+    at: usize,
+    ty: &Type,
+    expr: &blueprint::Expr,
+) -> Diagnostic {
+    let (name, wanted) = function.parameter(at).map_or(("", Type::Any), |parameter| {
+        (parameter.name.as_ref(), parameter.ty.clone())
+    });
     let diagnostic = language::ARGUMENT_TYPE
-        .new(format!("`{name}` of `{}` must be {}", function.name, with_article(&wanted)))
+        .new(format!(
+            "`{name}` of `{}` must be {}",
+            function.name,
+            with_article(&wanted)
+        ))
         .label(expr.span, format!("this is {}", with_article(ty)));
     let is = |wanted: fn(&Type) -> bool| ty.alternatives().iter().all(wanted);
     if matches!(function.name.as_ref(), "and" | "or") {
-        return diagnostic.help("use `coalesce(..)` for a fallback; `and` and `or` are about booleans");
+        return diagnostic
+            .help("use `coalesce(..)` for a fallback; `and` and `or` are about booleans");
     }
-    if is(|ty| matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_))) && accepts(&wanted, &Type::Text) {
+    if is(|ty| matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_)))
+        && accepts(&wanted, &Type::Text)
+    {
         return diagnostic.help("turn it into text with `jsonencode(..)`");
     }
     if is(|ty| *ty == Type::Text) {

@@ -1,8 +1,8 @@
-//! Checks includes, as far as the including document shows: their locations must be known at stage, and their inputs
-//! must be scalars (decisions 1.6, 4.2).
+//! Checks includes, as far as the including document shows: their locations must be known at stage,
+//! and their inputs must be scalars (decisions 1.6, 4.2).
 //!
-//! For a child that could be read, also checks that its inputs are declared, have the right type and are complete.
-//! Reports whether the child has errors of its own.
+//! For a child that could be read, also checks that its inputs are declared, have the right type
+//! and are complete. Reports whether the child has errors of its own.
 //!
 //! Not here: reading children (`load`).
 
@@ -68,15 +68,25 @@ impl Checker<'_> {
 
     fn child_inputs(&mut self, at: usize, child: &Child, place: ExpressionContext<'_>) {
         let checked = self.child(at).map(|included| included.checked.clone());
-        let mut given = vec![false; checked.as_ref().map_or(0, |checked| checked.blueprint.inputs.len())];
+        let mut given = vec![
+            false;
+            checked
+                .as_ref()
+                .map_or(0, |checked| checked.blueprint.inputs.len())
+        ];
         for (name, value) in &child.inputs {
-            let declared = checked.as_ref().map(|checked| (checked, checked.blueprint.inputs.get_full(&name.item)));
+            let declared = checked
+                .as_ref()
+                .map(|checked| (checked, checked.blueprint.inputs.get_full(&name.item)));
             let position = match declared {
                 Some((checked, None)) => {
                     let known = checked.blueprint.inputs.keys().map(|name| name.as_ref());
                     self.found.push(
                         dialect::codes::UNDECLARED_VARIABLE
-                            .new(format!("the child document declares no variable `{}`", name.item))
+                            .new(format!(
+                                "the child document declares no variable `{}`",
+                                name.item
+                            ))
                             .label(name.span, "not declared there")
                             .help_nearest(&name.item, known),
                     );
@@ -104,7 +114,12 @@ impl Checker<'_> {
         }
         let Some(checked) = checked else { return };
         for ((name, input), given) in checked.blueprint.inputs.iter().zip(given) {
-            if !given && input.default.as_ref().is_none_or(|default| default.item.is_null()) {
+            if !given
+                && input
+                    .default
+                    .as_ref()
+                    .is_none_or(|default| default.item.is_null())
+            {
                 self.found.push(missing_input(name, child.span));
             }
         }
@@ -112,17 +127,25 @@ impl Checker<'_> {
 
     /// Checks the type of a child's input, and that it is one of the allowed values.
     fn child_input(&mut self, checked: &Checked, position: usize, value: &Expr, ty: &Type) {
-        let Some((name, input)) = checked.blueprint.inputs.get_index(position) else { return };
+        let Some((name, input)) = checked.blueprint.inputs.get_index(position) else {
+            return;
+        };
         let custom = checked.custom_types.get(position).and_then(Option::as_ref);
         // Options are given by label, or passed on unchanged (decision 4.2).
-        let handed_on =
-            custom.is_some_and(|custom| self.custom_type_of(value).is_some_and(|it| it.name == custom.name));
+        let handed_on = custom.is_some_and(|custom| {
+            self.custom_type_of(value)
+                .is_some_and(|it| it.name == custom.name)
+        });
         if handed_on {
             return;
         }
         let declared = match custom {
             Some(_) => Type::Text,
-            None => checked.input_types.get(position).cloned().unwrap_or(Type::Any),
+            None => checked
+                .input_types
+                .get(position)
+                .cloned()
+                .unwrap_or(Type::Any),
         };
         if !fits_declared(ty, &declared) {
             self.found.push(
@@ -135,21 +158,37 @@ impl Checker<'_> {
             );
             return;
         }
-        let Some(literal) = value.inner().as_literal().filter(|literal| !literal.is_null()) else { return };
+        let Some(literal) = value
+            .inner()
+            .as_literal()
+            .filter(|literal| !literal.is_null())
+        else {
+            return;
+        };
         if let Some(diagnostic) = not_allowed(name, input, custom.map(AsRef::as_ref), literal) {
-            self.found.push(diagnostic.label(value.span, "not among them"));
+            self.found
+                .push(diagnostic.label(value.span, "not among them"));
         }
     }
 
     /// The custom type of the variable that an expression refers to.
     fn custom_type_of(&self, value: &Expr) -> Option<&std::sync::Arc<CustomType>> {
-        let ExprKind::Ref(reference) = &value.inner().kind else { return None };
-        let blueprint::ReferenceHead::Input(name) = &reference.head else { return None };
-        self.custom_types.get(self.blueprint.inputs.get_index_of(name)?)?.as_ref()
+        let ExprKind::Ref(reference) = &value.inner().kind else {
+            return None;
+        };
+        let blueprint::ReferenceHead::Input(name) = &reference.head else {
+            return None;
+        };
+        self.custom_types
+            .get(self.blueprint.inputs.get_index_of(name)?)?
+            .as_ref()
     }
 
     fn source(&mut self, source: &SourceMetadata, place: ExpressionContext<'_>, computed: &[bool]) {
-        let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
+        let has_kind = source
+            .entries
+            .iter()
+            .any(|(key, _)| key.item.as_ref() == "sourceType");
         for (key, value) in &source.entries {
             let ty = self.infer(value, place);
             // Without a source type, metadata is free data, except for a checksum.
@@ -159,10 +198,19 @@ impl Checker<'_> {
         }
         // If the kinds are not known, the source checks its keys when the document is requested.
         let Some(kinds) = self.kinds else { return };
-        let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
+        let kind = source
+            .entries
+            .iter()
+            .find(|(key, _)| key.item.as_ref() == "sourceType");
         let keys: &[source::SourceKey] = match kind.map(|(_, value)| (value, value.inner())) {
             None => return,
-            Some((written, Expr { kind: ExprKind::Literal(Value::Text(kind)), .. })) => {
+            Some((
+                written,
+                Expr {
+                    kind: ExprKind::Literal(Value::Text(kind)),
+                    ..
+                },
+            )) => {
                 let Some(known) = kinds.iter().find(|known| known.name == kind.as_ref()) else {
                     self.found.push(
                         codes::UNKNOWN_SOURCE_TYPE
@@ -178,10 +226,9 @@ impl Checker<'_> {
             Some(_) => return,
         };
         let has = |name: &str| {
-            source
-                .entries
-                .iter()
-                .any(|(key, value)| key.item.as_ref() == name && value.as_literal() != Some(&Value::Null))
+            source.entries.iter().any(|(key, value)| {
+                key.item.as_ref() == name && value.as_literal() != Some(&Value::Null)
+            })
         };
         let required = keys.iter().filter(|key| key.required).map(|key| key.name);
         let missing: Vec<&str> = required.filter(|key| !has(key)).collect();
@@ -190,7 +237,10 @@ impl Checker<'_> {
             .entries
             .iter()
             .map(|(key, _)| key)
-            .filter(|key| !keys.contains(&key.item.as_ref()) && !matches!(key.item.as_ref(), "sourceType" | "checksum"))
+            .filter(|key| {
+                !keys.contains(&key.item.as_ref())
+                    && !matches!(key.item.as_ref(), "sourceType" | "checksum")
+            })
             .collect();
         if missing.is_empty() && wrong.is_empty() {
             return;
@@ -208,11 +258,14 @@ impl Checker<'_> {
         for key in &wrong {
             diagnostic = diagnostic.label(key.span, "no such key for this kind of source");
         }
-        self.found
-            .push(diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", "))));
+        self.found.push(diagnostic.help(format!(
+            "keys of this kind: {}",
+            [&keys[..], &["checksum"]].concat().join(", ")
+        )));
     }
 
-    /// Reports `include-path-unknown` if a part of the expression reads a field that a provider sets.
+    /// Reports `include-path-unknown` if a part of the expression reads a field that a provider
+    /// sets.
     fn known_at_stage(&mut self, expr: &Expr, what: &str, computed: &[bool]) {
         let mut places: Vec<(Span, &Expr)> = Vec::new();
         substitutions(expr, &mut places);
@@ -243,12 +296,16 @@ impl Checker<'_> {
 
     fn is_computed(&self, expr: &Expr, computed: &[bool]) -> bool {
         let mut found = false;
-        Edges { blueprint: self.blueprint, links: &self.links }.each_need(expr, EdgeKind::Reads, &mut |need| {
+        Edges {
+            blueprint: self.blueprint,
+            links: &self.links,
+        }
+        .each_need(expr, EdgeKind::Reads, &mut |need| {
             found |= match need.edge.to {
                 GraphNode::Local(at) => computed.get(at as usize).copied().unwrap_or(false),
-                GraphNode::Resource(at) => need
-                    .reference
-                    .is_some_and(|reference| !reads_metadata(reference) && self.computed_field(at as usize, reference)),
+                GraphNode::Resource(at) => need.reference.is_some_and(|reference| {
+                    !reads_metadata(reference) && self.computed_field(at as usize, reference)
+                }),
                 GraphNode::Link(_) => true,
                 GraphNode::DataSource(_) | GraphNode::Child(_) | GraphNode::Input(_) => false,
             };
@@ -258,34 +315,53 @@ impl Checker<'_> {
 
     /// Whether a reference reads a field that the provider sets and the document does not.
     fn computed_field(&self, at: usize, reference: &blueprint::Ref) -> bool {
-        let TypeOf::Known(ty) = &self.resources[at] else { return false };
-        let mut names = reference.path.iter().filter_map(|accessor| match &accessor.kind {
-            blueprint::AccessorKind::Name(name) => Some(name),
-            blueprint::AccessorKind::Index(_) => None,
-        });
+        let TypeOf::Known(ty) = &self.resources[at] else {
+            return false;
+        };
+        let mut names = reference
+            .path
+            .iter()
+            .filter_map(|accessor| match &accessor.kind {
+                blueprint::AccessorKind::Name(name) => Some(name),
+                blueprint::AccessorKind::Index(_) => None,
+            });
         let name = match (names.next(), names.next()) {
             (None, _) => ty.id_field.as_ref(),
             (_, field) => field,
         };
-        let written = |name: &str| match self.blueprint.resources.get_index(at).map(|(_, resource)| &resource.spec.kind)
+        let written = |name: &str| match self
+            .blueprint
+            .resources
+            .get_index(at)
+            .map(|(_, resource)| &resource.spec.kind)
         {
-            Some(ExprKind::Map(entries)) => entries.iter().any(|(key, _)| key.item.as_ref() == name),
+            Some(ExprKind::Map(entries)) => {
+                entries.iter().any(|(key, _)| key.item.as_ref() == name)
+            }
             _ => false,
         };
-        name.is_some_and(|name| ty.schema.fields.get(name).is_some_and(|field| field.computed) && !written(name))
+        name.is_some_and(|name| {
+            ty.schema
+                .fields
+                .get(name)
+                .is_some_and(|field| field.computed)
+                && !written(name)
+        })
     }
 }
 
 /// The diagnostic for a missing input of a child document.
 pub fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
     dialect::codes::MISSING_VARIABLE
-        .new(format!("no value is given for the variable `{name}` of the child document"))
+        .new(format!(
+            "no value is given for the variable `{name}` of the child document"
+        ))
         .label(include, "it has no default there")
         .help(format!("add `{name}` to its `variables`"))
 }
 
-/// The diagnostic for a value that a variable of a child document does not allow, without a place. `None` if the value
-/// is allowed.
+/// The diagnostic for a value that a variable of a child document does not allow, without a place.
+/// `None` if the value is allowed.
 pub fn not_allowed(
     name: &str,
     input: &blueprint::Input,
@@ -293,21 +369,30 @@ pub fn not_allowed(
     value: &Value,
 ) -> Option<diag::Diagnostic> {
     let allowed: Vec<&Value> = input.allowed.iter().map(|allowed| &allowed.item).collect();
-    let is_option =
-        |label: &str| custom.is_none_or(|custom| custom.options.iter().any(|option| option.label.as_ref() == label));
+    let is_option = |label: &str| {
+        custom.is_none_or(|custom| {
+            custom
+                .options
+                .iter()
+                .any(|option| option.label.as_ref() == label)
+        })
+    };
     let fine = (allowed.is_empty() || allowed.iter().any(|allowed| same(allowed, value)))
         && value.as_text().is_none_or(is_option);
     if fine {
         return None;
     }
     let options: Vec<String> = match custom {
-        Some(custom) if allowed.is_empty() => {
-            custom.options.iter().map(|option| format!("`{}`", option.label)).collect()
-        }
+        Some(custom) if allowed.is_empty() => custom
+            .options
+            .iter()
+            .map(|option| format!("`{}`", option.label))
+            .collect(),
         _ => allowed.iter().map(ToString::to_string).collect(),
     };
-    let diagnostic = document::VALUE_NOT_ALLOWED
-        .new(format!("the value of the child's variable `{name}` is not among those allowed"));
+    let diagnostic = document::VALUE_NOT_ALLOWED.new(format!(
+        "the value of the child's variable `{name}` is not among those allowed"
+    ));
     Some(diagnostic.help(format!("use one of: {}", options.join(", "))))
 }
 
@@ -320,7 +405,9 @@ pub fn substitutions<'e>(expr: &'e Expr, found: &mut Vec<(Span, &'e Expr)>) {
             TextPart::Text(_) => None,
         })),
         ExprKind::List(items) => items.iter().for_each(|item| substitutions(item, found)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| substitutions(value, found)),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .for_each(|(_, value)| substitutions(value, found)),
         _ => {}
     }
 }

@@ -1,5 +1,5 @@
-//! Diagnostic codes of the static checks. Codes of the expression language are in `expr::codes`, those of a document's
-//! shape in its dialect.
+//! Diagnostic codes of the static checks. Codes of the expression language are in `expr::codes`,
+//! those of a document's shape in its dialect.
 
 // Dialects report some of these codes themselves.
 pub use dialect::codes::{

@@ -1,6 +1,7 @@
 //! Checks that a condition is a boolean, or `none`, which counts as false (decisions S34 to S36).
 //!
-//! Not here: the shape of a condition (`invalid-condition`, `condition-constant`), which the dialect reports.
+//! Not here: the shape of a condition (`invalid-condition`, `condition-constant`), which the
+//! dialect reports.
 
 use blueprint::{Expr, ExprKind, Type};
 use expr::codes as language;
@@ -13,7 +14,10 @@ impl Checker<'_> {
     pub(super) fn condition(&mut self, condition: &Expr, place: ExpressionContext<'_>) {
         match &condition.kind {
             ExprKind::Call(call) => {
-                return call.arguments.iter().for_each(|argument| self.condition(&argument.value, place));
+                return call
+                    .arguments
+                    .iter()
+                    .for_each(|argument| self.condition(&argument.value, place));
             }
             ExprKind::Choice(choice) => {
                 return [&choice.condition, &choice.then, &choice.otherwise]
@@ -23,7 +27,11 @@ impl Checker<'_> {
             _ => {}
         }
         let ty = self.infer(condition, place);
-        if ty.alternatives().iter().any(|ty| ty.is_open() || matches!(ty, Type::Bool | Type::Null)) {
+        if ty
+            .alternatives()
+            .iter()
+            .any(|ty| ty.is_open() || matches!(ty, Type::Bool | Type::Null))
+        {
             return;
         }
         let diagnostic = language::TYPE_MISMATCH

@@ -1,8 +1,10 @@
-//! Converts an evaluated spec to its schema: converts values (decision 1.5), adds defaults (5.2), marks sensitive
-//! fields as secret (decision A15), and reports the errors that only the results of substitutions show.
+//! Converts an evaluated spec to its schema: converts values (decision 1.5), adds defaults (5.2),
+//! marks sensitive fields as secret (decision A15), and reports the errors that only the results of
+//! substitutions show.
 //!
-//! Literals were checked with the document and are not reported again. Unknown parts stay as they are and are converted
-//! once they are known. No given value is dropped (evaluation has already dropped `none`, A13).
+//! Literals were checked with the document and are not reported again. Unknown parts stay as they
+//! are and are converted once they are known. No given value is dropped (evaluation has already
+//! dropped `none`, A13).
 
 use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
@@ -16,9 +18,14 @@ use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, u
 
 /// Returns the spec for a provider, from the evaluated spec and its expression.
 ///
-/// A part with an error stays as it is, and its diagnostic goes to `found`. A missing required field is reported at the
-/// expression; [`conform_resource`] reports it at the key `spec`.
-pub fn conform(value: &Value, expr: &Expr, resource_type: &ResourceType, found: &mut Diagnostics) -> Value {
+/// A part with an error stays as it is, and its diagnostic goes to `found`. A missing required
+/// field is reported at the expression; [`conform_resource`] reports it at the key `spec`.
+pub fn conform(
+    value: &Value,
+    expr: &Expr,
+    resource_type: &ResourceType,
+    found: &mut Diagnostics,
+) -> Value {
     conform_at(value, expr, expr.span, resource_type, found)
 }
 
@@ -29,7 +36,13 @@ pub fn conform_resource(
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    conform_at(value, &resource.spec, resource.spec_key, resource_type, found)
+    conform_at(
+        value,
+        &resource.spec,
+        resource.spec_key,
+        resource_type,
+        found,
+    )
 }
 
 /// Like [`conform`], for any schema. A missing required field is reported at `holder`.
@@ -41,9 +54,18 @@ pub fn conform_schema(
     found: &mut Diagnostics,
 ) -> Value {
     let (bare, secret) = value.split_secret();
-    let Value::Map(map) = bare else { return value.clone() };
-    let mut conforming = Conforming { patterns: Patterns::default(), found };
-    let at = ValueSite { expr: Some(expr), span: expr.span, holder };
+    let Value::Map(map) = bare else {
+        return value.clone();
+    };
+    let mut conforming = Conforming {
+        patterns: Patterns::default(),
+        found,
+    };
+    let at = ValueSite {
+        expr: Some(expr),
+        span: expr.span,
+        holder,
+    };
     Value::Map(Arc::new(conforming.object(map, schema, at))).tainted(secret)
 }
 
@@ -59,11 +81,15 @@ fn conform_at(
         return spec;
     }
     for rejection in &resource_type.rejects {
-        let refused =
-            spec.get(&rejection.field).is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
+        let refused = spec
+            .get(&rejection.field)
+            .is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
         let written = entry(expr, &rejection.field);
         if refused && written.is_none_or(|value| value.inner().as_literal().is_none()) {
-            found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
+            found.push(rejected(
+                &rejection.message,
+                written.map_or(expr.span, |value| value.span),
+            ));
         }
     }
     spec
@@ -88,15 +114,25 @@ struct ValueSite<'e> {
 impl<'e> ValueSite<'e> {
     fn of(expr: &'e Expr, holder: Span) -> ValueSite<'e> {
         match expr.kind {
-            ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Map(_) => {
-                ValueSite { expr: Some(expr), span: expr.span, holder }
-            }
-            _ => ValueSite { expr: None, span: expr.span, holder },
+            ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Map(_) => ValueSite {
+                expr: Some(expr),
+                span: expr.span,
+                holder,
+            },
+            _ => ValueSite {
+                expr: None,
+                span: expr.span,
+                holder,
+            },
         }
     }
 
     fn source(self) -> ValueOrigin {
-        if self.expr.is_some() { ValueOrigin::Literal } else { ValueOrigin::Substitution }
+        if self.expr.is_some() {
+            ValueOrigin::Literal
+        } else {
+            ValueOrigin::Substitution
+        }
     }
 
     fn entries(self) -> Option<&'e [(Spanned<Name>, Expr)]> {
@@ -121,12 +157,19 @@ impl Conforming<'_> {
             Some(entries) => {
                 for (key, expr) in entries {
                     match map.get(&key.item) {
-                        Some(value) if !value.is_null() => {
-                            self.put(&mut out, schema, &key.item, value, ValueSite::of(expr, key.span))
-                        }
+                        Some(value) if !value.is_null() => self.put(
+                            &mut out,
+                            schema,
+                            &key.item,
+                            value,
+                            ValueSite::of(expr, key.span),
+                        ),
                         // A literal null is a value if the field is nullable (decision S43).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
-                            && schema.fields.get(&key.item).is_some_and(|field| field.nullable) =>
+                            && schema
+                                .fields
+                                .get(&key.item)
+                                .is_some_and(|field| field.nullable) =>
                         {
                             out.insert(key.item.clone(), Value::Null);
                         }
@@ -147,8 +190,8 @@ impl Conforming<'_> {
             let is_written = |other: &Name| out.get(other).is_some_and(|value| !value.is_null());
             match field.default_given(is_written) {
                 Some(default) => {
-                    let value =
-                        expr::convert(default, &field.ty(), ValueOrigin::Literal).unwrap_or_else(|_| default.clone());
+                    let value = expr::convert(default, &field.ty(), ValueOrigin::Literal)
+                        .unwrap_or_else(|_| default.clone());
                     out.insert(name.clone(), value.tainted(field.sensitive));
                 }
                 None if field.required => self.found.push(missing_field(name, field, at.holder)),
@@ -158,7 +201,14 @@ impl Conforming<'_> {
         out
     }
 
-    fn put(&mut self, out: &mut Map, schema: &Schema, key: &Name, value: &Value, at: ValueSite<'_>) {
+    fn put(
+        &mut self,
+        out: &mut Map,
+        schema: &Schema,
+        key: &Name,
+        value: &Value,
+        at: ValueSite<'_>,
+    ) {
         let Some(field) = schema.fields.get(key) else {
             if schema.open {
                 out.insert(key.clone(), value.clone());
@@ -183,10 +233,12 @@ impl Conforming<'_> {
         }
         let fitted = match (&field.kind, bare) {
             (Kind::Any, _) => bare.clone(),
-            (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema, at))),
+            (Kind::Object(schema), Value::Map(map)) => {
+                Value::Map(Arc::new(self.object(map, schema, at)))
+            }
             (Kind::Map(values), Value::Map(map)) => {
-                // Entries and expressions are both in document order; the evaluated map lacks the entries that were
-                // `none`.
+                // Entries and expressions are both in document order; the evaluated map lacks the
+                // entries that were `none`.
                 let mut written = at.entries().unwrap_or_default().iter();
                 let mut entries = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
@@ -197,14 +249,20 @@ impl Conforming<'_> {
                     entries.insert(key.clone(), self.field(value, values, at));
                 }
                 let open = at.entries().is_none_or(|written| {
-                    written.iter().any(|(_, value)| matches!(value.kind, ExprKind::Substitution(_)))
+                    written
+                        .iter()
+                        .any(|(_, value)| matches!(value.kind, ExprKind::Substitution(_)))
                 });
-                if open && let Some(problem) = entries_problem(entries.len(), entries.len(), field) {
-                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
+                if open && let Some(problem) = entries_problem(entries.len(), entries.len(), field)
+                {
+                    self.found
+                        .push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
                 }
                 Value::Map(Arc::new(entries))
             }
-            (Kind::Array(item), Value::List(items) | Value::Set(items)) => self.items(items, item, field, at),
+            (Kind::Array(item), Value::List(items) | Value::Set(items)) => {
+                self.items(items, item, field, at)
+            }
             (Kind::Union(branches), _) => self.branch(bare, field, branches, at),
             (Kind::Object(_) | Kind::Map(_) | Kind::Array(_), _) => {
                 self.found.push(mismatch(&Type::of(bare), field, at.span));
@@ -219,14 +277,20 @@ impl Conforming<'_> {
         match expr::convert(value, &field.ty(), at.source()) {
             Ok(converted) => {
                 if at.expr.is_none() {
-                    self.found.extend(self.patterns.problem(&converted.clone().tainted(secret), field, at.span));
+                    self.found.extend(self.patterns.problem(
+                        &converted.clone().tainted(secret),
+                        field,
+                        at.span,
+                    ));
                 }
                 converted
             }
             Err(problem) => {
                 self.found.push(match problem {
                     Mismatch::NotUtf8 => not_utf8(at.span),
-                    Mismatch::Kind | Mismatch::NoBranch => mismatch(&Type::of(value), field, at.span),
+                    Mismatch::Kind | Mismatch::NoBranch => {
+                        mismatch(&Type::of(value), field, at.span)
+                    }
                 });
                 value.clone()
             }
@@ -240,21 +304,37 @@ impl Conforming<'_> {
             Some(written) => ValueSite::of(&written[position], written[position].span),
             None => ValueSite { expr: None, ..at },
         };
-        let fitted: Vec<Value> =
-            items.iter().enumerate().map(|(position, value)| self.field(value, item, place(position))).collect();
-        let open =
-            at.items().is_none_or(|written| written.iter().any(|item| matches!(item.kind, ExprKind::Substitution(_))));
+        let fitted: Vec<Value> = items
+            .iter()
+            .enumerate()
+            .map(|(position, value)| self.field(value, item, place(position)))
+            .collect();
+        let open = at.items().is_none_or(|written| {
+            written
+                .iter()
+                .any(|item| matches!(item.kind, ExprKind::Substitution(_)))
+        });
         if open && let Some(problem) = items_problem(items.len(), items.len(), field) {
-            self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
+            self.found
+                .push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
         }
         Value::List(Arc::new(fitted))
     }
 
     /// Takes the first branch that fits, in the order of the schema.
-    fn branch(&mut self, value: &Value, field: &Field, branches: &[Field], at: ValueSite<'_>) -> Value {
+    fn branch(
+        &mut self,
+        value: &Value,
+        field: &Field,
+        branches: &[Field],
+        at: ValueSite<'_>,
+    ) -> Value {
         for branch in branches {
             let mut trial = Diagnostics::new();
-            let mut conforming = Conforming { patterns: std::mem::take(&mut self.patterns), found: &mut trial };
+            let mut conforming = Conforming {
+                patterns: std::mem::take(&mut self.patterns),
+                found: &mut trial,
+            };
             let fitted = conforming.field(value, branch, at);
             self.patterns = conforming.patterns;
             if !trial.has_errors() {
@@ -269,7 +349,10 @@ impl Conforming<'_> {
 /// The expression under a key of a map.
 fn entry<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
-        ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .find(|(name, _)| name.item.as_ref() == key)
+            .map(|(_, value)| value),
         _ => None,
     }
 }

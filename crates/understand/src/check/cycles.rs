@@ -1,12 +1,13 @@
 //! Builds the dependency graph of a document and reports its cycles (decisions S29, S30, A10).
 //!
-//! A cycle is reported once, with its full path and a label on every edge. A reference to metadata orders only
-//! evaluation. If only such references close a cycle, the cycle is an error only if no order of evaluation exists in
-//! which each resource's metadata is a node of its own.
+//! A cycle is reported once, with its full path and a label on every edge. A reference to metadata
+//! orders only evaluation. If only such references close a cycle, the cycle is an error only if no
+//! order of evaluation exists in which each resource's metadata is a node of its own.
 //!
 //! A cycle of links alone is reported as `link-cycle` at its first link.
 //!
-//! Not here: an element that depends on itself directly (`references`), cycles of guarantees (`links`).
+//! Not here: an element that depends on itself directly (`references`), cycles of guarantees
+//! (`links`).
 
 use diag::{Diagnostic, Diagnostics};
 
@@ -41,12 +42,18 @@ impl Checker<'_> {
                     edges.of(node, out);
                     out.extend_from_slice(waits_of(node));
                 }
-                any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+                any_metadata |= out[before..]
+                    .iter()
+                    .any(|edge| edge.kind == EdgeKind::ReadsMetadata);
             })
         };
         let (mut graph, mut cycles) = all(true);
-        // An export has its own dependencies, so cycles through a child are checked in the graph over all documents.
-        let through_child = cycles.iter().flatten().any(|(node, _)| matches!(node, GraphNode::Child(_)));
+        // An export has its own dependencies, so cycles through a child are checked in the graph
+        // over all documents.
+        let through_child = cycles
+            .iter()
+            .flatten()
+            .any(|(node, _)| matches!(node, GraphNode::Child(_)));
         if through_child {
             (graph, cycles) = all(false);
         }
@@ -72,7 +79,10 @@ impl Checker<'_> {
 
     /// The cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
     fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(GraphNode, Edge)>> {
-        let edges = Edges { blueprint: self.blueprint, links };
+        let edges = Edges {
+            blueprint: self.blueprint,
+            links,
+        };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
             if let (GraphNode::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
@@ -80,11 +90,16 @@ impl Checker<'_> {
             }
             edge
         };
-        let (_, cycles) =
-            Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
+        let (_, cycles) = Graph::new(
+            [counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0],
+            |node, out| match node {
                 GraphNode::Resource(at) => {
                     let itself = GraphNode::Resource(at % resources);
-                    let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else {
+                    let Some((_, resource)) = self
+                        .blueprint
+                        .resources
+                        .get_index((at % resources) as usize)
+                    else {
                         return;
                     };
                     let mut add = |edge: Edge| {
@@ -102,9 +117,12 @@ impl Checker<'_> {
                 other => {
                     let before = out.len();
                     edges.of(other, out);
-                    out[before..].iter_mut().for_each(|edge| *edge = parted(*edge));
+                    out[before..]
+                        .iter_mut()
+                        .for_each(|edge| *edge = parted(*edge));
                 }
-            });
+            },
+        );
         let whole = |node| match node {
             GraphNode::Resource(at) => GraphNode::Resource(at % resources),
             other => other,
@@ -112,27 +130,46 @@ impl Checker<'_> {
         cycles
             .into_iter()
             .map(|cycle| {
-                cycle.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
+                cycle
+                    .into_iter()
+                    .map(|(node, edge)| {
+                        (
+                            whole(node),
+                            Edge {
+                                to: whole(edge.to),
+                                ..edge
+                            },
+                        )
+                    })
+                    .collect()
             })
             .collect()
     }
 
     fn report(&mut self, cycles: &[Vec<(GraphNode, Edge)>]) {
-        let found: Diagnostics =
-            cycles.iter().filter(|cycle| !cycle.is_empty()).map(|cycle| self.cycle(cycle)).collect();
+        let found: Diagnostics = cycles
+            .iter()
+            .filter(|cycle| !cycle.is_empty())
+            .map(|cycle| self.cycle(cycle))
+            .collect();
         self.found.append(found);
     }
 
     fn cycle(&self, cycle: &[(GraphNode, Edge)]) -> Diagnostic {
         // Start the path at the edge that is first in document order.
-        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let first = (0..cycle.len())
+            .min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start))
+            .unwrap_or(0);
         let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
         path.extend(path.first().cloned());
         // A cycle of links alone is fixed at a link.
         let by_links = cycle.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
         let mut diagnostic = if by_links {
-            codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
+            codes::LINK_CYCLE.new(format!(
+                "links order each other in a circle: {}",
+                path.join(" -> ")
+            ))
         } else {
             codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")))
         };
@@ -143,38 +180,78 @@ impl Checker<'_> {
                 EdgeKind::Reads | EdgeKind::ReadsMetadata => "reads",
                 EdgeKind::Link => "is linked so that it comes after",
             };
-            let text = format!("`{}` {verb} `{}`", self.node_name(*node), self.node_name(edge.to));
+            let text = format!(
+                "`{}` {verb} `{}`",
+                self.node_name(*node),
+                self.node_name(edge.to)
+            );
             diagnostic = diagnostic.label(edge.span, text);
         }
         {
             let named = |node: &GraphNode| match *node {
-                GraphNode::Resource(at) => self.blueprint.resources.get_index(at as usize).map(|(name, resource)| {
-                    let ty = resource.stands_for.as_ref().map_or(&resource.type_name, |written| written);
-                    (name.as_ref(), ty.item.as_ref())
-                }),
-                GraphNode::Child(at) => self.blueprint.children.get_index(at as usize).map(|(name, child)| {
-                    (name.as_ref(), child.path.as_literal().and_then(blueprint::Value::as_text).unwrap_or_default())
-                }),
+                GraphNode::Resource(at) => {
+                    self.blueprint
+                        .resources
+                        .get_index(at as usize)
+                        .map(|(name, resource)| {
+                            let ty = resource
+                                .stands_for
+                                .as_ref()
+                                .map_or(&resource.type_name, |written| written);
+                            (name.as_ref(), ty.item.as_ref())
+                        })
+                }
+                GraphNode::Child(at) => {
+                    self.blueprint
+                        .children
+                        .get_index(at as usize)
+                        .map(|(name, child)| {
+                            (
+                                name.as_ref(),
+                                child
+                                    .path
+                                    .as_literal()
+                                    .and_then(blueprint::Value::as_text)
+                                    .unwrap_or_default(),
+                            )
+                        })
+                }
                 _ => None,
             };
             let named: Vec<(&str, &str)> = round().filter_map(|(node, _)| named(node)).collect();
-            diagnostic.native_message = self.rules.messages.of(&dialect::Mistake::Cycle(&named)).map(Box::new);
+            diagnostic.native_message = self
+                .rules
+                .messages
+                .of(&dialect::Mistake::Cycle(&named))
+                .map(Box::new);
         }
-        diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
+        diagnostic.help(if by_links {
+            "take away one of these links"
+        } else {
+            "take away one of these references"
+        })
     }
 
     /// The name of a node as expressions write it.
     pub(super) fn node_name(&self, node: GraphNode) -> String {
         let blueprint = self.blueprint;
         let name = match node {
-            GraphNode::Local(at) => blueprint.locals.get_index(at as usize).map(|(name, _)| format!("values.{name}")),
-            GraphNode::DataSource(at) => {
-                blueprint.data_sources.get_index(at as usize).map(|(name, _)| format!("datasources.{name}"))
-            }
-            GraphNode::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
-            GraphNode::Child(at) => {
-                blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}"))
-            }
+            GraphNode::Local(at) => blueprint
+                .locals
+                .get_index(at as usize)
+                .map(|(name, _)| format!("values.{name}")),
+            GraphNode::DataSource(at) => blueprint
+                .data_sources
+                .get_index(at as usize)
+                .map(|(name, _)| format!("datasources.{name}")),
+            GraphNode::Resource(at) => blueprint
+                .resources
+                .get_index(at as usize)
+                .map(|(name, _)| name.to_string()),
+            GraphNode::Child(at) => blueprint
+                .children
+                .get_index(at as usize)
+                .map(|(name, _)| format!("children.{name}")),
             GraphNode::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
             GraphNode::Input(_) => None,
         };

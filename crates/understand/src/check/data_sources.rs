@@ -1,4 +1,5 @@
-//! Checks data sources: filters must name filterable fields, and exports must name fields of the type (decision 4.1).
+//! Checks data sources: filters must name filterable fields, and exports must name fields of the
+//! type (decision 4.1).
 //!
 //! Not here: which operator fits which kind (`filters`), and reading.
 
@@ -26,9 +27,15 @@ impl Checker<'_> {
                     None if filter.field.item.is_empty() => {}
                     None => self.found.push(
                         codes::UNSUPPORTED_FILTER_FIELD
-                            .new(format!("`{}` cannot be filtered on `{}`", ty.name, filter.field.item))
+                            .new(format!(
+                                "`{}` cannot be filtered on `{}`",
+                                ty.name, filter.field.item
+                            ))
                             .label(filter.field.span, "no such filter field")
-                            .help_nearest(&filter.field.item, ty.filters.keys().map(|name| name.as_ref())),
+                            .help_nearest(
+                                &filter.field.item,
+                                ty.filters.keys().map(|name| name.as_ref()),
+                            ),
                     ),
                 }
             }
@@ -37,7 +44,8 @@ impl Checker<'_> {
                 self.required_filters(name, source, ty);
                 self.source_exports(source, ty);
             }
-            let known = KnownAnnotations::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
+            let known =
+                KnownAnnotations::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
             let type_name = ty.as_ref().map(|ty| ty.name.clone()).unwrap_or_default();
             self.resource_metadata(&source.metadata, &known, &type_name, source.span, place);
             self.description(source.description.as_ref(), place);
@@ -50,12 +58,18 @@ impl Checker<'_> {
     /// Reports filters on fields that exclude each other.
     fn exclusive(&mut self, source: &DataSource, ty: &DataSourceType) {
         for group in &ty.exclusive {
-            let mut used = source.filters.iter().filter(|filter| group.contains(&plain_path(&filter.field.item)));
+            let mut used = source
+                .filters
+                .iter()
+                .filter(|filter| group.contains(&plain_path(&filter.field.item)));
             let Some(first) = used.next() else { continue };
             for later in used.filter(|later| later.field.item != first.field.item) {
                 self.found.push(
                     codes::FILTER_CONFLICT
-                        .new(format!("`{}` and `{}` exclude each other", first.field.item, later.field.item))
+                        .new(format!(
+                            "`{}` and `{}` exclude each other",
+                            first.field.item, later.field.item
+                        ))
                         .label(later.field.span, "cannot be combined with the other")
                         .label(first.field.span, "the other one"),
                 );
@@ -70,12 +84,23 @@ impl Checker<'_> {
             return;
         }
         for field in &ty.required {
-            if !source.filters.iter().any(|filter| filter.field.item == *field) {
+            if !source
+                .filters
+                .iter()
+                .any(|filter| filter.field.item == *field)
+            {
                 self.found.push(
                     document::MISSING_FIELD
-                        .new(format!("the data source `{name}` needs a filter on `{field}`"))
-                        .label(source.span, format!("`{}` cannot be read without it", ty.name))
-                        .help(format!("add `{{ field: {field}, operator: \"=\", search: .. }}` to `filter`")),
+                        .new(format!(
+                            "the data source `{name}` needs a filter on `{field}`"
+                        ))
+                        .label(
+                            source.span,
+                            format!("`{}` cannot be read without it", ty.name),
+                        )
+                        .help(format!(
+                            "add `{{ field: {field}, operator: \"=\", search: .. }}` to `filter`"
+                        )),
                 );
             }
         }
@@ -103,8 +128,14 @@ impl Checker<'_> {
             if !fits_declared(&given, &export.ty.item) {
                 self.found.push(
                     language::TYPE_MISMATCH
-                        .new(format!("the export `{name}` is declared as {}", with_article(&export.ty.item)))
-                        .label(export.ty.span, format!("`{field}` is {}", with_article(&given))),
+                        .new(format!(
+                            "the export `{name}` is declared as {}",
+                            with_article(&export.ty.item)
+                        ))
+                        .label(
+                            export.ty.span,
+                            format!("`{field}` is {}", with_article(&given)),
+                        ),
                 );
             }
         }
@@ -113,7 +144,9 @@ impl Checker<'_> {
 
 /// The filterable field at a path. Any position matches the catalogue's `[]`.
 fn filter_field<'t>(ty: &'t DataSourceType, path: &str) -> Option<&'t FilterField> {
-    ty.filters.get(path).or_else(|| ty.filters.get(&plain_path(path)))
+    ty.filters
+        .get(path)
+        .or_else(|| ty.filters.get(&plain_path(path)))
 }
 
 /// A path without its positions: `subnets[0].zone` as `subnets[].zone`.

@@ -12,7 +12,8 @@ use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 /// The maximum number of displayed elements of a path.
 const MOST_SHOWN: usize = 32;
 
-/// For each value and data source, by position, the edge that leads to a resource or child, if there is one.
+/// For each value and data source, by position, the edge that leads to a resource or child, if
+/// there is one.
 #[derive(Default)]
 pub(super) struct DeployedDependencies {
     locals: Vec<Option<Edge>>,
@@ -24,35 +25,54 @@ impl DeployedDependencies {
         match node {
             GraphNode::Local(at) => self.locals.get(at as usize).copied().flatten(),
             GraphNode::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
-            GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_) | GraphNode::Input(_) => None,
+            GraphNode::Resource(_)
+            | GraphNode::Child(_)
+            | GraphNode::Link(_)
+            | GraphNode::Input(_) => None,
         }
     }
 
     fn is_deployed(&self, node: GraphNode) -> bool {
-        matches!(node, GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_)) || self.of(node).is_some()
+        matches!(
+            node,
+            GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_)
+        ) || self.of(node).is_some()
     }
 }
 
 impl Checker<'_> {
-    /// Finds the values and data sources that depend on a resource or child, directly or indirectly.
+    /// Finds the values and data sources that depend on a resource or child, directly or
+    /// indirectly.
     pub(super) fn leads(&self, graph: &Graph) -> DeployedDependencies {
         let mut leads = DeployedDependencies {
             locals: vec![None; self.blueprint.locals.len()],
             data_sources: vec![None; self.blueprint.data_sources.len()],
         };
         for node in graph.order() {
-            let edge = graph.edges(node).iter().find(|edge| leads.is_deployed(edge.to)).copied();
+            let edge = graph
+                .edges(node)
+                .iter()
+                .find(|edge| leads.is_deployed(edge.to))
+                .copied();
             match node {
                 GraphNode::Local(at) => leads.locals[at as usize] = edge,
                 GraphNode::DataSource(at) => leads.data_sources[at as usize] = edge,
-                GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_) | GraphNode::Input(_) => {}
+                GraphNode::Resource(_)
+                | GraphNode::Child(_)
+                | GraphNode::Link(_)
+                | GraphNode::Input(_) => {}
             }
         }
         leads
     }
 
     /// Checks `each`. Returns the type of its items.
-    pub(super) fn each(&mut self, each: &Each, node: GraphNode, leads: &DeployedDependencies) -> Type {
+    pub(super) fn each(
+        &mut self,
+        each: &Each,
+        node: GraphNode,
+        leads: &DeployedDependencies,
+    ) -> Type {
         let ty = self.infer(&each.list, ExpressionContext::of(node, "`each` itself"));
         if ty == Type::Error {
             return Type::Error;
@@ -67,11 +87,15 @@ impl Checker<'_> {
             }
         }
         if items.is_empty() && ty != Type::Null {
-            let diagnostic =
-                codes::EACH_NOT_LIST.new("`each` needs a list").label(span, format!("this is {}", with_article(&ty)));
+            let diagnostic = codes::EACH_NOT_LIST
+                .new("`each` needs a list")
+                .label(span, format!("this is {}", with_article(&ty)));
             self.found.push(match ty {
-                Type::Map(_) | Type::Object(_) => diagnostic.help("take the values of the map: `vals(..)`"),
-                Type::Text => diagnostic.help("make a list of the text: `split(.., \",\")` or `jsondecode(..)`"),
+                Type::Map(_) | Type::Object(_) => {
+                    diagnostic.help("take the values of the map: `vals(..)`")
+                }
+                Type::Text => diagnostic
+                    .help("make a list of the text: `split(.., \",\")` or `jsondecode(..)`"),
                 _ => diagnostic.help("make a list: `list(..)`"),
             });
             return Type::Error;
@@ -83,7 +107,11 @@ impl Checker<'_> {
     /// Reports a list that depends on a resource or child, with the path.
     fn report_unknown_list(&mut self, each: &Each, node: GraphNode, leads: &DeployedDependencies) {
         let mut first: Option<Edge> = None;
-        Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
+        Edges {
+            blueprint: self.blueprint,
+            links: &self.links,
+        }
+        .needs(&each.list, EdgeKind::Reads, &mut |edge| {
             if first.is_none() && leads.is_deployed(edge.to) {
                 first = Some(edge);
             }
@@ -97,17 +125,32 @@ impl Checker<'_> {
                 path.push("..".into());
                 break;
             }
-            labels.push((edge.span, format!("`{}` reads `{}`", self.node_name(at), self.node_name(edge.to))));
+            labels.push((
+                edge.span,
+                format!(
+                    "`{}` reads `{}`",
+                    self.node_name(at),
+                    self.node_name(edge.to)
+                ),
+            ));
             path.push(self.node_name(edge.to));
             at = edge.to;
         }
-        let word = if matches!(at, GraphNode::Child(_)) { "an include" } else { "a resource" };
+        let word = if matches!(at, GraphNode::Child(_)) {
+            "an include"
+        } else {
+            "a resource"
+        };
         let mut diagnostic = codes::EACH_NOT_STATIC
             .new(format!("`each` depends on {word}: {}", path.join(" -> ")))
-            .label(each.list.span, "this list must be known before anything is deployed");
+            .label(
+                each.list.span,
+                "this list must be known before anything is deployed",
+            );
         for (span, text) in labels {
             diagnostic = diagnostic.label(span, text);
         }
-        self.found.push(diagnostic.help("make the list from variables, values or data sources"));
+        self.found
+            .push(diagnostic.help("make the list from variables, values or data sources"));
     }
 }

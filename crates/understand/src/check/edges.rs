@@ -1,14 +1,14 @@
 //! Finds the direct dependencies of each element, and their reasons.
 //!
-//! References in descriptions are not edges. References to metadata are edges of their own kind (decision A10). A
-//! reference to the element itself is an error (decision A9), which is reported where the reference is typed.
-//! Unresolved names are left out.
+//! References in descriptions are not edges. References to metadata are edges of their own kind
+//! (decision A10). A reference to the element itself is an error (decision A9), which is reported
+//! where the reference is typed. Unresolved names are left out.
 //!
 //! Not here: cycles (`cycles`).
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Local, Name, Ref, ReferenceHead, Resource,
-    TextPart, Value,
+    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Local, Name, Ref,
+    ReferenceHead, Resource, TextPart, Value,
 };
 use diag::Spanned;
 
@@ -30,7 +30,8 @@ pub struct EdgeCause<'e> {
 }
 
 impl<'a> Edges<'a> {
-    /// Appends the dependencies of a node, except on itself, in the order in which the document writes them.
+    /// Appends the dependencies of a node, except on itself, in the order in which the document
+    /// writes them.
     pub(super) fn of(self, node: GraphNode, out: &mut Vec<Edge>) {
         let before = out.len();
         self.collect(node, out);
@@ -92,7 +93,11 @@ impl<'a> Edges<'a> {
         if let Some(name) = name
             && let Some(at) = self.blueprint.resources.get_index_of(&name.item)
         {
-            add(Edge { to: GraphNode::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+            add(Edge {
+                to: GraphNode::Resource(at as u32),
+                kind: EdgeKind::DependsOn,
+                span: name.span,
+            });
         }
     }
 
@@ -106,9 +111,17 @@ impl<'a> Edges<'a> {
         }
         for name in &resource.depends_on {
             if let Some(at) = self.blueprint.resources.get_index_of(&name.item) {
-                add(Edge { to: GraphNode::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+                add(Edge {
+                    to: GraphNode::Resource(at as u32),
+                    kind: EdgeKind::DependsOn,
+                    span: name.span,
+                });
             } else if let Some(at) = self.blueprint.children.get_index_of(&name.item) {
-                add(Edge { to: GraphNode::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+                add(Edge {
+                    to: GraphNode::Child(at as u32),
+                    kind: EdgeKind::DependsOn,
+                    span: name.span,
+                });
             }
         }
         self.provider(resource.provider.as_deref(), add);
@@ -140,7 +153,11 @@ impl<'a> Edges<'a> {
                     None => continue,
                 },
             };
-            add(Edge { to, kind: EdgeKind::DependsOn, span: name.span });
+            add(Edge {
+                to,
+                kind: EdgeKind::DependsOn,
+                span: name.span,
+            });
         }
         self.needs(&child.path, EdgeKind::Reads, add);
         for (_, expr) in &child.inputs {
@@ -163,17 +180,37 @@ impl<'a> Edges<'a> {
     }
 
     /// The edges of one expression, each with the reference that causes it.
-    pub(super) fn each_need<'e>(self, expr: &'e Expr, kind: EdgeKind, add: &mut impl FnMut(EdgeCause<'e>)) {
+    pub(super) fn each_need<'e>(
+        self,
+        expr: &'e Expr,
+        kind: EdgeKind,
+        add: &mut impl FnMut(EdgeCause<'e>),
+    ) {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
             ExprKind::Ref(reference) => {
                 if let Some(to) = self.target(&reference.head) {
-                    let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { kind };
-                    add(EdgeCause { edge: Edge { to, kind, span: reference.head_span }, reference: Some(reference) });
+                    let kind = if reads_metadata(reference) {
+                        EdgeKind::ReadsMetadata
+                    } else {
+                        kind
+                    };
+                    add(EdgeCause {
+                        edge: Edge {
+                            to,
+                            kind,
+                            span: reference.head_span,
+                        },
+                        reference: Some(reference),
+                    });
                 }
             }
-            ExprKind::List(items) => items.iter().for_each(|item| self.each_need(item, kind, add)),
-            ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| self.each_need(value, kind, add)),
+            ExprKind::List(items) => items
+                .iter()
+                .for_each(|item| self.each_need(item, kind, add)),
+            ExprKind::Map(entries) => entries
+                .iter()
+                .for_each(|(_, value)| self.each_need(value, kind, add)),
             ExprKind::Text(parts) => {
                 for part in parts {
                     if let TextPart::Expr(expr, _) = part {
@@ -181,7 +218,9 @@ impl<'a> Edges<'a> {
                     }
                 }
             }
-            ExprKind::Access(inner, _) | ExprKind::Substitution(inner) => self.each_need(inner, kind, add),
+            ExprKind::Access(inner, _) | ExprKind::Substitution(inner) => {
+                self.each_need(inner, kind, add)
+            }
             ExprKind::Choice(choice) => {
                 for expr in [&choice.condition, &choice.then, &choice.otherwise] {
                     self.each_need(expr, kind, add);
@@ -193,8 +232,15 @@ impl<'a> Edges<'a> {
                     && let (Some(a), Some(b)) = (self.end(&a.value), self.end(&b.value))
                     && let Some(link) = self.links.between(a, b)
                 {
-                    let edge = Edge { to: GraphNode::Link(link), kind, span: call.name_span };
-                    add(EdgeCause { edge, reference: None });
+                    let edge = Edge {
+                        to: GraphNode::Link(link),
+                        kind,
+                        span: call.name_span,
+                    };
+                    add(EdgeCause {
+                        edge,
+                        reference: None,
+                    });
                 }
                 for argument in &call.arguments {
                     // `link` also takes its ends by name.
@@ -202,8 +248,15 @@ impl<'a> Edges<'a> {
                         && let ExprKind::Literal(Value::Text(text)) = &argument.value.kind
                         && let Some(at) = self.blueprint.resources.get_index_of(plain_name(text))
                     {
-                        let edge = Edge { to: GraphNode::Resource(at as u32), kind, span: argument.value.span };
-                        add(EdgeCause { edge, reference: None });
+                        let edge = Edge {
+                            to: GraphNode::Resource(at as u32),
+                            kind,
+                            span: argument.value.span,
+                        };
+                        add(EdgeCause {
+                            edge,
+                            reference: None,
+                        });
                     }
                     self.each_need(&argument.value, kind, add);
                 }
@@ -221,28 +274,46 @@ impl<'a> Edges<'a> {
             },
             _ => return None,
         };
-        self.blueprint.resources.get_index_of(name).map(|at| at as u32)
+        self.blueprint
+            .resources
+            .get_index_of(name)
+            .map(|at| at as u32)
     }
 
     /// The node that a head refers to; `None` for inputs.
     pub(super) fn target(self, head: &ReferenceHead) -> Option<GraphNode> {
         let blueprint = self.blueprint;
         match head {
-            ReferenceHead::Local(name) => blueprint.locals.get_index_of(name).map(|at| GraphNode::Local(at as u32)),
-            ReferenceHead::DataSource(name) => {
-                blueprint.data_sources.get_index_of(name).map(|at| GraphNode::DataSource(at as u32))
-            }
-            ReferenceHead::Resource { name, .. } => {
-                blueprint.resources.get_index_of(name).map(|at| GraphNode::Resource(at as u32))
-            }
-            ReferenceHead::Child(name) => blueprint.children.get_index_of(name).map(|at| GraphNode::Child(at as u32)),
-            ReferenceHead::Input(_) | ReferenceHead::Item | ReferenceHead::Position | ReferenceHead::Scoped(_) => None,
+            ReferenceHead::Local(name) => blueprint
+                .locals
+                .get_index_of(name)
+                .map(|at| GraphNode::Local(at as u32)),
+            ReferenceHead::DataSource(name) => blueprint
+                .data_sources
+                .get_index_of(name)
+                .map(|at| GraphNode::DataSource(at as u32)),
+            ReferenceHead::Resource { name, .. } => blueprint
+                .resources
+                .get_index_of(name)
+                .map(|at| GraphNode::Resource(at as u32)),
+            ReferenceHead::Child(name) => blueprint
+                .children
+                .get_index_of(name)
+                .map(|at| GraphNode::Child(at as u32)),
+            ReferenceHead::Input(_)
+            | ReferenceHead::Item
+            | ReferenceHead::Position
+            | ReferenceHead::Scoped(_) => None,
         }
     }
 }
 
 /// Visits the expressions of a node that cause edges, each with the kind of its edges.
-pub fn expressions<'b>(blueprint: &'b Blueprint, node: GraphNode, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
+pub fn expressions<'b>(
+    blueprint: &'b Blueprint,
+    node: GraphNode,
+    visit: &mut impl FnMut(&'b Expr, EdgeKind),
+) {
     match node {
         GraphNode::Local(at) => {
             if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
@@ -251,15 +322,24 @@ pub fn expressions<'b>(blueprint: &'b Blueprint, node: GraphNode, visit: &mut im
         }
         GraphNode::DataSource(at) => {
             if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
-                source.filters.iter().for_each(|filter| visit(&filter.search, EdgeKind::Reads));
+                source
+                    .filters
+                    .iter()
+                    .for_each(|filter| visit(&filter.search, EdgeKind::Reads));
                 metadata_of(&source.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
             }
         }
         GraphNode::Resource(at) => {
             if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
-                let each = resource.each.iter().flat_map(|each| each.key.iter().chain([&each.list]));
+                let each = resource
+                    .each
+                    .iter()
+                    .flat_map(|each| each.key.iter().chain([&each.list]));
                 each.for_each(|expr| visit(expr, EdgeKind::Reads));
-                resource.condition.iter().for_each(|expr| visit(expr, EdgeKind::Condition));
+                resource
+                    .condition
+                    .iter()
+                    .for_each(|expr| visit(expr, EdgeKind::Condition));
                 if resource.lifecycle.external.is_none() {
                     visit(&resource.spec, EdgeKind::Reads);
                     metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
@@ -273,14 +353,21 @@ pub fn expressions<'b>(blueprint: &'b Blueprint, node: GraphNode, visit: &mut im
 /// The expressions in metadata.
 fn metadata_of(metadata: &blueprint::ResourceMetadata) -> impl Iterator<Item = &Expr> {
     let annotations = metadata.annotations.iter().map(|(_, expr)| expr);
-    metadata.display_name.iter().chain(annotations).chain(&metadata.custom)
+    metadata
+        .display_name
+        .iter()
+        .chain(annotations)
+        .chain(&metadata.custom)
 }
 
 /// Whether a reference reads a resource's metadata.
 pub(crate) fn reads_metadata(reference: &Ref) -> bool {
     let named = |accessor: &Accessor| matches!(&accessor.kind, AccessorKind::Name(name) if name.as_ref() == "metadata");
     let after_index = match reference.path.first() {
-        Some(Accessor { kind: AccessorKind::Index(_), .. }) => reference.path.get(1),
+        Some(Accessor {
+            kind: AccessorKind::Index(_),
+            ..
+        }) => reference.path.get(1),
         first => first,
     };
     matches!(reference.head, ReferenceHead::Resource { .. }) && after_index.is_some_and(named)

@@ -1,4 +1,5 @@
-//! Checks that exports have their declared types (decision S53), and checks the metadata of the document.
+//! Checks that exports have their declared types (decision S53), and checks the metadata of the
+//! document.
 
 use blueprint::Type;
 use expr::codes as language;
@@ -15,14 +16,21 @@ impl Checker<'_> {
             let ty = self.infer(&export.field, place);
             if !fits_declared(&ty, &export.ty) {
                 let diagnostic = language::TYPE_MISMATCH
-                    .new(format!("the export is declared as {}", with_article(&export.ty)))
+                    .new(format!(
+                        "the export is declared as {}",
+                        with_article(&export.ty)
+                    ))
                     .label(export.field.span, format!("this is {}", with_article(&ty)));
                 self.found.push(match ty {
                     Type::Union(_) => diagnostic,
                     _ => diagnostic.help(format!("declare it as `{}`", declared_word(&ty))),
                 });
             }
-            types.push(if ty == Type::Error { Type::Error } else { refined(&export.ty, &ty) });
+            types.push(if ty == Type::Error {
+                Type::Error
+            } else {
+                refined(&export.ty, &ty)
+            });
             self.description(export.description.as_ref(), place);
         }
         types
@@ -31,7 +39,10 @@ impl Checker<'_> {
     /// Checks the free metadata of the document.
     pub(super) fn document_metadata(&mut self) {
         if let Some(metadata) = &self.blueprint.metadata {
-            self.examine(metadata, ExpressionContext::outside("metadata of the document"));
+            self.examine(
+                metadata,
+                ExpressionContext::outside("metadata of the document"),
+            );
         }
     }
 }

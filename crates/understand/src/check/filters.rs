@@ -11,11 +11,11 @@ use super::{Checker, codes};
 impl Checker<'_> {
     /// Reports an operator that is invalid for the kinds of field and search.
     pub(super) fn operator(&mut self, filter: &Filter, field: &FilterField, search: &Type) {
-        if search
-            .alternatives()
-            .iter()
-            .any(|search| search.is_open() || *search == Type::Null || fits(&field.ty, &filter.operator.item, search))
-        {
+        if search.alternatives().iter().any(|search| {
+            search.is_open()
+                || *search == Type::Null
+                || fits(&field.ty, &filter.operator.item, search)
+        }) {
             return;
         }
         let holds = match &field.ty {
@@ -24,9 +24,19 @@ impl Checker<'_> {
             FilterType::Map(value) => with_article(&Type::map(value.clone())),
         };
         let diagnostic = codes::FILTER_KIND_MISMATCH
-            .new(format!("`{}` cannot compare {holds} with {}", filter.operator.item, with_article(search)))
-            .label(filter.operator.span, format!("`{}` is {holds}", filter.field.item))
-            .label(filter.search.span, format!("this is {}", with_article(search)));
+            .new(format!(
+                "`{}` cannot compare {holds} with {}",
+                filter.operator.item,
+                with_article(search)
+            ))
+            .label(
+                filter.operator.span,
+                format!("`{}` is {holds}", filter.field.item),
+            )
+            .label(
+                filter.search.span,
+                format!("this is {}", with_article(search)),
+            );
         let valid: Vec<String> = OPERATORS
             .iter()
             .filter(|operator| fits(&field.ty, operator, search))
@@ -41,9 +51,21 @@ impl Checker<'_> {
 }
 
 /// Operators without their negations.
-const OPERATORS: [&str; 10] = ["=", "in", "has key", "contains", "starts with", "ends with", ">", ">=", "<", "<="];
+const OPERATORS: [&str; 10] = [
+    "=",
+    "in",
+    "has key",
+    "contains",
+    "starts with",
+    "ends with",
+    ">",
+    ">=",
+    "<",
+    "<=",
+];
 
-/// Whether an operator is valid for the kinds of field and search. Another check reports unknown operators.
+/// Whether an operator is valid for the kinds of field and search. Another check reports unknown
+/// operators.
 fn fits(field: &FilterType, operator: &str, search: &Type) -> bool {
     let operator = match operator {
         "!=" => "=",
@@ -53,12 +75,21 @@ fn fits(field: &FilterType, operator: &str, search: &Type) -> bool {
         return true;
     }
     match (field, search) {
-        (FilterType::Scalar(Type::Any) | FilterType::List(Type::Any), _) if is_open_field(field) => true,
+        (FilterType::Scalar(Type::Any) | FilterType::List(Type::Any), _)
+            if is_open_field(field) =>
+        {
+            true
+        }
         (FilterType::Scalar(kind), Type::List(item)) => operator == "in" && all_of(item, kind),
-        (FilterType::Scalar(kind), search) if same(search, kind) || (*kind == Type::Float && *search == Type::Int) => {
+        (FilterType::Scalar(kind), search)
+            if same(search, kind) || (*kind == Type::Float && *search == Type::Int) =>
+        {
             match kind {
                 Type::Text => {
-                    matches!(operator, "=" | "contains" | "starts with" | "ends with" | ">" | ">=" | "<" | "<=")
+                    matches!(
+                        operator,
+                        "=" | "contains" | "starts with" | "ends with" | ">" | ">=" | "<" | "<="
+                    )
                 }
                 Type::Int | Type::Float => matches!(operator, "=" | ">" | ">=" | "<" | "<="),
                 _ => operator == "=",
@@ -67,9 +98,13 @@ fn fits(field: &FilterType, operator: &str, search: &Type) -> bool {
         (FilterType::List(item), Type::List(searched)) => {
             is_primitive(item) && operator == "=" && all_of(searched, item)
         }
-        (FilterType::List(item), search) => is_primitive(item) && operator == "contains" && same(search, item),
+        (FilterType::List(item), search) => {
+            is_primitive(item) && operator == "contains" && same(search, item)
+        }
         (FilterType::Map(_), Type::Text) if operator == "has key" => true,
-        (FilterType::Map(value), search) => is_primitive(value) && operator == "contains" && same(search, value),
+        (FilterType::Map(value), search) => {
+            is_primitive(value) && operator == "contains" && same(search, value)
+        }
         _ => false,
     }
 }
@@ -89,5 +124,7 @@ fn same(search: &Type, kind: &Type) -> bool {
 
 /// Whether every item of a list may have the kind. An unknown item may have any kind.
 fn all_of(item: &Type, kind: &Type) -> bool {
-    item.alternatives().iter().all(|item| *item == Type::Null || same(item, kind))
+    item.alternatives()
+        .iter()
+        .all(|item| *item == Type::Null || same(item, kind))
 }

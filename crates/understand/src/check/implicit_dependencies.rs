@@ -1,5 +1,6 @@
-//! Finds dependencies that types declare: a resource waits for resources of another type that refer to the same third
-//! resource, as far as literals and references show it (see `provider::ImplicitDependency`).
+//! Finds dependencies that types declare: a resource waits for resources of another type that refer
+//! to the same third resource, as far as literals and references show it (see
+//! `provider::ImplicitDependency`).
 //!
 //! The work is linear in the document and the resulting edges.
 //!
@@ -34,26 +35,43 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
             by_type.entry(&ty.name).or_default().push(at);
         }
     }
-    let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
-    // The resources that certain fields of the resources of a type refer to, computed once per type and fields.
+    let spec = |at: usize| {
+        blueprint
+            .resources
+            .get_index(at)
+            .map(|(_, resource)| resource)
+    };
+    // The resources that certain fields of the resources of a type refer to, computed once per type
+    // and fields.
     let mut named: HashMap<(&Name, &[Name]), ResourcesBySpelling> = HashMap::new();
     for at in 0..blueprint.resources.len() {
-        let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
-        let (mut edges_of_resource, mut seen): (Vec<Edge>, HashSet<usize>) = (Vec::new(), HashSet::new());
+        let (Some(ty), Some(resource)) = (of(at), spec(at)) else {
+            continue;
+        };
+        let (mut edges_of_resource, mut seen): (Vec<Edge>, HashSet<usize>) =
+            (Vec::new(), HashSet::new());
         for wait in &ty.waits {
-            let by_spelling = named.entry((&wait.type_name, &wait.awaited_fields)).or_insert_with(|| {
-                let mut resources_by_spelling = ResourcesBySpelling::new();
-                for at in by_type.get(wait.type_name.as_ref()).into_iter().flatten() {
-                    for (meant, _) in
-                        spec(*at).into_iter().flat_map(|other| field_spellings(other, &wait.awaited_fields))
-                    {
-                        resources_by_spelling.entry(meant).or_default().push(*at);
+            let by_spelling = named
+                .entry((&wait.type_name, &wait.awaited_fields))
+                .or_insert_with(|| {
+                    let mut resources_by_spelling = ResourcesBySpelling::new();
+                    for at in by_type.get(wait.type_name.as_ref()).into_iter().flatten() {
+                        for (meant, _) in spec(*at)
+                            .into_iter()
+                            .flat_map(|other| field_spellings(other, &wait.awaited_fields))
+                        {
+                            resources_by_spelling.entry(meant).or_default().push(*at);
+                        }
                     }
-                }
-                resources_by_spelling
-            });
+                    resources_by_spelling
+                });
             for (meant, span) in third_resources_of(resource, wait, blueprint, types) {
-                for other in by_spelling.get(&meant).into_iter().flatten().filter(|other| **other != at) {
+                for other in by_spelling
+                    .get(&meant)
+                    .into_iter()
+                    .flatten()
+                    .filter(|other| **other != at)
+                {
                     if seen.insert(*other) {
                         edges_of_resource.push(Edge {
                             to: GraphNode::Resource(*other as u32),
@@ -71,23 +89,35 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     edges
 }
 
-/// The spellings of the third resources that a resource refers to, with their places. With `through`, they are taken
-/// from the resource that the own fields refer to.
+/// The spellings of the third resources that a resource refers to, with their places. With
+/// `through`, they are taken from the resource that the own fields refer to.
 fn third_resources_of(
     resource: &Resource,
     wait: &ImplicitDependency,
     blueprint: &Blueprint,
     types: &[TypeOf],
 ) -> Vec<(String, Span)> {
-    let Some((type_name, fields)) = &wait.through else { return field_spellings(resource, &wait.own_fields) };
+    let Some((type_name, fields)) = &wait.through else {
+        return field_spellings(resource, &wait.own_fields);
+    };
     let mut all = Vec::new();
     for path in &wait.own_fields {
         visit_path(&resource.spec, path, &mut |expr| {
-            let ExprKind::Ref(reference) = &expr.inner().kind else { return };
-            let ReferenceHead::Resource { name, .. } = &reference.head else { return };
-            let Some((at, _, other)) = blueprint.resources.get_full(name) else { return };
+            let ExprKind::Ref(reference) = &expr.inner().kind else {
+                return;
+            };
+            let ReferenceHead::Resource { name, .. } = &reference.head else {
+                return;
+            };
+            let Some((at, _, other)) = blueprint.resources.get_full(name) else {
+                return;
+            };
             if matches!(types.get(at), Some(TypeOf::Known(ty)) if ty.name == *type_name) {
-                all.extend(field_spellings(other, fields).into_iter().map(|(meant, _)| (meant, expr.span)));
+                all.extend(
+                    field_spellings(other, fields)
+                        .into_iter()
+                        .map(|(meant, _)| (meant, expr.span)),
+                );
             }
         });
     }
@@ -108,12 +138,19 @@ fn field_spellings(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     all
 }
 
-/// Calls `visit` with every expression at a path: dotted names, with `[]` after a name for every item.
+/// Calls `visit` with every expression at a path: dotted names, with `[]` after a name for every
+/// item.
 fn visit_path<'e>(expr: &'e Expr, path: &str, visit: &mut impl FnMut(&'e Expr)) {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (first, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);
-    let ExprKind::Map(entries) = &expr.kind else { return };
-    let Some((_, found)) = entries.iter().find(|(key, _)| key.item.as_ref() == name) else { return };
+    let ExprKind::Map(entries) = &expr.kind else {
+        return;
+    };
+    let Some((_, found)) = entries.iter().find(|(key, _)| key.item.as_ref() == name) else {
+        return;
+    };
     let mut go = |expr: &'e Expr| match rest {
         Some(rest) => visit_path(expr, rest, visit),
         None => visit(expr),
@@ -125,8 +162,8 @@ fn visit_path<'e>(expr: &'e Expr, path: &str, visit: &mut impl FnMut(&'e Expr)) 
     }
 }
 
-/// Writes an expression without its places, so that equal expressions have equal spellings. Returns false if the
-/// expression cannot be compared.
+/// Writes an expression without its places, so that equal expressions have equal spellings. Returns
+/// false if the expression cannot be compared.
 fn write_spelling(expr: &Expr, out: &mut String) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Text(text)) => {

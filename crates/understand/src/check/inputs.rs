@@ -1,4 +1,5 @@
-//! Checks variables: their custom types exist, and defaults and allowed values fit (decision S52, decision 4.2).
+//! Checks variables: their custom types exist, and defaults and allowed values fit (decision S52,
+//! decision 4.2).
 //!
 //! Not here: the inputs given at stage.
 
@@ -43,7 +44,9 @@ impl Checker<'_> {
             if let Some(default) = &input.default {
                 match fits(default) {
                     Some(diagnostic) => found.push(diagnostic),
-                    None if allowed.len() == input.allowed.len() => found.extend(not_among(default, &allowed, &ty)),
+                    None if allowed.len() == input.allowed.len() => {
+                        found.extend(not_among(default, &allowed, &ty))
+                    }
                     // An invalid allowed value may be the intended one, so report nothing more.
                     None => {}
                 }
@@ -72,12 +75,18 @@ impl Checker<'_> {
 
 /// The diagnostic for a value that does not have the declared type.
 fn declared(value: &Spanned<Value>, ty: &Type) -> Option<Diagnostic> {
-    if ty.is_open() || value.item.is_null() || expr::convert(&value.item, ty, ValueOrigin::Literal).is_ok() {
+    if ty.is_open()
+        || value.item.is_null()
+        || expr::convert(&value.item, ty, ValueOrigin::Literal).is_ok()
+    {
         return None;
     }
     let diagnostic = language::TYPE_MISMATCH
         .new(format!("the variable is declared as {}", with_article(ty)))
-        .label(value.span, format!("this is {}", with_article(&Type::of(&value.item))));
+        .label(
+            value.span,
+            format!("this is {}", with_article(&Type::of(&value.item))),
+        );
     Some(super::spec::quoted(diagnostic, &value.item, ty, value.span))
 }
 
@@ -92,24 +101,42 @@ fn option(value: &Spanned<Value>, custom: &CustomType) -> Option<Diagnostic> {
                 .new(format!("`{}` has no option `{label}`", custom.name))
                 .label(value.span, "no such option")
                 .help_nearest(label, labels())
-                .note(format!("options: {}", labels().collect::<Vec<_>>().join(", "))),
+                .note(format!(
+                    "options: {}",
+                    labels().collect::<Vec<_>>().join(", ")
+                )),
         ),
         other => Some(
             language::TYPE_MISMATCH
-                .new(format!("an option of `{}` is named by a string", custom.name))
-                .label(value.span, format!("this is {}", with_article(&Type::of(other)))),
+                .new(format!(
+                    "an option of `{}` is named by a string",
+                    custom.name
+                ))
+                .label(
+                    value.span,
+                    format!("this is {}", with_article(&Type::of(other))),
+                ),
         ),
     }
 }
 
 /// The diagnostic for a default that is not among the allowed values.
-fn not_among(default: &Spanned<Value>, allowed: &[&Spanned<Value>], ty: &Type) -> Option<Diagnostic> {
-    let same = |value: &Value| expr::convert(value, ty, ValueOrigin::Literal).unwrap_or_else(|_| value.clone());
+fn not_among(
+    default: &Spanned<Value>,
+    allowed: &[&Spanned<Value>],
+    ty: &Type,
+) -> Option<Diagnostic> {
+    let same = |value: &Value| {
+        expr::convert(value, ty, ValueOrigin::Literal).unwrap_or_else(|_| value.clone())
+    };
     if allowed.is_empty() || default.item.is_null() || ty.is_open() {
         return None;
     }
     let wanted = same(&default.item);
-    if allowed.iter().any(|value| value.item == default.item || same(&value.item) == wanted) {
+    if allowed
+        .iter()
+        .any(|value| value.item == default.item || same(&value.item) == wanted)
+    {
         return None;
     }
     let diagnostic = document::VALUE_NOT_ALLOWED
@@ -117,7 +144,10 @@ fn not_among(default: &Spanned<Value>, allowed: &[&Spanned<Value>], ty: &Type) -
         .label(default.span, "not allowed")
         .label(allowed[0].span, "allowed values begin here");
     Some(match default.item.as_text() {
-        Some(text) => diagnostic.help_nearest(text, allowed.iter().filter_map(|value| value.item.as_text())),
+        Some(text) => diagnostic.help_nearest(
+            text,
+            allowed.iter().filter_map(|value| value.item.as_text()),
+        ),
         None => diagnostic,
     })
 }

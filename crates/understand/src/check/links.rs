@@ -1,6 +1,7 @@
-//! Checks links as far as the document alone shows them (decision 3): their existence (`activation`), the order that
-//! they cause (`wires`), the annotations that they read (`annotations`), and their cardinality and guarantees
-//! (`guarantees`). Also checks that `link(a, b)` names two resources that are linked in this direction (decision 2.6).
+//! Checks links as far as the document alone shows them (decision 3): their existence
+//! (`activation`), the order that they cause (`wires`), the annotations that they read
+//! (`annotations`), and their cardinality and guarantees (`guarantees`). Also checks that
+//! `link(a, b)` names two resources that are linked in this direction (decision 2.6).
 //!
 //! Not here: members of resources, values, planning.
 
@@ -25,9 +26,11 @@ impl Checker<'_> {
         let mut links = self.activate();
         if !links.is_empty() {
             let resources = &self.resources;
-            wires::add_link_edges(self.blueprint, &mut links, |at| match resources.get(at as usize) {
-                Some(super::TypeOf::Known(ty)) => Some(ty.as_ref()),
-                _ => None,
+            wires::add_link_edges(self.blueprint, &mut links, |at| {
+                match resources.get(at as usize) {
+                    Some(super::TypeOf::Known(ty)) => Some(ty.as_ref()),
+                    _ => None,
+                }
             });
         }
         self.guarantees(&links);
@@ -36,13 +39,25 @@ impl Checker<'_> {
     }
 
     /// The type of a call of `link`. Its arguments are names, not values.
-    pub(super) fn link_call(&mut self, call: &CallExpr, span: Span, place: ExpressionContext<'_>) -> Type {
-        let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
-        let [Some(a), Some(b)] = ends[..] else { return Type::Error };
+    pub(super) fn link_call(
+        &mut self,
+        call: &CallExpr,
+        span: Span,
+        place: ExpressionContext<'_>,
+    ) -> Type {
+        let ends: Vec<Option<usize>> = call
+            .arguments
+            .iter()
+            .map(|argument| self.end(&argument.value, place))
+            .collect();
+        let [Some(a), Some(b)] = ends[..] else {
+            return Type::Error;
+        };
         let blueprint = self.blueprint;
-        let (Some((a_name, _)), Some((b_name, _))) =
-            (blueprint.resources.get_index(a), blueprint.resources.get_index(b))
-        else {
+        let (Some((a_name, _)), Some((b_name, _))) = (
+            blueprint.resources.get_index(a),
+            blueprint.resources.get_index(b),
+        ) else {
             return Type::Error;
         };
         let links = self.links.clone();
@@ -55,7 +70,9 @@ impl Checker<'_> {
         self.found.push(if self.is_linked(&links, b, a) {
             diagnostic.help(format!("turn it round: `link({b_name}, {a_name})`"))
         } else {
-            diagnostic.help(format!("select a label of `{b_name}` in `linkSelector` of `{a_name}`"))
+            diagnostic.help(format!(
+                "select a label of `{b_name}` in `linkSelector` of `{a_name}`"
+            ))
         });
         Type::Error
     }
@@ -66,20 +83,29 @@ impl Checker<'_> {
             language::ARGUMENT_TYPE
                 .new("`link` takes two resources")
                 .label(span, "this is no resource")
-                .help("name a resource: `x`, `resources.x`, `x[0]`, or its name as a string literal")
+                .help(
+                    "name a resource: `x`, `resources.x`, `x[0]`, or its name as a string literal",
+                )
         };
         let diagnostic: Diagnostic = match &expr.inner().kind {
             ExprKind::Ref(reference) => match &reference.head {
-                ReferenceHead::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
-                    None => self.unknown_resource(name, *bare, reference.head_span),
-                    Some(at) => match reference.path.as_slice() {
-                        [] => return self.single_instance(at, name, None, reference.head_span),
-                        [index] if matches!(index.kind, AccessorKind::Index(_)) => {
-                            return self.single_instance(at, name, Some(index.span), reference.head_span);
-                        }
-                        _ => wrong(expr.span),
-                    },
-                },
+                ReferenceHead::Resource { name, bare } => {
+                    match self.blueprint.resources.get_index_of(name) {
+                        None => self.unknown_resource(name, *bare, reference.head_span),
+                        Some(at) => match reference.path.as_slice() {
+                            [] => return self.single_instance(at, name, None, reference.head_span),
+                            [index] if matches!(index.kind, AccessorKind::Index(_)) => {
+                                return self.single_instance(
+                                    at,
+                                    name,
+                                    Some(index.span),
+                                    reference.head_span,
+                                );
+                            }
+                            _ => wrong(expr.span),
+                        },
+                    }
+                }
                 _ => wrong(expr.span),
             },
             ExprKind::Literal(Value::Text(text)) => {
@@ -101,8 +127,15 @@ impl Checker<'_> {
         None
     }
 
-    /// The resource at a position, if an instance is selected exactly when its `each` requires it (decisions S27, S28).
-    fn single_instance(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
+    /// The resource at a position, if an instance is selected exactly when its `each` requires it
+    /// (decisions S27, S28).
+    fn single_instance(
+        &mut self,
+        at: usize,
+        name: &str,
+        index: Option<Span>,
+        span: Span,
+    ) -> Option<usize> {
         let (written, resource) = self.blueprint.resources.get_index(at)?;
         self.resolve_name(&Spanned::new(written.clone(), span));
         match super::references::instance_chosen(name, resource, index, span) {
@@ -116,6 +149,8 @@ impl Checker<'_> {
 
     /// Whether there is a link from a to b. Resources of open types may link to anything.
     fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
-        self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
+        self.type_name(a).is_none()
+            || self.type_name(b).is_none()
+            || links.between(a as u32, b as u32).is_some()
     }
 }

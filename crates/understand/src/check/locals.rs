@@ -1,7 +1,7 @@
 //! Checks that the values of a document have their declared types (decisions S48, S53).
 //!
-//! Values are typed in the order of dependency, so that the type of a referenced value is known. Values in a cycle keep
-//! their declared types; the cycle is already reported.
+//! Values are typed in the order of dependency, so that the type of a referenced value is known.
+//! Values in a cycle keep their declared types; the cycle is already reported.
 
 use blueprint::{ExprKind, Local, Type};
 use diag::Diagnostic;
@@ -16,7 +16,11 @@ impl Checker<'_> {
     /// Infers the type of every value.
     pub(super) fn locals(&mut self, graph: &Graph) {
         let blueprint = self.blueprint;
-        self.local_types = blueprint.locals.values().map(|local| refined(&local.ty, &local.ty)).collect();
+        self.local_types = blueprint
+            .locals
+            .values()
+            .map(|local| refined(&local.ty, &local.ty))
+            .collect();
         let mut done = vec![false; blueprint.locals.len()];
         let ordered: Vec<u32> = graph
             .order()
@@ -35,7 +39,9 @@ impl Checker<'_> {
     }
 
     fn local(&mut self, at: usize) {
-        let Some((_, local)) = self.blueprint.locals.get_index(at) else { return };
+        let Some((_, local)) = self.blueprint.locals.get_index(at) else {
+            return;
+        };
         let place = ExpressionContext::of(GraphNode::Local(at as u32), "a value");
         let inferred = self.infer(&local.value, place);
         self.local_types[at] = match mismatch(local, &inferred) {
@@ -67,19 +73,28 @@ fn mismatch(local: &Local, inferred: &Type) -> Option<Diagnostic> {
         return expr::parse_as(text, declared).is_none().then(|| {
             document::UNPARSABLE_VALUE
                 .new(format!("the text is no {declared}"))
-                .label(span, format!("`{text}` does not read as {}", with_article(declared)))
+                .label(
+                    span,
+                    format!("`{text}` does not read as {}", with_article(declared)),
+                )
         });
     }
     if fits_declared(inferred, declared) {
         return None;
     }
     let diagnostic = language::TYPE_MISMATCH
-        .new(format!("the value is declared as {}", with_article(declared)))
+        .new(format!(
+            "the value is declared as {}",
+            with_article(declared)
+        ))
         .label(span, format!("this is {}", with_article(inferred)));
     Some(match (declared, inferred) {
         (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
             diagnostic.help("decode the text: `jsondecode(..)`")
         }
-        _ => diagnostic.help(format!("declare it as {}, or change its value", with_article(inferred))),
+        _ => diagnostic.help(format!(
+            "declare it as {}, or change its value",
+            with_article(inferred)
+        )),
     })
 }

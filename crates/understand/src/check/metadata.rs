@@ -1,5 +1,6 @@
-//! Checks metadata of resources and data sources: a display name must be text, annotations must be scalars (decision
-//! S49), and annotations with a reader must have its type and allowed values (decision 3.1).
+//! Checks metadata of resources and data sources: a display name must be text, annotations must be
+//! scalars (decision S49), and annotations with a reader must have its type and allowed values
+//! (decision 3.1).
 //!
 //! Not here: labels and reserved keys (the dialect); the annotations that links read (`links`).
 
@@ -46,11 +47,24 @@ impl Checker<'_> {
         }
     }
 
-    fn required_annotations(&mut self, metadata: &ResourceMetadata, known: &KnownAnnotations, name: Span) {
-        let written: std::collections::HashSet<&Name, foldhash::fast::FixedState> =
-            metadata.annotations.iter().map(|(key, _)| &key.item).collect();
+    fn required_annotations(
+        &mut self,
+        metadata: &ResourceMetadata,
+        known: &KnownAnnotations,
+        name: Span,
+    ) {
+        let written: std::collections::HashSet<&Name, foldhash::fast::FixedState> = metadata
+            .annotations
+            .iter()
+            .map(|(key, _)| &key.item)
+            .collect();
         for (keys, ty) in &known.required {
-            let Some(first) = keys.first().filter(|_| !keys.iter().any(|key| written.contains(key))) else { continue };
+            let Some(first) = keys
+                .first()
+                .filter(|_| !keys.iter().any(|key| written.contains(key)))
+            else {
+                continue;
+            };
             self.found.push(
                 document::INVALID_ANNOTATION
                     .new(format!("the annotation `{first}` is missing"))
@@ -76,10 +90,13 @@ impl Checker<'_> {
         if fits && listed {
             return;
         }
-        let diagnostic = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", with_article(&wanted.ty)));
+        let diagnostic = document::INVALID_ANNOTATION
+            .new(format!("`{key}` must be {}", with_article(&wanted.ty)));
         self.found.push(if fits {
             let allowed: Vec<String> = wanted.allowed.iter().map(ToString::to_string).collect();
-            diagnostic.label(value.span, "not an allowed value").help(format!("use one of: {}", allowed.join(", ")))
+            diagnostic
+                .label(value.span, "not an allowed value")
+                .help(format!("use one of: {}", allowed.join(", ")))
         } else {
             diagnostic.label(value.span, format!("this is {}", with_article(ty)))
         });

@@ -1,14 +1,16 @@
 //! Checks a blueprint. Reports all errors that the document alone shows, each once.
 //!
-//! The check resolves names first (`names`), then finds dependencies (`edges`), then infers types: first the types of
-//! named values in the order of dependency, then all others in document order. A part with an error has the type
-//! [`Type::Error`], which fits everywhere and causes no second diagnostic.
+//! The check resolves names first (`names`), then finds dependencies (`edges`), then infers types:
+//! first the types of named values in the order of dependency, then all others in document order. A
+//! part with an error has the type [`Type::Error`], which fits everywhere and causes no second
+//! diagnostic.
 //!
-//! Not here: the shape of a document (its dialect reports that), inputs from outside, and values that become known at
-//! stage or later. [`spec::conform`] and [`value::declared`] are for those stages.
+//! Not here: the shape of a document (its dialect reports that), inputs from outside, and values
+//! that become known at stage or later. [`spec::conform`] and [`value::declared`] are for those
+//! stages.
 //!
-//! The work is linear: names are hashed, a resource's type is resolved once per type name, and each expression is
-//! walked twice.
+//! The work is linear: names are hashed, a resource's type is resolved once per type name, and each
+//! expression is walked twice.
 
 pub mod passed_inputs;
 pub use passed_inputs::{PassedInputs, compute_passed_inputs};
@@ -71,12 +73,13 @@ pub struct Checked {
     pub blueprint: Arc<Blueprint>,
     /// The rules of its dialect.
     pub rules: DialectRules,
-    /// The dependencies of elements. A reference to metadata is an edge unless it closes a cycle: it orders only
-    /// evaluation (decision A10).
+    /// The dependencies of elements. A reference to metadata is an edge unless it closes a cycle:
+    /// it orders only evaluation (decision A10).
     pub graph: Arc<Graph>,
     /// The links that the document declares.
     pub links: Arc<Links>,
-    /// The type of each resource, by position; `None` if it is unknown (which is reported) or abstract.
+    /// The type of each resource, by position; `None` if it is unknown (which is reported) or
+    /// abstract.
     pub resource_types: Vec<Option<Arc<ResourceType>>>,
     /// The type of each named intermediate value, by position.
     pub local_types: Vec<Type>,
@@ -116,31 +119,51 @@ pub struct CheckContext<'a> {
 
 impl<'a> CheckContext<'a> {
     /// A context for a document of a dialect, without kinds of sources.
-    pub fn new(catalogs: &'a Catalogs, functions: &'a FunctionTable, rules: DialectRules) -> CheckContext<'a> {
-        CheckContext { catalogs, functions, rules, kinds: None }
+    pub fn new(
+        catalogs: &'a Catalogs,
+        functions: &'a FunctionTable,
+        rules: DialectRules,
+    ) -> CheckContext<'a> {
+        CheckContext {
+            catalogs,
+            functions,
+            rules,
+            kinds: None,
+        }
     }
 }
 
 /// Checks a document without knowledge of its children.
 ///
 /// Reports all errors in document order.
-pub fn check(blueprint: Arc<Blueprint>, context: &CheckContext<'_>, found: &mut Diagnostics) -> Checked {
+pub fn check(
+    blueprint: Arc<Blueprint>,
+    context: &CheckContext<'_>,
+    found: &mut Diagnostics,
+) -> Checked {
     check_at(blueprint, &[], context, CheckStage::Written(None), found).0
 }
 
-/// Checks a document with its children. `children` are by position, already checked; `None` for a child that could not
-/// be read.
+/// Checks a document with its children. `children` are by position, already checked; `None` for a
+/// child that could not be read.
 pub fn check_with(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
     context: &CheckContext<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, context, CheckStage::Written(None), found).0
+    check_at(
+        blueprint,
+        children,
+        context,
+        CheckStage::Written(None),
+        found,
+    )
+    .0
 }
 
-/// Checks a document in a place with known inputs, by position. Its dialect may check values too. Also returns the
-/// inputs that its children receive, by position, as far as they are known.
+/// Checks a document in a place with known inputs, by position. Its dialect may check values too.
+/// Also returns the inputs that its children receive, by position, as far as they are known.
 pub fn check_in_place(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -148,7 +171,13 @@ pub fn check_in_place(
     inputs: Option<&[Value]>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<PassedInputs>>) {
-    check_at(blueprint, children, context, CheckStage::Written(inputs), found)
+    check_at(
+        blueprint,
+        children,
+        context,
+        CheckStage::Written(inputs),
+        found,
+    )
 }
 
 /// Checks the result of transforms. Types that only a transform knows are now errors.
@@ -161,7 +190,8 @@ pub fn check_transformed(
     check_at(blueprint, children, context, CheckStage::Transformed, found).0
 }
 
-/// Errors that are ignored while a document has abstract resources: transforms generate names, labels and links.
+/// Errors that are ignored while a document has abstract resources: transforms generate names,
+/// labels and links.
 const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
     &codes::UNKNOWN_RESOURCE,
     &codes::UNKNOWN_LINK,
@@ -193,15 +223,35 @@ fn check_at(
     let transformed = matches!(stage, CheckStage::Transformed);
     checker.transformed = transformed;
     let rules = context.rules;
-    let inputs = if let CheckStage::Written(inputs) = stage { inputs } else { None };
-    let CheckedElements { graph, links, export_types } = checker.elements(inputs);
+    let inputs = if let CheckStage::Written(inputs) = stage {
+        inputs
+    } else {
+        None
+    };
+    let CheckedElements {
+        graph,
+        links,
+        export_types,
+    } = checker.elements(inputs);
     checker.secrets();
     let secret_exports = checker.secret_exports();
-    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
-        checker;
+    let Checker {
+        found: mut mine,
+        resources,
+        local_types,
+        input_types,
+        custom_types,
+        data_sources,
+        passed,
+        ..
+    } = checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
-        mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
+        mine.retain(|diagnostic| {
+            !LEFT_TO_TRANSFORMS
+                .iter()
+                .any(|code| code.name == diagnostic.code.name)
+        });
     }
     mine.sort();
     remove_duplicates(&mut mine);
@@ -302,8 +352,8 @@ struct Checker<'a> {
     patterns: Patterns,
     /// The resolutions so far; `None` unless an editor asks for them.
     resolutions: Option<Resolutions>,
-    /// The remaining number of comparisons for suggestions. The limit keeps the work for a document full of unknown
-    /// names linear.
+    /// The remaining number of comparisons for suggestions. The limit keeps the work for a document
+    /// full of unknown names linear.
     suggestions: Cell<usize>,
 }
 
@@ -314,10 +364,11 @@ struct ExpressionContext<'p> {
     owner: Option<GraphNode>,
     /// The meaning of `elem` and `i`.
     repetition: Repetition<'p>,
-    /// Whether the expression is in a description. Descriptions order nothing, so they may read their own element
-    /// (decision A10).
+    /// Whether the expression is in a description. Descriptions order nothing, so they may read
+    /// their own element (decision A10).
     description: bool,
-    /// Whether the expression is a direct argument of a call that treats an absent element as `none` (decision S31).
+    /// Whether the expression is a direct argument of a call that treats an absent element as
+    /// `none` (decision S31).
     guarded: bool,
 }
 
@@ -345,11 +396,19 @@ impl<'p> ExpressionContext<'p> {
 
     /// A context outside of all elements that others can depend on.
     fn outside(part: &'static str) -> ExpressionContext<'static> {
-        ExpressionContext { owner: None, repetition: Repetition::NotHere(part), description: false, guarded: false }
+        ExpressionContext {
+            owner: None,
+            repetition: Repetition::NotHere(part),
+            description: false,
+            guarded: false,
+        }
     }
 
     fn described(self) -> ExpressionContext<'p> {
-        ExpressionContext { description: true, ..self }
+        ExpressionContext {
+            description: true,
+            ..self
+        }
     }
 
     fn guarded(self, guarded: bool) -> ExpressionContext<'p> {
@@ -358,7 +417,11 @@ impl<'p> ExpressionContext<'p> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(blueprint: &'a Blueprint, included: &'a [Option<Included>], context: &CheckContext<'a>) -> Checker<'a> {
+    fn new(
+        blueprint: &'a Blueprint,
+        included: &'a [Option<Included>],
+        context: &CheckContext<'a>,
+    ) -> Checker<'a> {
         Checker {
             blueprint,
             catalogs: context.catalogs,
@@ -397,7 +460,14 @@ impl<'a> Checker<'a> {
         // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
         let known = (checks != Checks::BY_TYPE).then(|| {
-            KnownValues::new(self.blueprint, inputs, self.functions, self.rules.messages, &graph, &mut of_locals)
+            KnownValues::new(
+                self.blueprint,
+                inputs,
+                self.functions,
+                self.rules.messages,
+                &graph,
+                &mut of_locals,
+            )
         });
         match checks.locals {
             CheckedBy::Type => self.locals(&graph),
@@ -421,6 +491,10 @@ impl<'a> Checker<'a> {
             _ => self.exports(),
         };
         self.document_metadata();
-        CheckedElements { graph, links, export_types }
+        CheckedElements {
+            graph,
+            links,
+            export_types,
+        }
     }
 }

@@ -9,11 +9,23 @@ use super::{Checker, codes};
 
 impl Checker<'_> {
     pub(super) fn unknown_variable(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_VARIABLE, ("variable", "variables"), name, span, &self.blueprint.inputs)
+        self.unknown(
+            &codes::UNKNOWN_VARIABLE,
+            ("variable", "variables"),
+            name,
+            span,
+            &self.blueprint.inputs,
+        )
     }
 
     pub(super) fn unknown_value(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_VALUE, ("value", "values"), name, span, &self.blueprint.locals)
+        self.unknown(
+            &codes::UNKNOWN_VALUE,
+            ("value", "values"),
+            name,
+            span,
+            &self.blueprint.locals,
+        )
     }
 
     pub(super) fn unknown_data_source(&self, name: &str, span: Span) -> Diagnostic {
@@ -27,23 +39,43 @@ impl Checker<'_> {
     }
 
     pub(super) fn unknown_child(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_CHILD, ("include", "include"), name, span, &self.blueprint.children)
+        self.unknown(
+            &codes::UNKNOWN_CHILD,
+            ("include", "include"),
+            name,
+            span,
+            &self.blueprint.children,
+        )
     }
 
     /// The diagnostic for an unknown resource. A bare name may mean another kind of element.
     pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
-        let diagnostic =
-            self.unknown(&codes::UNKNOWN_RESOURCE, ("resource", "resources"), name, span, &self.blueprint.resources);
-        let made = self.blueprint.resources.iter().filter(|(_, resource)| resource.made_from.as_deref() == Some(name));
+        let diagnostic = self.unknown(
+            &codes::UNKNOWN_RESOURCE,
+            ("resource", "resources"),
+            name,
+            span,
+            &self.blueprint.resources,
+        );
+        let made = self
+            .blueprint
+            .resources
+            .iter()
+            .filter(|(_, resource)| resource.made_from.as_deref() == Some(name));
         let made: Vec<String> = made.map(|(made, _)| format!("`{made}`")).take(5).collect();
         let diagnostic = match made.is_empty() {
             true => diagnostic,
-            false => diagnostic.note(format!("a transform has turned it into {}", made.join(", "))),
+            false => diagnostic.note(format!(
+                "a transform has turned it into {}",
+                made.join(", ")
+            )),
         };
         match other_head(self.blueprint, name) {
-            Some(head) if bare => {
-                Diagnostic { help: Vec::new(), ..diagnostic }.help(format!("write `{head}.{name}` if that is meant"))
+            Some(head) if bare => Diagnostic {
+                help: Vec::new(),
+                ..diagnostic
             }
+            .help(format!("write `{head}.{name}` if that is meant")),
             _ => diagnostic,
         }
     }
@@ -56,17 +88,24 @@ impl Checker<'_> {
         span: Span,
         declared: &IndexMap<Name, T>,
     ) -> Diagnostic {
-        let diagnostic =
-            code.new(format!("unknown {word} `{name}`")).label(span, format!("no {word} of this name is declared"));
+        let diagnostic = code
+            .new(format!("unknown {word} `{name}`"))
+            .label(span, format!("no {word} of this name is declared"));
         let looks = self.suggestions.get() >= declared.len();
-        let diagnostic = self.suggest(diagnostic, name, declared.len(), declared.keys().map(|name| name.as_ref()));
+        let diagnostic = self.suggest(
+            diagnostic,
+            name,
+            declared.len(),
+            declared.keys().map(|name| name.as_ref()),
+        );
         match looks && diagnostic.help.is_empty() {
             true => diagnostic.help(format!("declare it under `{section}`")),
             false => diagnostic,
         }
     }
 
-    /// Adds the nearest of `names` as a suggestion, until the document's limit of comparisons is reached.
+    /// Adds the nearest of `names` as a suggestion, until the document's limit of comparisons is
+    /// reached.
     pub(super) fn suggest<'n>(
         &self,
         diagnostic: Diagnostic,

@@ -1,6 +1,7 @@
 //! Computes the inputs of children, as far as they are known before deployment (decision D12).
 //!
-//! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage (`resolve`).
+//! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage
+//! (`resolve`).
 
 use std::collections::HashMap;
 
@@ -26,9 +27,9 @@ impl PassedInputs {
     }
 }
 
-/// The inputs that a child with the document `child_document` receives; `None` if its dialect checks inputs by type.
-/// `value` evaluates an expression and returns `None` after an error. Errors go to `found`, after `complete` has
-/// completed them.
+/// The inputs that a child with the document `child_document` receives; `None` if its dialect
+/// checks inputs by type. `value` evaluates an expression and returns `None` after an error. Errors
+/// go to `found`, after `complete` has completed them.
 pub fn compute_passed_inputs(
     child: &Child,
     child_document: &Blueprint,
@@ -40,10 +41,15 @@ pub fn compute_passed_inputs(
     if rules.checks.inputs == CheckedBy::Type {
         return None;
     }
-    let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> =
-        child.inputs.iter().map(|(name, expr)| (&name.item, expr)).collect();
-    let mut passed =
-        PassedInputs { values: Vec::with_capacity(child_document.inputs.len()), default_errors: Diagnostics::new() };
+    let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> = child
+        .inputs
+        .iter()
+        .map(|(name, expr)| (&name.item, expr))
+        .collect();
+    let mut passed = PassedInputs {
+        values: Vec::with_capacity(child_document.inputs.len()),
+        default_errors: Diagnostics::new(),
+    };
     for (name, input) in &child_document.inputs {
         let mut mistakes = Diagnostics::new();
         let value = match given.get(name) {
@@ -52,19 +58,31 @@ pub fn compute_passed_inputs(
                     Some(given) => exported(given.clone(), &input.ty, expr, found).ok(),
                     None => default_of(input),
                 };
-                let passed = |value| rules.inputs.passed(name, input, Some(&value), expr.span, &native, &mut mistakes);
+                let passed = |value| {
+                    rules.inputs.passed(
+                        name,
+                        input,
+                        Some(&value),
+                        expr.span,
+                        &native,
+                        &mut mistakes,
+                    )
+                };
                 value(expr).and_then(passed)
             }
             // Another check reports the missing input.
             None if input.default.is_none() => None,
             None => {
                 let native = |_: Option<&Value>, _: &mut Diagnostics| default_of(input);
-                rules.inputs.passed(name, input, None, child.span, &native, &mut mistakes)
+                rules
+                    .inputs
+                    .passed(name, input, None, child.span, &native, &mut mistakes)
             }
         };
         let default = input.default.as_ref().map(|default| default.span);
-        let is_default_error =
-            |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
+        let is_default_error = |one: &Diagnostic| {
+            default.is_some_and(|default| default.is_some() && default == one.span())
+        };
         for mut one in mistakes {
             if is_default_error(&one) {
                 passed.default_errors.push(one);
@@ -75,11 +93,16 @@ pub fn compute_passed_inputs(
             }
             found.push(one);
         }
-        passed.values.push(value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)));
+        passed
+            .values
+            .push(value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)));
     }
     Some(passed)
 }
 
 fn default_of(input: &Input) -> Option<Value> {
-    input.default.as_ref().map(|default| default.item.clone().tainted(input.secret))
+    input
+        .default
+        .as_ref()
+        .map(|default| default.item.clone().tainted(input.secret))
 }

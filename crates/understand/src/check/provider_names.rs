@@ -13,9 +13,14 @@ impl<'a> Checker<'a> {
     pub(super) fn provider_names(&mut self) {
         let blueprint = self.blueprint;
         for (own, resource) in &blueprint.resources {
-            let Some(name) = resource.provider.as_deref() else { continue };
+            let Some(name) = resource.provider.as_deref() else {
+                continue;
+            };
             if name.item == *own {
-                self.found.push(no_configuration(name, "a configuration is not managed by itself".to_owned()));
+                self.found.push(no_configuration(
+                    name,
+                    "a configuration is not managed by itself".to_owned(),
+                ));
             } else {
                 self.provider_for(name, resource.type_name.item.package_name(), "resource");
             }
@@ -25,21 +30,34 @@ impl<'a> Checker<'a> {
                 self.provider_for(name, source.type_name.item.package_name(), "data source");
             }
         }
-        for child in blueprint.children.values().filter(|child| !child.providers.is_empty()) {
+        for child in blueprint
+            .children
+            .values()
+            .filter(|child| !child.providers.is_empty())
+        {
             self.providers_of_child(child);
         }
     }
 
-    /// Checks the configurations that an include passes to its child: at most one for each namespace.
+    /// Checks the configurations that an include passes to its child: at most one for each
+    /// namespace.
     fn providers_of_child(&mut self, child: &Child) {
         let mut known: Vec<(&str, &Spanned<Name>)> = Vec::new();
         for name in &child.providers {
-            let Some(declared) = self.provider_resource(name) else { continue };
+            let Some(declared) = self.provider_resource(name) else {
+                continue;
+            };
             let Some(namespace) = configured_namespace(declared) else {
                 self.found.push(
                     codes::PROVIDER_NAME
-                        .new(format!("`{}` does not say which provider it configures", name.item))
-                        .label(name.span, "a child inherits a configuration by its namespace")
+                        .new(format!(
+                            "`{}` does not say which provider it configures",
+                            name.item
+                        ))
+                        .label(
+                            name.span,
+                            "a child inherits a configuration by its namespace",
+                        )
                         .help(format!("write out the `namespace` of `{}`", name.item)),
                 );
                 continue;
@@ -62,17 +80,22 @@ impl<'a> Checker<'a> {
 
     fn provider_for(&mut self, name: &Spanned<Name>, own: &str, what: &str) {
         let namespace = self.provider_resource(name).and_then(configured_namespace);
-        if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own) {
+        if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own)
+        {
             self.found.push(
                 codes::PROVIDER_NAME
                     .new(format!("`{}` configures another provider", name.item))
-                    .label(name.span, format!("it configures `{namespace}`, and this {what} belongs to `{own}`"))
+                    .label(
+                        name.span,
+                        format!("it configures `{namespace}`, and this {what} belongs to `{own}`"),
+                    )
                     .help(format!("name a configuration whose `namespace` is `{own}`")),
             );
         }
     }
 
-    /// The resource of this name, if it declares one configuration of a provider. Reports any other resource.
+    /// The resource of this name, if it declares one configuration of a provider. Reports any other
+    /// resource.
     fn provider_resource(&mut self, name: &Spanned<Name>) -> Option<&'a Resource> {
         self.declared_resource(name);
         let blueprint = self.blueprint;
@@ -93,5 +116,7 @@ fn no_configuration(name: &Spanned<Name>, problem: String) -> Diagnostic {
     codes::PROVIDER_NAME
         .new(format!("`{}` is no configuration of a provider", name.item))
         .label(name.span, problem)
-        .help(format!("name a resource of type `{PROVIDER_TYPE}` without `each`"))
+        .help(format!(
+            "name a resource of type `{PROVIDER_TYPE}` without `each`"
+        ))
 }

@@ -1,8 +1,9 @@
 //! Resolves the transforms and the type names of resources and data sources.
 //!
-//! Not here: the rules of a type (`spec`, `data_sources`). A resource of an unknown type is open: it may have any
-//! fields, so that one error causes one diagnostic (decision S26). Types that only a transform knows are abstract:
-//! their resources are checked against the transform's schema, and again after the transform.
+//! Not here: the rules of a type (`spec`, `data_sources`). A resource of an unknown type is open:
+//! it may have any fields, so that one error causes one diagnostic (decision S26). Types that only
+//! a transform knows are abstract: their resources are checked against the transform's schema, and
+//! again after the transform.
 
 use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
@@ -45,13 +46,16 @@ impl Checker<'_> {
                 Some(found) => found.clone(),
             };
             self.resources.push(match &found {
-                TypeOf::Known(ty) => with_settings(ty, resource, self.catalogs).map_or(found, TypeOf::Known),
+                TypeOf::Known(ty) => {
+                    with_settings(ty, resource, self.catalogs).map_or(found, TypeOf::Known)
+                }
                 _ => found,
             });
         }
     }
 
-    /// Resolves a type. `written` is the name in the document, which may stand for another type name.
+    /// Resolves a type. `written` is the name in the document, which may stand for another type
+    /// name.
     fn resource_type(&mut self, name: &Spanned<TypeId>, written: &TypeId) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;
@@ -64,18 +68,33 @@ impl Checker<'_> {
             }
             other => other,
         };
-        let abstract_type =
-            self.catalogs.iter().flat_map(|catalog| catalog.transforms.values()).find_map(|transform| {
-                transform.abstract_types.get(name.item.name()).map(|found| (&transform.name, found.schema.clone()))
+        let abstract_type = self
+            .catalogs
+            .iter()
+            .flat_map(|catalog| catalog.transforms.values())
+            .find_map(|transform| {
+                transform
+                    .abstract_types
+                    .get(name.item.name())
+                    .map(|found| (&transform.name, found.schema.clone()))
             });
         if let Some((transform, schema)) = abstract_type {
             if self.transformed || self.blueprint.transforms.is_empty() {
                 let diagnostic = codes::ABSTRACT_RESOURCE_LEFT
                     .new(format!("nothing turns `{}` into real resources", name.item))
-                    .label(name.span, format!("only the transform `{transform}` knows this type"));
-                let listed = self.blueprint.transforms.iter().any(|listed| listed.item == *transform);
+                    .label(
+                        name.span,
+                        format!("only the transform `{transform}` knows this type"),
+                    );
+                let listed = self
+                    .blueprint
+                    .transforms
+                    .iter()
+                    .any(|listed| listed.item == *transform);
                 self.found.push(if listed {
-                    diagnostic.note(format!("`{transform}` has run and left it, or a later transform made it"))
+                    diagnostic.note(format!(
+                        "`{transform}` has run and left it, or a later transform made it"
+                    ))
                 } else {
                     diagnostic.help(format!("list the transform: `transform: {transform}`"))
                 });
@@ -94,15 +113,26 @@ impl Checker<'_> {
                     .new(format!("unknown resource type `{}`", name.item))
                     .label(name.span, "no provider offers this");
                 match self.catalogs.data_source_type(&name.item) {
-                    TypeRef::Known(_) => diagnostic.help("declare it in `datasources`: it is a type of data source"),
+                    TypeRef::Known(_) => {
+                        diagnostic.help("declare it in `datasources`: it is a type of data source")
+                    }
                     _ => {
                         let count = self.catalogs.resource_type_names().count();
-                        self.suggest(diagnostic, &name.item, count, self.catalogs.resource_type_names())
+                        self.suggest(
+                            diagnostic,
+                            &name.item,
+                            count,
+                            self.catalogs.resource_type_names(),
+                        )
                     }
                 }
             }
         };
-        diagnostic.native_message = self.rules.messages.of(&dialect::Mistake::NoType(written)).map(Box::new);
+        diagnostic.native_message = self
+            .rules
+            .messages
+            .of(&dialect::Mistake::NoType(written))
+            .map(Box::new);
         self.found.push(diagnostic);
         TypeOf::Open
     }
@@ -126,10 +156,13 @@ impl Checker<'_> {
                     let diagnostic = codes::UNKNOWN_DATA_SOURCE_TYPE
                         .new(format!("unknown data source type `{}`", name.item))
                         .label(name.span, "no provider offers this");
-                    self.found.push(match self.catalogs.resource_type(&name.item) {
-                        TypeRef::Known(_) => diagnostic.help("declare it in `resources`: it is a type of resource"),
-                        _ => diagnostic.help_nearest(&name.item, self.catalogs.data_source_type_names()),
-                    });
+                    self.found
+                        .push(match self.catalogs.resource_type(&name.item) {
+                            TypeRef::Known(_) => diagnostic
+                                .help("declare it in `resources`: it is a type of resource"),
+                            _ => diagnostic
+                                .help_nearest(&name.item, self.catalogs.data_source_type_names()),
+                        });
                     None
                 }
             };
@@ -148,6 +181,9 @@ pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> D
     let namespace = name.item.package_name();
     codes::UNKNOWN_PROVIDER
         .new(format!("unknown provider `{namespace}`"))
-        .label(name.span, format!("no provider offers types of `{namespace}`"))
+        .label(
+            name.span,
+            format!("no provider offers types of `{namespace}`"),
+        )
         .help_nearest(namespace, catalogs.namespaces())
 }

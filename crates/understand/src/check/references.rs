@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use blueprint::{
-    Accessor, AccessorKind, Expr, ExprKind, Field, Kind, Name, Ref, ReferenceHead, Resource, Schema, Type,
+    Accessor, AccessorKind, Expr, ExprKind, Field, Kind, Name, Ref, ReferenceHead, Resource,
+    Schema, Type,
 };
 use diag::Diagnostic;
 use expr::codes as language;
@@ -27,10 +28,16 @@ impl Checker<'_> {
         let found = match &reference.head {
             ReferenceHead::Input(name) => self.input(name, reference),
             ReferenceHead::Local(name) => return self.local_reference(name, reference, place),
-            ReferenceHead::DataSource(name) => return self.data_source_reference(name, reference, place),
+            ReferenceHead::DataSource(name) => {
+                return self.data_source_reference(name, reference, place);
+            }
             ReferenceHead::Child(name) => return self.child_reference(name, reference, place),
-            ReferenceHead::Resource { name, bare } => return self.resource_reference(name, *bare, reference, place),
-            ReferenceHead::Item | ReferenceHead::Position => return self.repeated(reference, place),
+            ReferenceHead::Resource { name, bare } => {
+                return self.resource_reference(name, *bare, reference, place);
+            }
+            ReferenceHead::Item | ReferenceHead::Position => {
+                return self.repeated(reference, place);
+            }
             ReferenceHead::Scoped(_) => Ok(Type::Any),
         };
         self.or_report(found)
@@ -54,14 +61,23 @@ impl Checker<'_> {
             None => Ok(self.input_types[at].clone()),
             Some(accessor) => Err(Box::new(
                 language::WRONG_ACCESSOR
-                    .new(format!("the variable `{name}` is a scalar and has no parts"))
+                    .new(format!(
+                        "the variable `{name}` is a scalar and has no parts"
+                    ))
                     .label(accessor.span, "nothing can follow a variable")
-                    .help(format!("decode it if it holds JSON: `fromjson(variables.{name}, \"/pointer\")`")),
+                    .help(format!(
+                        "decode it if it holds JSON: `fromjson(variables.{name}, \"/pointer\")`"
+                    )),
             )),
         }
     }
 
-    fn local_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
+    fn local_reference(
+        &mut self,
+        name: &Name,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         let Some(at) = self.blueprint.locals.get_index_of(name) else {
             let diagnostic = self.unknown_value(name, reference.head_span);
             return self.fail(diagnostic);
@@ -74,14 +90,20 @@ impl Checker<'_> {
         self.walk(ty, &reference.path, place)
     }
 
-    fn data_source_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
+    fn data_source_reference(
+        &mut self,
+        name: &Name,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         match self.data_source_export(name, reference, place) {
             Ok(ty) => self.walk(ty, &reference.path[1..], place),
             Err(diagnostic) => self.fail(diagnostic),
         }
     }
 
-    /// The type of the export that the path names (decision 4.1); dotted names are one name (decision C8).
+    /// The type of the export that the path names (decision 4.1); dotted names are one name
+    /// (decision C8).
     fn data_source_export(
         &self,
         name: &Name,
@@ -89,9 +111,12 @@ impl Checker<'_> {
         place: ExpressionContext<'_>,
     ) -> Result<Type, Box<Diagnostic>> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
-            return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
+            return Err(Box::new(
+                self.unknown_data_source(name, reference.head_span),
+            ));
         };
-        if let Some(diagnostic) = self_reference(GraphNode::DataSource(at as u32), reference, place) {
+        if let Some(diagnostic) = self_reference(GraphNode::DataSource(at as u32), reference, place)
+        {
             return Err(diagnostic.into());
         }
         let Some(first) = reference.path.first() else {
@@ -113,7 +138,10 @@ impl Checker<'_> {
         };
         let ty = self.data_sources[at].as_ref();
         if let Some(declared) = source.exports.get(export) {
-            let field = declared.alias_for.as_ref().map_or(export, |alias| &alias.item);
+            let field = declared
+                .alias_for
+                .as_ref()
+                .map_or(export, |alias| &alias.item);
             return Ok(match ty.and_then(|ty| ty.schema.fields.get(field)) {
                 Some(field) => refined(&declared.ty.item, &field.ty()),
                 None => declared.ty.item.clone(),
@@ -129,30 +157,44 @@ impl Checker<'_> {
                 }
             }
         }
-        let all = ty.filter(|_| source.export_all.is_some()).map(|ty| ty.schema.fields.keys());
-        let names = || source.exports.keys().chain(all.clone().into_iter().flatten()).map(|name| name.as_ref());
+        let all = ty
+            .filter(|_| source.export_all.is_some())
+            .map(|ty| ty.schema.fields.keys());
+        let names = || {
+            source
+                .exports
+                .keys()
+                .chain(all.clone().into_iter().flatten())
+                .map(|name| name.as_ref())
+        };
         let diagnostic = language::UNKNOWN_FIELD
             .new(format!("the data source `{name}` exports no `{export}`"))
             .label(first.span, "no such export");
         let dotted = dotted(&reference.path);
         let Some(whole) = names().find(|name| {
             let after = dotted.strip_prefix(*name);
-            name.contains('.') && after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
+            name.contains('.')
+                && after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
         }) else {
             return Err(Box::new(diagnostic.help_nearest(export, names())));
         };
         let last = &reference.path[whole.split('.').count().min(reference.path.len()) - 1];
         let edit = (first.span.to(last.span), format!("[\"{whole}\"]"));
         Err(Box::new(
-            diagnostic.help(format!("write `datasources.{name}[\"{whole}\"]`: the dots belong to the name")).fix(
-                "use brackets",
-                vec![edit],
-                false,
-            ),
+            diagnostic
+                .help(format!(
+                    "write `datasources.{name}[\"{whole}\"]`: the dots belong to the name"
+                ))
+                .fix("use brackets", vec![edit], false),
         ))
     }
 
-    fn child_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
+    fn child_reference(
+        &mut self,
+        name: &Name,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         match self.child_export(name, reference, place) {
             Ok(ty) => self.walk(ty, &reference.path[1..], place),
             Err(diagnostic) => self.fail(diagnostic),
@@ -175,7 +217,9 @@ impl Checker<'_> {
         let included = self.child(at).map(|included| &included.checked);
         let exports = included.map(|checked| &checked.blueprint.exports);
         let Some(first) = reference.path.first() else {
-            let example = exports.and_then(|exports| exports.keys().next()).map_or("EXPORT", |name| name.as_ref());
+            let example = exports
+                .and_then(|exports| exports.keys().next())
+                .map_or("EXPORT", |name| name.as_ref());
             return Err(Box::new(
                 codes::REFERENCE_NEEDS_FIELD
                     .new(format!("the include `{name}` as a whole is no value"))
@@ -186,7 +230,9 @@ impl Checker<'_> {
         let AccessorKind::Name(export) = &first.kind else {
             return Err(Box::new(wrong_accessor(&Type::object([]), first)));
         };
-        let (Some(checked), Some(exports)) = (included, exports) else { return Ok(Type::Any) };
+        let (Some(checked), Some(exports)) = (included, exports) else {
+            return Ok(Type::Any);
+        };
         match exports.get_index_of(export) {
             Some(at) => Ok(checked.export_types.get(at).cloned().unwrap_or(Type::Any)),
             None => Err(Box::new(
@@ -217,20 +263,29 @@ impl Checker<'_> {
         Type::Error
     }
 
-    fn resource_reference(&mut self, name: &Name, bare: bool, reference: &Ref, place: ExpressionContext<'_>) -> Type {
+    fn resource_reference(
+        &mut self,
+        name: &Name,
+        bare: bool,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Type {
         let blueprint = self.blueprint;
         let Some((at, _, resource)) = blueprint.resources.get_full(name) else {
-            let diagnostic = if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
-                function_as_value_at(reference.head_span)
-            } else {
-                let unknown = self.unknown_resource(name, bare, reference.head_span);
-                if bare && reference.path.is_empty() {
-                    let literal = format!("${{\"${{\"}}{name}}}");
-                    unknown.help(format!("for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"))
+            let diagnostic =
+                if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
+                    function_as_value_at(reference.head_span)
                 } else {
-                    unknown
-                }
-            };
+                    let unknown = self.unknown_resource(name, bare, reference.head_span);
+                    if bare && reference.path.is_empty() {
+                        let literal = format!("${{\"${{\"}}{name}}}");
+                        unknown.help(format!(
+                        "for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"
+                    ))
+                    } else {
+                        unknown
+                    }
+                };
             return self.fail(diagnostic);
         };
         if let Some(diagnostic) = self_reference(GraphNode::Resource(at as u32), reference, place) {
@@ -250,13 +305,17 @@ impl Checker<'_> {
         match part.as_ref() {
             "spec" => self.spec_path(at, rest, place),
             // In versions that still have `state`, the dialect reports it.
-            "state" if blueprint.version.as_ref() != "2025-11-02" => self.spec_path(at, rest, place),
+            "state" if blueprint.version.as_ref() != "2025-11-02" => {
+                self.spec_path(at, rest, place)
+            }
             "metadata" => self.metadata_path(resource, reference, rest, place),
             other => {
                 let diagnostic = language::UNKNOWN_FIELD
                     .new(format!("a resource has no part `{other}`"))
                     .label(first.span, "only `spec` and `metadata` can be read");
-                let has_field = self.resources[at].schema().is_some_and(|schema| schema.fields.contains_key(other));
+                let has_field = self.resources[at]
+                    .schema()
+                    .is_some_and(|schema| schema.fields.contains_key(other));
                 self.found.push(match other {
                     _ if has_field => diagnostic.help(format!("did you mean `.spec.{other}`?")),
                     "state" => diagnostic.help("write `.spec`").fix(
@@ -273,7 +332,9 @@ impl Checker<'_> {
 
     /// The type of the id field of the resource, which a bare reference means (decision S21).
     fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
-        let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
+        let TypeOf::Known(ty) = &self.resources[at] else {
+            return Ok(Type::Any);
+        };
         match ty.id_field.as_ref() {
             Some(id) => Ok(ty.schema.fields.get(id).map_or(Type::Any, Field::ty)),
             None => {
@@ -286,7 +347,10 @@ impl Checker<'_> {
                 Err(Box::new(
                     codes::REFERENCE_NEEDS_FIELD
                         .new(format!("the resource `{name}` as a whole is no value"))
-                        .label(reference.head_span, format!("`{}` has no id field", ty.name))
+                        .label(
+                            reference.head_span,
+                            format!("`{}` has no id field", ty.name),
+                        )
                         .help(format!("name a field: `{name}.spec.{computed}`")),
                 ))
             }
@@ -300,7 +364,9 @@ impl Checker<'_> {
             TypeOf::Abstract(schema) => (schema.clone(), false),
             TypeOf::Open => return Type::Any,
         };
-        let Some((first, mut rest)) = path.split_first() else { return schema.ty() };
+        let Some((first, mut rest)) = path.split_first() else {
+            return schema.ty();
+        };
         let mut field = match field_of(&schema, first) {
             Ok(field) => field,
             // A transform may add fields to an abstract resource.
@@ -326,7 +392,8 @@ impl Checker<'_> {
         field.ty()
     }
 
-    /// The type at a path in metadata: the display name, an entry of a map, or a whole map (decision S25).
+    /// The type at a path in metadata: the display name, an entry of a map, or a whole map
+    /// (decision S25).
     fn metadata_path(
         &mut self,
         resource: &Resource,
@@ -350,11 +417,17 @@ impl Checker<'_> {
         let known = match part.as_ref() {
             "displayName" if metadata.display_name.is_some() => Some(Type::Text),
             "labels" => {
-                let keys = metadata.labels.iter().map(|(key, _)| (key.item.clone(), Type::Text));
+                let keys = metadata
+                    .labels
+                    .iter()
+                    .map(|(key, _)| (key.item.clone(), Type::Text));
                 Some(Type::object(keys))
             }
             "annotations" => {
-                let keys = metadata.annotations.iter().map(|(key, value)| (key.item.clone(), written_type(value)));
+                let keys = metadata
+                    .annotations
+                    .iter()
+                    .map(|(key, value)| (key.item.clone(), written_type(value)));
                 Some(Type::object(keys))
             }
             "custom" => metadata.custom.as_ref().map(written_type),
@@ -371,21 +444,40 @@ impl Checker<'_> {
         self.found.push(if parts.contains(&part.as_ref()) {
             diagnostic.label(first.span, "the resource does not set it")
         } else {
-            diagnostic.label(first.span, "metadata has no such part").help_nearest(part, parts)
+            diagnostic
+                .label(first.span, "metadata has no such part")
+                .help_nearest(part, parts)
         });
         Type::Error
     }
 }
 
-/// The path after the index of an instance. Checks that there is an index exactly if one is needed (decisions S27,
-/// S28).
-fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
-    let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
-    instance_chosen(name, resource, indexed.map(|index| index.span), reference.head_span)?;
-    Ok(if indexed.is_some() { &reference.path[1..] } else { &reference.path })
+/// The path after the index of an instance. Checks that there is an index exactly if one is needed
+/// (decisions S27, S28).
+fn instance_path<'r>(
+    name: &Name,
+    resource: &Resource,
+    reference: &'r Ref,
+) -> Result<&'r [Accessor], Box<Diagnostic>> {
+    let indexed = reference
+        .path
+        .first()
+        .filter(|first| matches!(first.kind, AccessorKind::Index(_)));
+    instance_chosen(
+        name,
+        resource,
+        indexed.map(|index| index.span),
+        reference.head_span,
+    )?;
+    Ok(if indexed.is_some() {
+        &reference.path[1..]
+    } else {
+        &reference.path
+    })
 }
 
-/// Checks that an instance is selected exactly if the resource has several. `index` is the place of the index.
+/// Checks that an instance is selected exactly if the resource has several. `index` is the place of
+/// the index.
 pub(super) fn instance_chosen(
     name: &str,
     resource: &Resource,
@@ -396,23 +488,31 @@ pub(super) fn instance_chosen(
         (true, Some(_)) | (false, None) => Ok(()),
         (true, None) => Err(Box::new(
             codes::MISSING_EACH_INDEX
-                .new(format!("`{name}` has several instances, and none is chosen"))
+                .new(format!(
+                    "`{name}` has several instances, and none is chosen"
+                ))
                 .label(span, "the resource has `each`")
                 .label(resource.span, "declared here")
                 .help(format!("choose an instance: `{name}[0]`")),
         )),
         (false, Some(index)) => Err(Box::new(
             codes::INDEX_ON_SINGLE
-                .new(format!("`{name}` is a single resource and has no positions"))
+                .new(format!(
+                    "`{name}` is a single resource and has no positions"
+                ))
                 .label(index, "the resource has no `each`")
                 .help("take the index away"),
         )),
     }
 }
 
-/// The diagnostic for an element that reads itself (decision A9). A description may read its element, because it is
-/// evaluated last.
-fn self_reference(node: GraphNode, reference: &Ref, place: ExpressionContext<'_>) -> Option<Diagnostic> {
+/// The diagnostic for an element that reads itself (decision A9). A description may read its
+/// element, because it is evaluated last.
+fn self_reference(
+    node: GraphNode,
+    reference: &Ref,
+    place: ExpressionContext<'_>,
+) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;
     }
@@ -427,12 +527,17 @@ fn self_reference(node: GraphNode, reference: &Ref, place: ExpressionContext<'_>
         .new(format!("the {word} `{name}` needs itself"))
         .label(reference.head_span, "this is the element being defined");
     Some(match word {
-        "resource" => diagnostic.help("put the shared part into `values` and read it from both places"),
+        "resource" => {
+            diagnostic.help("put the shared part into `values` and read it from both places")
+        }
         _ => diagnostic,
     })
 }
 
-fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Field, Box<Diagnostic>> {
+fn field_of<'s>(
+    schema: &'s Arc<Schema>,
+    accessor: &Accessor,
+) -> Result<&'s Field, Box<Diagnostic>> {
     let AccessorKind::Name(name) = &accessor.kind else {
         return Err(Box::new(wrong_accessor(&Type::object([]), accessor)));
     };
@@ -448,9 +553,11 @@ fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Fiel
 fn written_type(expr: &Expr) -> Type {
     match &expr.kind {
         ExprKind::Literal(value) => Type::of(value),
-        ExprKind::Map(entries) => {
-            Type::object(entries.iter().map(|(key, value)| (key.item.clone(), written_type(value))))
-        }
+        ExprKind::Map(entries) => Type::object(
+            entries
+                .iter()
+                .map(|(key, value)| (key.item.clone(), written_type(value))),
+        ),
         ExprKind::List(_) => Type::list(Type::Any),
         ExprKind::Text(_) => Type::Text,
         _ => Type::Any,

@@ -16,14 +16,21 @@ impl Checker<'_> {
     /// Checks every resource.
     pub(super) fn resources(&mut self, graph: &Graph, links: &Links) {
         let blueprint = self.blueprint;
-        let leads = if blueprint.resources.values().any(|resource| resource.each.is_some()) {
+        let leads = if blueprint
+            .resources
+            .values()
+            .any(|resource| resource.each.is_some())
+        {
             self.leads(graph)
         } else {
             DeployedDependencies::default()
         };
         for (at, resource) in blueprint.resources.values().enumerate() {
             let node = GraphNode::Resource(at as u32);
-            let item = resource.each.as_ref().map(|each| self.each(each, node, &leads));
+            let item = resource
+                .each
+                .as_ref()
+                .map(|each| self.each(each, node, &leads));
             let place = ExpressionContext {
                 owner: Some(node),
                 repetition: item.as_ref().map_or(Repetition::NoEach, Repetition::Item),
@@ -64,25 +71,40 @@ impl Checker<'_> {
                 self.declared_resource(name);
             }
         }
-        for name in resource.link_selector.iter().flat_map(|selector| &selector.exclude) {
+        for name in resource
+            .link_selector
+            .iter()
+            .flat_map(|selector| &selector.exclude)
+        {
             self.declared_resource(name);
         }
     }
 
     pub(super) fn declared_resource(&mut self, name: &Spanned<blueprint::Name>) {
         if !name.item.is_empty() && !self.blueprint.resources.contains_key(&name.item) {
-            self.found.push(self.unknown_resource(&name.item, false, name.span));
+            self.found
+                .push(self.unknown_resource(&name.item, false, name.span));
         } else {
             self.resolve_name(name);
         }
     }
 
     /// Checks a description: it must be text.
-    pub(super) fn description(&mut self, description: Option<&blueprint::Expr>, place: ExpressionContext<'_>) {
+    pub(super) fn description(
+        &mut self,
+        description: Option<&blueprint::Expr>,
+        place: ExpressionContext<'_>,
+    ) {
         if let Some(description) = description {
             let ty = self.infer(description, place.described());
-            if !ty.is_open() && !ty.alternatives().iter().any(|ty| *ty == Type::Null || is_scalar(ty)) {
-                self.found.push(description_mismatch(&with_article(&ty), description.span));
+            if !ty.is_open()
+                && !ty
+                    .alternatives()
+                    .iter()
+                    .any(|ty| *ty == Type::Null || is_scalar(ty))
+            {
+                self.found
+                    .push(description_mismatch(&with_article(&ty), description.span));
             }
         }
     }

@@ -1,12 +1,16 @@
-//! Rejects secrets in places that display them: `each`, a display name, or the path of an include (decision A15).
+//! Rejects secrets in places that display them: `each`, a display name, or the path of an include
+//! (decision A15).
 //!
-//! The check finds secrets that the document alone shows, and secrets that including documents pass to it. Evaluation
-//! rejects values that turn out to be secret later.
+//! The check finds secrets that the document alone shows, and secrets that including documents pass
+//! to it. Evaluation rejects values that turn out to be secret later.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Blueprint, CallExpr, Expr, ExprKind, Kind, Name, Ref, ReferenceHead, Schema, TextPart};
+use blueprint::{
+    AccessorKind, Blueprint, CallExpr, Expr, ExprKind, Kind, Name, Ref, ReferenceHead, Schema,
+    TextPart,
+};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::DataSourceType;
 
@@ -20,7 +24,8 @@ enum SecretPathStep {
     Index(u64),
 }
 
-/// The maximum number of steps of a search. Evaluation at stage finds the secrets that the search misses.
+/// The maximum number of steps of a search. Evaluation at stage finds the secrets that the search
+/// misses.
 const MOST_STEPS: usize = 100_000;
 /// The maximum depth of a chain of references.
 const MOST_DEPTH: usize = 128;
@@ -29,7 +34,8 @@ const MOST_DEPTH: usize = 128;
 #[derive(Clone, Copy)]
 enum SearchedDocument<'c, 'a> {
     Checking(&'c Checker<'a>),
-    /// A checked document with its children, by position, and for each input whether it receives a secret.
+    /// A checked document with its children, by position, and for each input whether it receives a
+    /// secret.
     Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
 }
 
@@ -50,25 +56,35 @@ impl<'c> SearchedDocument<'c, '_> {
 
     fn schema(&self, at: usize) -> Option<&'c Schema> {
         match self {
-            SearchedDocument::Checking(checker) => checker.resources.get(at)?.schema().map(AsRef::as_ref),
-            SearchedDocument::Placed(checked, ..) => {
-                checked.resource_types.get(at)?.as_ref().map(|ty| ty.schema.as_ref())
+            SearchedDocument::Checking(checker) => {
+                checker.resources.get(at)?.schema().map(AsRef::as_ref)
             }
+            SearchedDocument::Placed(checked, ..) => checked
+                .resource_types
+                .get(at)?
+                .as_ref()
+                .map(|ty| ty.schema.as_ref()),
         }
     }
 
     fn child(&self, at: usize) -> Option<&'c Checked> {
         match self {
-            SearchedDocument::Checking(checker) => checker.child(at).map(|included| included.checked.as_ref()),
+            SearchedDocument::Checking(checker) => {
+                checker.child(at).map(|included| included.checked.as_ref())
+            }
             SearchedDocument::Placed(_, children, _) => children.get(at)?.as_deref(),
         }
     }
 
     fn is_secret(&self, name: &Name) -> bool {
-        let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else { return false };
+        let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else {
+            return false;
+        };
         let passed_secrets = match self {
             SearchedDocument::Checking(_) => false,
-            SearchedDocument::Placed(.., passed_secrets) => passed_secrets.get(at).copied().unwrap_or(false),
+            SearchedDocument::Placed(.., passed_secrets) => {
+                passed_secrets.get(at).copied().unwrap_or(false)
+            }
         };
         input.secret || passed_secrets
     }
@@ -89,8 +105,12 @@ impl Checker<'_> {
             return;
         }
         // A part with an error gets no second diagnostic.
-        let mut errors: Vec<u32> =
-            self.found.iter().filter(|found| found.is_error()).map(|found| found.span().start).collect();
+        let mut errors: Vec<u32> = self
+            .found
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.span().start)
+            .collect();
         errors.sort_unstable();
         for (span, what) in exposed {
             if errors
@@ -99,7 +119,8 @@ impl Checker<'_> {
             {
                 continue;
             }
-            self.found.push(secret_exposed(span, what, "this comes from a secret"));
+            self.found
+                .push(secret_exposed(span, what, "this comes from a secret"));
         }
     }
 }
@@ -109,17 +130,35 @@ fn exposed(of: SearchedDocument<'_, '_>) -> Vec<(Span, &'static str)> {
     let blueprint = of.blueprint();
     let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
     for resource in blueprint.resources.values() {
-        collect(resource.each.as_ref().map(|each| &each.list), "`each`", &mut places);
-        collect(resource.metadata.display_name.as_ref(), "a display name", &mut places);
+        collect(
+            resource.each.as_ref().map(|each| &each.list),
+            "`each`",
+            &mut places,
+        );
+        collect(
+            resource.metadata.display_name.as_ref(),
+            "a display name",
+            &mut places,
+        );
     }
     for source in blueprint.data_sources.values() {
-        collect(source.metadata.display_name.as_ref(), "a display name", &mut places);
+        collect(
+            source.metadata.display_name.as_ref(),
+            "a display name",
+            &mut places,
+        );
     }
     for child in blueprint.children.values() {
         collect(Some(&child.path), "the path of an include", &mut places);
     }
-    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
-    let shown = places.into_iter().filter(|(_, expr, _)| taint.of(expr, &[], 0));
+    let mut taint = Taint {
+        of,
+        locals: HashMap::default(),
+        steps: 0,
+    };
+    let shown = places
+        .into_iter()
+        .filter(|(_, expr, _)| taint.of(expr, &[], 0));
     shown.map(|(span, _, what)| (span, what)).collect()
 }
 
@@ -130,8 +169,8 @@ fn secret_exposed(span: Span, what: &str, why: &str) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-/// The errors that a document has only because it receives secrets. `passed_secrets` says for each input, by position,
-/// whether its value is a secret.
+/// The errors that a document has only because it receives secrets. `passed_secrets` says for each
+/// input, by position, whether its value is a secret.
 pub fn errors_of_passed_secrets(
     checked: &Checked,
     children: &[Option<Arc<Checked>>],
@@ -144,44 +183,71 @@ pub fn errors_of_passed_secrets(
     let known = exposed(SearchedDocument::Placed(checked, children, &[]));
     for (span, what) in exposed(SearchedDocument::Placed(checked, children, passed_secrets)) {
         if !known.contains(&(span, what)) {
-            found.push(secret_exposed(span, what, "this comes from a secret that the including document hands over"));
+            found.push(secret_exposed(
+                span,
+                what,
+                "this comes from a secret that the including document hands over",
+            ));
         }
     }
     found
 }
 
-/// For each child, whether each of its inputs, by position, receives a secret. `passed_secrets` says the same for the
-/// document's own inputs.
+/// For each child, whether each of its inputs, by position, receives a secret. `passed_secrets`
+/// says the same for the document's own inputs.
 pub fn secrets_passed_down(
     checked: &Checked,
     children: &[Option<Arc<Checked>>],
     passed_secrets: &[bool],
 ) -> Vec<Vec<bool>> {
     let of = SearchedDocument::Placed(checked, children, passed_secrets);
-    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
-    let each = checked.blueprint.children.values().zip(children).map(|(child, included)| {
-        let Some(included) = included else { return Vec::new() };
-        let inputs = &included.blueprint.inputs;
-        let mut secret = vec![false; inputs.len()];
-        for (name, value) in &child.inputs {
-            if let Some(at) = inputs.get_index_of(&name.item) {
-                secret[at] = taint.of(value, &[], 0);
+    let mut taint = Taint {
+        of,
+        locals: HashMap::default(),
+        steps: 0,
+    };
+    let each = checked
+        .blueprint
+        .children
+        .values()
+        .zip(children)
+        .map(|(child, included)| {
+            let Some(included) = included else {
+                return Vec::new();
+            };
+            let inputs = &included.blueprint.inputs;
+            let mut secret = vec![false; inputs.len()];
+            for (name, value) in &child.inputs {
+                if let Some(at) = inputs.get_index_of(&name.item) {
+                    secret[at] = taint.of(value, &[], 0);
+                }
             }
-        }
-        secret
-    });
+            secret
+        });
     each.collect()
 }
 
 impl Checker<'_> {
     /// Whether each export, by position, contains a secret.
     pub(super) fn secret_exports(&self) -> Vec<bool> {
-        let mut taint = Taint { of: SearchedDocument::Checking(self), locals: HashMap::default(), steps: 0 };
-        self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
+        let mut taint = Taint {
+            of: SearchedDocument::Checking(self),
+            locals: HashMap::default(),
+            steps: 0,
+        };
+        self.blueprint
+            .exports
+            .values()
+            .map(|export| taint.of(&export.field, &[], 0))
+            .collect()
     }
 }
 
-fn collect<'e>(expr: Option<&'e Expr>, what: &'static str, places: &mut Vec<(Span, &'e Expr, &'static str)>) {
+fn collect<'e>(
+    expr: Option<&'e Expr>,
+    what: &'static str,
+    places: &mut Vec<(Span, &'e Expr, &'static str)>,
+) {
     let mut parts = Vec::new();
     if let Some(expr) = expr {
         substitutions(expr, &mut parts);
@@ -205,24 +271,27 @@ impl Taint<'_, '_> {
                 whole.extend_from_slice(path);
                 self.of(inner, &whole, depth)
             }
-            ExprKind::Text(parts) => {
-                parts.iter().any(|part| matches!(part, TextPart::Expr(expr, _) if self.of(expr, &[], depth)))
-            }
+            ExprKind::Text(parts) => parts
+                .iter()
+                .any(|part| matches!(part, TextPart::Expr(expr, _) if self.of(expr, &[], depth))),
             ExprKind::List(items) => match path.split_first() {
                 Some((SecretPathStep::Index(at), rest))
-                    if items
-                        .iter()
-                        .all(|item| item.as_literal().is_some() || !matches!(item.kind, ExprKind::Substitution(_))) =>
+                    if items.iter().all(|item| {
+                        item.as_literal().is_some()
+                            || !matches!(item.kind, ExprKind::Substitution(_))
+                    }) =>
                 {
-                    items.get(*at as usize).is_some_and(|item| self.of(item, rest, depth))
+                    items
+                        .get(*at as usize)
+                        .is_some_and(|item| self.of(item, rest, depth))
                 }
                 Some((_, rest)) => items.iter().any(|item| self.of(item, rest, depth)),
                 None => items.iter().any(|item| self.of(item, &[], depth)),
             },
             ExprKind::Map(entries) => match path.split_first() {
-                Some((SecretPathStep::Name(name), rest)) => {
-                    entries.iter().any(|(key, value)| key.item == *name && self.of(value, rest, depth))
-                }
+                Some((SecretPathStep::Name(name), rest)) => entries
+                    .iter()
+                    .any(|(key, value)| key.item == *name && self.of(value, rest, depth)),
                 Some(_) => false,
                 None => entries.iter().any(|(_, value)| self.of(value, &[], depth)),
             },
@@ -236,27 +305,45 @@ impl Taint<'_, '_> {
         }
     }
 
-    /// Whether the result of a call is secret. Any secret argument makes the result secret, except in a few functions
-    /// that use only a part of their arguments.
+    /// Whether the result of a call is secret. Any secret argument makes the result secret, except
+    /// in a few functions that use only a part of their arguments.
     fn call(&mut self, call: &CallExpr, path: &[SecretPathStep], depth: usize) -> bool {
         let arguments = &call.arguments;
-        let mut any = |path: &[SecretPathStep]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
+        let mut any = |path: &[SecretPathStep]| {
+            arguments
+                .iter()
+                .any(|argument| self.of(&argument.value, path, depth))
+        };
         match (call.function.as_ref(), path.split_first()) {
             ("object", Some((SecretPathStep::Name(name), rest))) => {
-                let named =
-                    arguments.iter().find(|argument| argument.name.as_ref().is_some_and(|given| given.item == *name));
+                let named = arguments.iter().find(|argument| {
+                    argument
+                        .name
+                        .as_ref()
+                        .is_some_and(|given| given.item == *name)
+                });
                 named.is_some_and(|argument| self.of(&argument.value, rest, depth))
             }
             ("list", Some((SecretPathStep::Index(_), rest))) => any(rest),
             ("merge" | "coalesce" | "first", Some(_)) => any(path),
             ("if", _) => {
                 let (condition, branches) = arguments.split_at(arguments.len().min(1));
-                condition.iter().any(|argument| self.of(&argument.value, &[], depth))
-                    || branches.iter().any(|argument| self.of(&argument.value, path, depth))
+                condition
+                    .iter()
+                    .any(|argument| self.of(&argument.value, &[], depth))
+                    || branches
+                        .iter()
+                        .any(|argument| self.of(&argument.value, path, depth))
             }
             ("lookup", _) => {
-                let Some((map, others)) = arguments.split_first() else { return false };
-                let key = match others.first().and_then(|key| key.value.as_literal()).and_then(|key| key.as_text()) {
+                let Some((map, others)) = arguments.split_first() else {
+                    return false;
+                };
+                let key = match others
+                    .first()
+                    .and_then(|key| key.value.as_literal())
+                    .and_then(|key| key.as_text())
+                {
                     Some(key) => {
                         let mut whole = vec![SecretPathStep::Name(key.into())];
                         whole.extend_from_slice(path);
@@ -264,7 +351,10 @@ impl Taint<'_, '_> {
                     }
                     None => Vec::new(),
                 };
-                self.of(&map.value, &key, depth) || others.iter().any(|argument| self.of(&argument.value, &[], depth))
+                self.of(&map.value, &key, depth)
+                    || others
+                        .iter()
+                        .any(|argument| self.of(&argument.value, &[], depth))
             }
             // The keys of a map are secret only if the whole map is.
             ("keys", _) => arguments.iter().any(|argument| self.whole(&argument.value)),
@@ -279,7 +369,9 @@ impl Taint<'_, '_> {
         match &reference.head {
             ReferenceHead::Input(name) => self.of.is_secret(name),
             ReferenceHead::Local(name) => {
-                let Some((at, _, local)) = blueprint.locals.get_full(name) else { return false };
+                let Some((at, _, local)) = blueprint.locals.get_full(name) else {
+                    return false;
+                };
                 if local.secret {
                     return true;
                 }
@@ -289,48 +381,66 @@ impl Taint<'_, '_> {
                 if let Some(known) = self.locals.get(&at) {
                     return *known;
                 }
-                // A cycle leads to no other values, so treat the local as not secret while it is searched.
+                // A cycle leads to no other values, so treat the local as not secret while it is
+                // searched.
                 self.locals.insert(at, false);
                 let found = self.of(&local.value, &[], depth);
                 self.locals.insert(at, found);
                 found
             }
             ReferenceHead::DataSource(name) => {
-                let Some((at, _, source)) = blueprint.data_sources.get_full(name) else { return false };
-                let Some(SecretPathStep::Name(export)) = whole.first() else { return false };
+                let Some((at, _, source)) = blueprint.data_sources.get_full(name) else {
+                    return false;
+                };
+                let Some(SecretPathStep::Name(export)) = whole.first() else {
+                    return false;
+                };
                 let field = source
                     .exports
                     .get(export)
                     .and_then(|export| export.alias_for.as_ref())
                     .map_or(export, |alias| &alias.item);
                 let ty = self.of.data_source(at);
-                ty.and_then(|ty| ty.schema.fields.get(field)).is_some_and(|field| sensitive(field, &whole[1..]))
+                ty.and_then(|ty| ty.schema.fields.get(field))
+                    .is_some_and(|field| sensitive(field, &whole[1..]))
             }
             ReferenceHead::Resource { name, .. } => self.resource(name, &whole, depth),
             ReferenceHead::Child(name) => {
-                let included = blueprint.children.get_index_of(name).and_then(|at| self.of.child(at));
-                let Some(checked) = included else { return false };
-                let Some(SecretPathStep::Name(export)) = whole.first() else { return false };
+                let included = blueprint
+                    .children
+                    .get_index_of(name)
+                    .and_then(|at| self.of.child(at));
+                let Some(checked) = included else {
+                    return false;
+                };
+                let Some(SecretPathStep::Name(export)) = whole.first() else {
+                    return false;
+                };
                 let at = checked.blueprint.exports.get_index_of(export);
-                at.and_then(|at| checked.secret_exports.get(at).copied()).unwrap_or(false)
+                at.and_then(|at| checked.secret_exports.get(at).copied())
+                    .unwrap_or(false)
             }
             ReferenceHead::Item | ReferenceHead::Position | ReferenceHead::Scoped(_) => false,
         }
     }
 
     fn resource(&mut self, name: &Name, path: &[SecretPathStep], depth: usize) -> bool {
-        let Some((at, _, resource)) = self.of.blueprint().resources.get_full(name) else { return false };
+        let Some((at, _, resource)) = self.of.blueprint().resources.get_full(name) else {
+            return false;
+        };
         let path = match path {
             [SecretPathStep::Index(_), rest @ ..] => rest,
             path => path,
         };
         match path.split_first() {
-            Some((SecretPathStep::Name(part), rest)) if part.as_ref() == "spec" || part.as_ref() == "state" => {
+            Some((SecretPathStep::Name(part), rest))
+                if part.as_ref() == "spec" || part.as_ref() == "state" =>
+            {
                 let schema = self.of.schema(at);
                 let marked = match rest.split_first() {
-                    Some((SecretPathStep::Name(field), rest)) => {
-                        schema.and_then(|schema| schema.fields.get(field)).is_some_and(|field| sensitive(field, rest))
-                    }
+                    Some((SecretPathStep::Name(field), rest)) => schema
+                        .and_then(|schema| schema.fields.get(field))
+                        .is_some_and(|field| sensitive(field, rest)),
                     _ => schema.is_some_and(any_sensitive),
                 };
                 marked || self.of(&resource.spec, rest, depth)
@@ -359,7 +469,10 @@ impl Taint<'_, '_> {
                     .is_some_and(|local| local.secret || self.whole_of_value(local, reference)),
                 _ => false,
             },
-            ExprKind::Call(call) => call.arguments.iter().any(|argument| self.whole(&argument.value)),
+            ExprKind::Call(call) => call
+                .arguments
+                .iter()
+                .any(|argument| self.whole(&argument.value)),
             _ => false,
         }
     }
@@ -385,9 +498,10 @@ fn sensitive(field: &blueprint::Field, path: &[SecretPathStep]) -> bool {
         return true;
     }
     match (&field.kind, path.split_first()) {
-        (Kind::Object(schema), Some((SecretPathStep::Name(name), rest))) => {
-            schema.fields.get(name).is_some_and(|field| sensitive(field, rest))
-        }
+        (Kind::Object(schema), Some((SecretPathStep::Name(name), rest))) => schema
+            .fields
+            .get(name)
+            .is_some_and(|field| sensitive(field, rest)),
         (Kind::Object(schema), None) => any_sensitive(schema),
         (Kind::Array(item) | Kind::Map(item), Some((_, rest))) => sensitive(item, rest),
         (Kind::Array(item) | Kind::Map(item), None) => sensitive(item, &[]),

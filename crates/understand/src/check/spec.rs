@@ -1,5 +1,5 @@
-//! Checks a resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5): keys, required
-//! fields, types, and literals.
+//! Checks a resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5):
+//! keys, required fields, types, and literals.
 //!
 //! Not here: the results of substitutions, which [`conform`] checks once they are known.
 
@@ -23,11 +23,16 @@ impl Checker<'_> {
     /// Checks the spec of the resource at a position.
     pub(super) fn spec(&mut self, at: usize, resource: &Resource, place: ExpressionContext<'_>) {
         let (schema, rejects) = match &self.resources[at] {
-            TypeOf::Known(ty) => (ty.schema.clone(), (!ty.rejects.is_empty()).then(|| ty.clone())),
+            TypeOf::Known(ty) => (
+                ty.schema.clone(),
+                (!ty.rejects.is_empty()).then(|| ty.clone()),
+            ),
             TypeOf::Abstract(schema) => (schema.clone(), None),
             TypeOf::Open => return self.examine(&resource.spec, place),
         };
-        let ExprKind::Map(entries) = &resource.spec.kind else { return self.examine(&resource.spec, place) };
+        let ExprKind::Map(entries) = &resource.spec.kind else {
+            return self.examine(&resource.spec, place);
+        };
         if resource.type_name.item.as_ref() == PROVIDER_TYPE {
             self.environment_in_settings(entries);
         }
@@ -85,14 +90,17 @@ impl Checker<'_> {
             if field.required
                 && field.default.is_none()
                 && !misspelt.contains(&name.as_ref())
-                && !entries.iter().any(|(key, value)| key.item == *name && is_given(value))
+                && !entries
+                    .iter()
+                    .any(|(key, value)| key.item == *name && is_given(value))
             {
                 self.found.push(missing_field(name, field, holder));
             }
         }
     }
 
-    /// Checks one value against its field. `holder` is the key above the value, or the place of an item in a list.
+    /// Checks one value against its field. `holder` is the key above the value, or the place of an
+    /// item in a list.
     fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: ExpressionContext<'_>) {
         if let Kind::Union(branches) = &field.kind {
             return self.union(value, field, branches, holder, place);
@@ -100,22 +108,34 @@ impl Checker<'_> {
         match (&value.kind, &field.kind) {
             (ExprKind::Error, _) => {}
             (_, Kind::Any) => self.free(value, place),
-            (ExprKind::Literal(written), _) => self.literal(written, field, value.span, ValueOrigin::Literal),
+            (ExprKind::Literal(written), _) => {
+                self.literal(written, field, value.span, ValueOrigin::Literal)
+            }
             (ExprKind::List(items), Kind::Array(item)) => {
                 self.items(items, item, place);
                 // Items from substitutions may be `none`, and such items are dropped.
-                let least = items.iter().filter(|item| !matches!(item.kind, ExprKind::Substitution(_))).count();
+                let least = items
+                    .iter()
+                    .filter(|item| !matches!(item.kind, ExprKind::Substitution(_)))
+                    .count();
                 if let Some(problem) = items_problem(least, items.len(), field) {
-                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                    self.found
+                        .push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
                 }
             }
-            (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
+            (ExprKind::Map(entries), Kind::Object(schema)) => {
+                self.object(entries, schema, Some(holder), place)
+            }
             (ExprKind::Map(entries), Kind::Map(values)) => {
                 // Entries from substitutions may be `none`, and such entries are dropped.
                 let written = entries.iter().filter(|(_, value)| !is_null(value));
-                let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
+                let least = written
+                    .clone()
+                    .filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_)))
+                    .count();
                 if let Some(problem) = entries_problem(least, written.count(), field) {
-                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                    self.found
+                        .push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
                 }
                 for (key, value) in entries {
                     if !is_null(value) {
@@ -126,8 +146,11 @@ impl Checker<'_> {
                 }
             }
             (ExprKind::List(_) | ExprKind::Map(_), _) => {
-                let ty =
-                    if matches!(value.kind, ExprKind::List(_)) { Type::list(Type::Any) } else { Type::map(Type::Any) };
+                let ty = if matches!(value.kind, ExprKind::List(_)) {
+                    Type::list(Type::Any)
+                } else {
+                    Type::map(Type::Any)
+                };
                 self.examine(value, place);
                 self.found.push(mismatch(&ty, field, value.span));
             }
@@ -152,7 +175,9 @@ impl Checker<'_> {
             return;
         }
         match expr::convert(written, &field.ty(), source) {
-            Ok(converted) => self.found.extend(self.patterns.problem(&converted, field, span)),
+            Ok(converted) => self
+                .found
+                .extend(self.patterns.problem(&converted, field, span)),
             Err(Mismatch::NotUtf8) => self.found.push(not_utf8(span)),
             Err(Mismatch::Kind | Mismatch::NoBranch) => {
                 let (ty, wanted) = (Type::of(written), field.ty());
@@ -160,8 +185,11 @@ impl Checker<'_> {
                     return;
                 }
                 let diagnostic = match (source, written) {
-                    // Quoted text has its own help; the help for results of substitutions does not fit.
-                    (ValueOrigin::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
+                    // Quoted text has its own help; the help for results of substitutions does not
+                    // fit.
+                    (ValueOrigin::Literal, Value::Text(_))
+                        if !matches!(field.kind, Kind::Union(_)) =>
+                    {
                         wrong_kind(&ty, &wanted, span)
                     }
                     _ => mismatch(&ty, field, span),
@@ -188,7 +216,14 @@ impl Checker<'_> {
     }
 
     /// Takes the first branch that fits, in the order of the schema (decision 1.5).
-    fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: ExpressionContext<'_>) {
+    fn union(
+        &mut self,
+        value: &Expr,
+        field: &Field,
+        branches: &[Field],
+        holder: Span,
+        place: ExpressionContext<'_>,
+    ) {
         match &value.kind {
             ExprKind::Error => {}
             ExprKind::Substitution(_) | ExprKind::Text(_) => {
@@ -199,10 +234,13 @@ impl Checker<'_> {
             }
             _ => match branches.iter().find(|branch| fits(value, branch)) {
                 Some(branch) => self.field(value, branch, holder, place),
-                None if self.rules.specs.accepts(&written_type(value), field) => self.examine(value, place),
+                None if self.rules.specs.accepts(&written_type(value), field) => {
+                    self.examine(value, place)
+                }
                 None => {
                     self.examine(value, place);
-                    self.found.push(no_branch(&written_type(value), field, value.span));
+                    self.found
+                        .push(no_branch(&written_type(value), field, value.span));
                 }
             },
         }
@@ -223,7 +261,8 @@ impl Checker<'_> {
             ExprKind::List(items) => {
                 for item in items {
                     if is_null(item) {
-                        self.found.push(mismatch(&Type::Null, &Field::of(Kind::Any), item.span));
+                        self.found
+                            .push(mismatch(&Type::Null, &Field::of(Kind::Any), item.span));
                     } else {
                         self.free(item, place);
                     }
@@ -237,23 +276,32 @@ impl Checker<'_> {
 /// Whether a value may fit a branch of a union. Reports nothing. A substitution may always fit.
 fn fits(value: &Expr, field: &Field) -> bool {
     match (&value.kind, &field.kind) {
-        (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), ValueOrigin::Literal).is_ok(),
+        (ExprKind::Literal(written), _) => {
+            expr::convert(written, &field.ty(), ValueOrigin::Literal).is_ok()
+        }
         (_, Kind::Any) => true,
         (_, Kind::Union(branches)) => branches.iter().any(|branch| fits(value, branch)),
         (ExprKind::List(items), Kind::Array(item)) => items.iter().all(|value| fits(value, item)),
         (ExprKind::List(_), _) => false,
-        (ExprKind::Map(entries), Kind::Map(values)) => {
-            entries.iter().all(|(_, value)| is_null(value) || fits(value, values))
-        }
+        (ExprKind::Map(entries), Kind::Map(values)) => entries
+            .iter()
+            .all(|(_, value)| is_null(value) || fits(value, values)),
         (ExprKind::Map(entries), Kind::Object(schema)) => {
             let known = entries.iter().all(|(key, value)| {
-                schema
-                    .fields
-                    .get(&key.item)
-                    .map_or(schema.open, |field| field.is_settable() && (is_null(value) || fits(value, field)))
+                schema.fields.get(&key.item).map_or(schema.open, |field| {
+                    field.is_settable() && (is_null(value) || fits(value, field))
+                })
             });
-            let mut required = schema.fields.iter().filter(|(_, field)| field.required && field.default.is_none());
-            known && required.all(|(name, _)| entries.iter().any(|(key, value)| key.item == *name && is_given(value)))
+            let mut required = schema
+                .fields
+                .iter()
+                .filter(|(_, field)| field.required && field.default.is_none());
+            known
+                && required.all(|(name, _)| {
+                    entries
+                        .iter()
+                        .any(|(key, value)| key.item == *name && is_given(value))
+                })
         }
         (ExprKind::Map(_), _) => false,
         _ => true,
@@ -262,7 +310,9 @@ fn fits(value: &Expr, field: &Field) -> bool {
 
 /// Whether results of a type may be convertible. `none` is left out, so it always fits.
 fn could_become(from: &Type, to: &Type) -> bool {
-    from.is_open() || *from == Type::Null || expr::convert_type(&without_none(from), to, ValueOrigin::Substitution)
+    from.is_open()
+        || *from == Type::Null
+        || expr::convert_type(&without_none(from), to, ValueOrigin::Substitution)
 }
 
 /// Whether the value is a literal null.
@@ -294,7 +344,11 @@ pub(super) fn unknown_field(name: &str, schema: &Schema, span: Span) -> Diagnost
 
 /// The names of the fields that a document may set.
 fn settable(schema: &Schema) -> impl Iterator<Item = &str> {
-    schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref())
+    schema
+        .fields
+        .iter()
+        .filter(|(_, field)| field.is_settable())
+        .map(|(name, _)| name.as_ref())
 }
 
 /// The diagnostic for setting a field that only the provider sets.
@@ -315,13 +369,15 @@ pub(super) fn missing_field(name: &str, field: &Field, holder: Span) -> Diagnost
 
 fn null_ignored(key: &Spanned<Name>) -> Diagnostic {
     document::NULL_IGNORED
-        .new(format!("`{}` is null, which is treated as not set", key.item))
+        .new(format!(
+            "`{}` is null, which is treated as not set",
+            key.item
+        ))
         .label(key.span, "this has no effect")
         .help("write a value, or take the key away")
 }
 
-const TEXT_STAYS: &str =
-    "text never becomes another kind by itself: write the value without quotes, or use `jsondecode(..)`";
+const TEXT_STAYS: &str = "text never becomes another kind by itself: write the value without quotes, or use `jsondecode(..)`";
 
 /// The diagnostic for a value of the wrong type.
 pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
@@ -332,9 +388,10 @@ pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
     let diagnostic = wrong_kind(found, &wanted, span);
     match (found, &wanted) {
         (Type::Null, _) => diagnostic.help("take the item away"),
-        (Type::Text, Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Map(_) | Type::Object(_)) => {
-            diagnostic.help(TEXT_STAYS)
-        }
+        (
+            Type::Text,
+            Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Map(_) | Type::Object(_),
+        ) => diagnostic.help(TEXT_STAYS),
         (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
             diagnostic.help("turn it into text with `jsonencode(..)`")
         }
@@ -350,12 +407,17 @@ fn wrong_kind(found: &Type, wanted: &Type, span: Span) -> Diagnostic {
 
 fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
     let wanted = field.ty();
-    let is_number = wanted.alternatives().iter().all(|ty| matches!(ty, Type::Int | Type::Float));
+    let is_number = wanted
+        .alternatives()
+        .iter()
+        .all(|ty| matches!(ty, Type::Int | Type::Float));
     let what = match is_number {
         true => format!("{} is needed here", with_article(&wanted)),
         false => format!("the value fits no alternative of {}", in_words(&wanted)),
     };
-    let diagnostic = codes::NO_UNION_BRANCH.new(what).label(span, format!("this is {}", with_article(found)));
+    let diagnostic = codes::NO_UNION_BRANCH
+        .new(what)
+        .label(span, format!("this is {}", with_article(found)));
     match found {
         Type::Text if is_number => diagnostic.help(TEXT_STAYS),
         _ => diagnostic,
@@ -364,21 +426,36 @@ fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
 
 /// The diagnostic for bytes that are not UTF-8 where text is needed.
 pub(super) fn not_utf8(span: Span) -> Diagnostic {
-    language::NOT_UTF8.new("these bytes are not text").label(span, "not UTF-8").help("encode them: `base64encode(..)`")
+    language::NOT_UTF8
+        .new("these bytes are not text")
+        .label(span, "not UTF-8")
+        .help("encode them: `base64encode(..)`")
 }
 
 /// The diagnostic for a value that the provider rejects.
 pub fn rejected(message: &str, span: Span) -> Diagnostic {
-    codes::REJECTED_BY_PROVIDER.new("the provider refuses this value").label(span, "refused").note(message)
+    codes::REJECTED_BY_PROVIDER
+        .new("the provider refuses this value")
+        .label(span, "refused")
+        .note(message)
 }
 
-/// Adds a fix to the diagnostic for a scalar of the wrong type: adds quotes where text is needed (decision S44), or
-/// removes them where the text's content is needed.
+/// Adds a fix to the diagnostic for a scalar of the wrong type: adds quotes where text is needed
+/// (decision S44), or removes them where the text's content is needed.
 pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
     match value {
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) if wanted.alternatives().contains(&Type::Text) => {
-            let end = Span { start: span.end, ..span };
-            diagnostic.fix("quote it", vec![(span.head(), "\"".into()), (end, "\"".into())], false)
+        Value::Bool(_) | Value::Int(_) | Value::Float(_)
+            if wanted.alternatives().contains(&Type::Text) =>
+        {
+            let end = Span {
+                start: span.end,
+                ..span
+            };
+            diagnostic.fix(
+                "quote it",
+                vec![(span.head(), "\"".into()), (end, "\"".into())],
+                false,
+            )
         }
         Value::Text(text) if matches!(wanted, Type::Bool | Type::Int | Type::Float) => {
             let meant = match text.to_ascii_lowercase().as_str() {
@@ -389,13 +466,23 @@ pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) 
             };
             match meant {
                 Some(meant) => {
-                    let quotes = if meant == text.trim() { ", without quotes" } else { "" };
-                    diagnostic.fix(format!("write `{meant}`{quotes}"), vec![(span, meant.to_owned())], false)
+                    let quotes = if meant == text.trim() {
+                        ", without quotes"
+                    } else {
+                        ""
+                    };
+                    diagnostic.fix(
+                        format!("write `{meant}`{quotes}"),
+                        vec![(span, meant.to_owned())],
+                        false,
+                    )
                 }
                 None => diagnostic,
             }
         }
-        Value::Text(_) => diagnostic.help("write the structure itself, or decode text with `${jsondecode(..)}`"),
+        Value::Text(_) => {
+            diagnostic.help("write the structure itself, or decode text with `${jsondecode(..)}`")
+        }
         _ => diagnostic,
     }
 }
@@ -407,12 +494,25 @@ mod tests {
     #[test]
     fn union_of_integer_and_float_is_called_a_number() {
         let of = |kinds: &[Kind]| {
-            Field::of(Kind::Union(std::sync::Arc::new(kinds.iter().cloned().map(Field::of).collect())))
+            Field::of(Kind::Union(std::sync::Arc::new(
+                kinds.iter().cloned().map(Field::of).collect(),
+            )))
         };
         let number = mismatch(&Type::Text, &of(&[Kind::Integer, Kind::Float]), Span::NONE);
         assert_eq!(number.message, "a number is needed here");
-        assert!(number.help[0].contains("write the value without quotes"), "{:?}", number.help);
-        let more = mismatch(&Type::list(Type::Any), &of(&[Kind::String, Kind::Float, Kind::Integer]), Span::NONE);
-        assert_eq!(more.message, "the value fits no alternative of number or string");
+        assert!(
+            number.help[0].contains("write the value without quotes"),
+            "{:?}",
+            number.help
+        );
+        let more = mismatch(
+            &Type::list(Type::Any),
+            &of(&[Kind::String, Kind::Float, Kind::Integer]),
+            Span::NONE,
+        );
+        assert_eq!(
+            more.message,
+            "the value fits no alternative of number or string"
+        );
     }
 }

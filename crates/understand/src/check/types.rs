@@ -1,7 +1,7 @@
 //! Infers the type of an expression from the document and the catalogues.
 //!
-//! This file handles literals, lists, maps, texts and accessors; `references` handles references, `calls` handles
-//! calls. The caller checks whether the type fits the place of the expression.
+//! This file handles literals, lists, maps, texts and accessors; `references` handles references,
+//! `calls` handles calls. The caller checks whether the type fits the place of the expression.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use super::{Checker, ExpressionContext};
 const MOST_ALTERNATIVES: usize = 8;
 
 impl Checker<'_> {
-    /// Infers the type of an expression that must be data. Reports its errors; a function is an error.
+    /// Infers the type of an expression that must be data. Reports its errors; a function is an
+    /// error.
     pub(super) fn infer(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Type {
         let ty = self.infer_any(expr, place);
         if ty == Type::Function {
@@ -30,13 +31,18 @@ impl Checker<'_> {
         match &expr.kind {
             ExprKind::Literal(value) => Type::of(value),
             ExprKind::List(items) => {
-                let types: Vec<Type> = items.iter().map(|item| self.infer(item, place.guarded(false))).collect();
+                let types: Vec<Type> = items
+                    .iter()
+                    .map(|item| self.infer(item, place.guarded(false)))
+                    .collect();
                 Type::list(joined(types))
             }
             ExprKind::Map(entries) => {
                 let place = place.guarded(false);
-                let fields: Vec<_> =
-                    entries.iter().map(|(key, value)| (key.item.clone(), self.infer(value, place))).collect();
+                let fields: Vec<_> = entries
+                    .iter()
+                    .map(|(key, value)| (key.item.clone(), self.infer(value, place)))
+                    .collect();
                 Type::object(fields)
             }
             ExprKind::Text(parts) => {
@@ -71,7 +77,9 @@ impl Checker<'_> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::List(items) => items.iter().for_each(|item| self.examine(item, place)),
-            ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| self.examine(value, place)),
+            ExprKind::Map(entries) => entries
+                .iter()
+                .for_each(|(_, value)| self.examine(value, place)),
             ExprKind::Text(parts) => self.text(parts, place),
             _ => {
                 self.infer(expr, place);
@@ -82,7 +90,9 @@ impl Checker<'_> {
     /// Checks an interpolated text: only scalars become text (decisions S45, S47).
     fn text(&mut self, parts: &[TextPart], place: ExpressionContext<'_>) {
         for part in parts {
-            let TextPart::Expr(expr, span) = part else { continue };
+            let TextPart::Expr(expr, span) = part else {
+                continue;
+            };
             let ty = self.infer_any(expr, place.guarded(false));
             if ty.is_open() || ty.alternatives().iter().any(is_scalar) {
                 continue;
@@ -92,13 +102,20 @@ impl Checker<'_> {
                 .label(*span, format!("this is {}", with_article(&ty)));
             self.found.push(match &ty {
                 Type::Function => diagnostic.help("call the function"),
-                _ => diagnostic.help("take a part of it, or turn it into text with `jsonencode(..)` or `join(..)`"),
+                _ => diagnostic.help(
+                    "take a part of it, or turn it into text with `jsonencode(..)` or `join(..)`",
+                ),
             });
         }
     }
 
     /// The type at a path of accessors in a value of type `ty`.
-    pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
+    pub(super) fn walk(
+        &mut self,
+        mut ty: Type,
+        path: &[Accessor],
+        place: ExpressionContext<'_>,
+    ) -> Type {
         for accessor in path {
             ty = match step(&ty, accessor) {
                 AccessedType::To(next) => next,
@@ -132,9 +149,10 @@ fn step(ty: &Type, accessor: &Accessor) -> AccessedType {
         (Type::Error, _) => AccessedType::To(Type::Error),
         (Type::List(item), AccessorKind::Index(_)) => AccessedType::To(item.as_ref().clone()),
         (Type::Map(value), AccessorKind::Name(_)) => AccessedType::To(value.as_ref().clone()),
-        (Type::Object(object), AccessorKind::Name(name)) => {
-            object.fields.get(name).map_or(AccessedType::Missing, |ty| AccessedType::To(ty.clone()))
-        }
+        (Type::Object(object), AccessorKind::Name(name)) => object
+            .fields
+            .get(name)
+            .map_or(AccessedType::Missing, |ty| AccessedType::To(ty.clone())),
         (Type::Union(types), _) => {
             let mut reached = Vec::new();
             let mut missing = false;
@@ -156,7 +174,9 @@ fn step(ty: &Type, accessor: &Accessor) -> AccessedType {
 }
 
 fn missing_key(ty: &Type, accessor: &Accessor) -> diag::Diagnostic {
-    let AccessorKind::Name(name) = &accessor.kind else { return wrong_accessor(ty, accessor) };
+    let AccessorKind::Name(name) = &accessor.kind else {
+        return wrong_accessor(ty, accessor);
+    };
     let keys = ty.alternatives().iter().filter_map(|ty| match ty {
         Type::Object(object) => Some(object.fields.keys().map(|key| key.as_ref())),
         _ => None,
@@ -175,11 +195,17 @@ pub(super) fn wrong_accessor(ty: &Type, accessor: &Accessor) -> diag::Diagnostic
     };
     let diagnostic = language::WRONG_ACCESSOR
         .new(format!("{how} leads nowhere in {}", with_article(ty)))
-        .label(accessor.span, format!("the value before this is {}", with_article(ty)));
+        .label(
+            accessor.span,
+            format!("the value before this is {}", with_article(ty)),
+        );
     match ty {
-        Type::Text => diagnostic.help("decode the text first: `jsondecode(..)`, or `fromjson(.., \"/pointer\")`"),
+        Type::Text => diagnostic
+            .help("decode the text first: `jsondecode(..)`, or `fromjson(.., \"/pointer\")`"),
         Type::List(_) => diagnostic.help("choose an item: `[0]`"),
-        Type::Map(_) | Type::Object(_) => diagnostic.help("name a key, or list the values with `vals(..)`"),
+        Type::Map(_) | Type::Object(_) => {
+            diagnostic.help("name a key, or list the values with `vals(..)`")
+        }
         _ => diagnostic,
     }
 }
@@ -199,7 +225,17 @@ pub(super) fn function_as_value_at(span: Span) -> diag::Diagnostic {
 
 /// Whether values of the type convert to text implicitly; `none` becomes empty text.
 pub(super) fn is_scalar(ty: &Type) -> bool {
-    matches!(ty, Type::Any | Type::Error | Type::Null | Type::Bool | Type::Int | Type::Float | Type::Text | Type::Bytes)
+    matches!(
+        ty,
+        Type::Any
+            | Type::Error
+            | Type::Null
+            | Type::Bool
+            | Type::Int
+            | Type::Float
+            | Type::Text
+            | Type::Bytes
+    )
 }
 
 /// The common type of items of several types.
@@ -213,7 +249,11 @@ pub(super) fn joined(types: Vec<Type>) -> Type {
             distinct.push(ty);
         }
     }
-    if distinct.is_empty() { Type::Any } else { Type::union(distinct) }
+    if distinct.is_empty() {
+        Type::Any
+    } else {
+        Type::union(distinct)
+    }
 }
 
 /// A type without `none`, which lists and maps drop (decision A13).
@@ -232,7 +272,10 @@ pub(super) fn in_words(ty: &Type) -> String {
     let is_number = |ty: &&Type| matches!(ty, Type::Int | Type::Float);
     match ty {
         Type::Union(types) if types.iter().filter(is_number).count() == 2 => {
-            let others = types.iter().filter(|ty| !is_number(ty)).map(|ty| format!(" or {ty}"));
+            let others = types
+                .iter()
+                .filter(|ty| !is_number(ty))
+                .map(|ty| format!(" or {ty}"));
             format!("number{}", others.collect::<String>())
         }
         _ => ty.to_string(),
@@ -249,19 +292,22 @@ pub(super) fn with_article(ty: &Type) -> String {
     }
 }
 
-/// Whether a value of one type may be used where another type is declared. Only an integer may stand for a float
-/// (decision S53).
+/// Whether a value of one type may be used where another type is declared. Only an integer may
+/// stand for a float (decision S53).
 pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     if from.is_open() || declared.is_open() {
         return true;
     }
     from.alternatives().iter().any(|from| {
-        declared.alternatives().iter().any(|declared| match (from, declared) {
-            (Type::Null, _) | (Type::Int, Type::Float) => true,
-            (Type::List(from), Type::List(declared)) => fits_declared(from, declared),
-            (Type::Map(from), Type::Map(declared)) => fits_declared(from, declared),
-            (from, declared) => from.overlaps(declared),
-        })
+        declared
+            .alternatives()
+            .iter()
+            .any(|declared| match (from, declared) {
+                (Type::Null, _) | (Type::Int, Type::Float) => true,
+                (Type::List(from), Type::List(declared)) => fits_declared(from, declared),
+                (Type::Map(from), Type::Map(declared)) => fits_declared(from, declared),
+                (from, declared) => from.overlaps(declared),
+            })
     })
 }
 
@@ -269,8 +315,12 @@ pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
 pub(super) fn refined(declared: &Type, inferred: &Type) -> Type {
     match (declared, inferred) {
         (Type::List(item), Type::List(_)) if **item == Type::Any => inferred.clone(),
-        (Type::Map(value), Type::Map(_) | Type::Object(_)) if **value == Type::Any => inferred.clone(),
-        (Type::Object(object), Type::Map(_) | Type::Object(_)) if object.fields.is_empty() => inferred.clone(),
+        (Type::Map(value), Type::Map(_) | Type::Object(_)) if **value == Type::Any => {
+            inferred.clone()
+        }
+        (Type::Object(object), Type::Map(_) | Type::Object(_)) if object.fields.is_empty() => {
+            inferred.clone()
+        }
         // An object type without declared fields accepts any keys.
         (Type::Object(object), _) if object.fields.is_empty() => Type::Map(Arc::new(Type::Any)),
         _ => declared.clone(),

@@ -1,6 +1,7 @@
 //! Converts evaluated values to the types that the document declares (decisions S48, S53).
 //!
-//! Used by the stages after the check. The check has already reported values whose type was known then.
+//! Used by the stages after the check. The check has already reported values whose type was known
+//! then.
 
 use blueprint::{Expr, Type, Value};
 use diag::{Diagnostics, Span};
@@ -13,19 +14,36 @@ use super::types::{fits_declared, with_article};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 
-/// Converts a named value to its declared type: text is parsed to scalars, an integer may stand for a float. `none` and
-/// Unknown pass. A value that does not fit is reported at the expression.
-pub fn declared(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
+/// Converts a named value to its declared type: text is parsed to scalars, an integer may stand for
+/// a float. `none` and Unknown pass. A value that does not fit is reported at the expression.
+pub fn declared(
+    value: Value,
+    ty: &Type,
+    expr: &Expr,
+    found: &mut Diagnostics,
+) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, true, found)
 }
 
-/// Converts an export, or an input of an included document, to its declared type. Only an integer for a float is
-/// converted. `none` and Unknown pass. A value that does not fit is reported at the expression.
-pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
+/// Converts an export, or an input of an included document, to its declared type. Only an integer
+/// for a float is converted. `none` and Unknown pass. A value that does not fit is reported at the
+/// expression.
+pub fn exported(
+    value: Value,
+    ty: &Type,
+    expr: &Expr,
+    found: &mut Diagnostics,
+) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, false, found)
 }
 
-fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnostics) -> Result<Value, Reported> {
+fn fitted(
+    value: Value,
+    ty: &Type,
+    span: Span,
+    parse: bool,
+    found: &mut Diagnostics,
+) -> Result<Value, Reported> {
     let (bare, secret) = value.split_secret();
     if ty.is_open() || bare.is_null() || bare.is_unknown() {
         return Ok(value);
@@ -39,11 +57,18 @@ fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnost
         if let Some(parsed) = expr::parse_as(text.trim(), ty) {
             return Ok(parsed.tainted(secret));
         }
-        let what = if secret { "the text".to_owned() } else { format!("`{text}`") };
+        let what = if secret {
+            "the text".to_owned()
+        } else {
+            format!("`{text}`")
+        };
         found.push(
             document::UNPARSABLE_VALUE
                 .new(format!("the text is no {ty}"))
-                .label(span, format!("{what} does not read as {}", with_article(ty))),
+                .label(
+                    span,
+                    format!("{what} does not read as {}", with_article(ty)),
+                ),
         );
         return Err(Reported);
     }

@@ -1,8 +1,9 @@
 //! The documents of an instance in their places: the root, and every child where it is included.
 //!
-//! Elements have consecutive numbers per kind: first the elements of the root, then those of the first include and of
-//! all documents below it, and so on. A [`GraphNode`] of the graph over all documents identifies an element by that
-//! number. All places of a document share the text and the result of its check.
+//! Elements have consecutive numbers per kind: first the elements of the root, then those of the
+//! first include and of all documents below it, and so on. A [`GraphNode`] of the graph over all
+//! documents identifies an element by that number. All places of a document share the text and the
+//! result of its check.
 //!
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
 
@@ -13,7 +14,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource, TypeId};
+use blueprint::{
+    Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource, TypeId,
+};
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
 use provider::ResourceType;
 use source::Location;
@@ -32,7 +35,8 @@ pub struct DocumentInstance {
     pub path: Arc<[Name]>,
     /// The location; `None` for a text without one.
     pub location: Option<Location>,
-    /// The folder, in the form that `Question::File` in `evaluate` takes. A remote document has the root's.
+    /// The folder, in the form that `Question::File` in `evaluate` takes. A remote document has the
+    /// root's.
     pub folder: Name,
     /// The unit above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
@@ -103,7 +107,8 @@ impl DocumentInstance {
         text
     }
 
-    /// The address that stands for one of its locals among dependencies. No resource can have such a name.
+    /// The address that stands for one of its locals among dependencies. No resource can have such
+    /// a name.
     pub fn group_address(&self, name: &Name) -> Address {
         Address::inside(&self.path, format!("={name}"))
     }
@@ -140,7 +145,15 @@ pub fn group_key(address: &Address) -> Option<Cow<'_, str>> {
     if address.path.is_empty() {
         return Some(Cow::Borrowed(name));
     }
-    Some(Cow::Owned(address.path.iter().map(AsRef::as_ref).chain([name]).collect::<Vec<_>>().join("/")))
+    Some(Cow::Owned(
+        address
+            .path
+            .iter()
+            .map(AsRef::as_ref)
+            .chain([name])
+            .collect::<Vec<_>>()
+            .join("/"),
+    ))
 }
 
 /// The address of the group with this key among dependencies.
@@ -171,7 +184,8 @@ pub struct PassedInput<'d> {
 impl PassedInput<'_> {
     /// Whether its value is a literal or missing, so that it depends on nothing.
     pub fn is_literal(&self) -> bool {
-        self.given.is_none_or(|expr| expr.inner().as_literal().is_some())
+        self.given
+            .is_none_or(|expr| expr.inner().as_literal().is_some())
     }
 }
 
@@ -225,7 +239,10 @@ impl Documents {
         } else {
             DocumentDependence::Incomplete
         };
-        let file = checked.blueprint.span.map_or(FileId::NONE, |span| span.file);
+        let file = checked
+            .blueprint
+            .span
+            .map_or(FileId::NONE, |span| span.file);
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
         let root = DocumentInstance {
@@ -266,20 +283,31 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.pinned.clone(), self.dependence, found).with_limits(self.limits)
+        Documents::assemble(
+            placed.collect(),
+            self.pinned.clone(),
+            self.dependence,
+            found,
+        )
+        .with_limits(self.limits)
     }
 
     /// Returns the same documents with other size limits.
     pub fn with_limits(self, room: dialect::DocumentLimits) -> Documents {
-        Documents { limits: room, ..self }
+        Documents {
+            limits: room,
+            ..self
+        }
     }
 
-    /// Whether other inputs may lead to other documents. The documents are then read again when all inputs are given.
+    /// Whether other inputs may lead to other documents. The documents are then read again when all
+    /// inputs are given.
     pub fn is_open(&self) -> bool {
         self.dependence != DocumentDependence::Fixed
     }
 
-    /// Whether some children are not followed, because their location depends on inputs that are not given yet.
+    /// Whether some children are not followed, because their location depends on inputs that are
+    /// not given yet.
     pub fn is_incomplete(&self) -> bool {
         self.dependence == DocumentDependence::Incomplete
     }
@@ -292,14 +320,23 @@ impl Documents {
     /// The children of a unit, in the form that a check of its document takes.
     pub fn children_of(&self, unit: u32) -> Vec<Option<Included>> {
         let unit = self.unit(unit);
-        let included = |child: u32| Included { checked: self.unit(child).checked.clone() };
-        unit.children.iter().map(|child| child.map(included)).collect()
+        let included = |child: u32| Included {
+            checked: self.unit(child).checked.clone(),
+        };
+        unit.children
+            .iter()
+            .map(|child| child.map(included))
+            .collect()
     }
 
     /// Each checked document once, even if it has several places.
     pub fn distinct(&self) -> impl Iterator<Item = &Arc<Checked>> {
-        let mut seen: std::collections::HashSet<*const Checked, foldhash::fast::FixedState> = Default::default();
-        self.units.iter().map(|unit| &unit.checked).filter(move |checked| seen.insert(Arc::as_ptr(checked)))
+        let mut seen: std::collections::HashSet<*const Checked, foldhash::fast::FixedState> =
+            Default::default();
+        self.units
+            .iter()
+            .map(|unit| &unit.checked)
+            .filter(move |checked| seen.insert(Arc::as_ptr(checked)))
     }
 
     /// Reports each include that was not followed. A plan needs all includes.
@@ -317,22 +354,33 @@ impl Documents {
         }
     }
 
-    /// Completes the diagnostics of evaluation: removes duplicates, adds the includes that lead to errors in children,
-    /// and adds one `child-failed` for each of these includes. Errors with a code in `not_of_the_document` concern a
-    /// later use of the document and do not make its include fail.
+    /// Completes the diagnostics of evaluation: removes duplicates, adds the includes that lead to
+    /// errors in children, and adds one `child-failed` for each of these includes. Errors with a
+    /// code in `not_of_the_document` concern a later use of the document and do not make its
+    /// include fail.
     pub fn attribute_errors(&self, not_of_the_document: &[&'static Code], found: &mut Diagnostics) {
         if self.units.len() == 1 {
             return;
         }
-        let mut reported: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
-            Default::default();
-        found.retain(|it| !it.span().is_some() || reported.insert((it.code.name, it.span(), it.message.clone())));
+        let mut reported: std::collections::HashSet<
+            (&'static str, Span, String),
+            foldhash::fast::FixedState,
+        > = Default::default();
+        found.retain(|it| {
+            !it.span().is_some() || reported.insert((it.code.name, it.span(), it.message.clone()))
+        });
         self.add_missing_trails(found);
         let mut failed: IndexMap<Span, Vec<Trail>> = IndexMap::default();
-        let is_excepted = |it: &Diagnostic| not_of_the_document.iter().any(|code| code.name == it.code.name);
+        let is_excepted = |it: &Diagnostic| {
+            not_of_the_document
+                .iter()
+                .any(|code| code.name == it.code.name)
+        };
         for mistake in found.iter().filter(|it| it.is_error() && !is_excepted(it)) {
             for (at, step) in mistake.trail.iter().enumerate() {
-                failed.entry(step.span).or_insert_with(|| mistake.trail[..at].to_vec());
+                failed
+                    .entry(step.span)
+                    .or_insert_with(|| mistake.trail[..at].to_vec());
             }
         }
         for (span, trail) in failed {
@@ -352,7 +400,10 @@ impl Documents {
         while let Some((above, include)) = self.units[at as usize].parent {
             let children = &self.units[above as usize].checked.blueprint.children;
             if let Some((name, child)) = children.get_index(include as usize) {
-                trail.push(Trail { span: child.span, text: format!("included as `{name}`") });
+                trail.push(Trail {
+                    span: child.span,
+                    text: format!("included as `{name}`"),
+                });
             }
             at = above;
         }
@@ -360,7 +411,8 @@ impl Documents {
         trail
     }
 
-    /// Adds the includes that lead to a unit to its diagnostics. The dialects above complete the messages.
+    /// Adds the includes that lead to a unit to its diagnostics. The dialects above complete the
+    /// messages.
     pub fn add_trails(&self, unit: u32, found: &mut Diagnostics) {
         if found.is_empty() {
             return;
@@ -377,7 +429,10 @@ impl Documents {
         while let Some((above, include)) = self.units[at as usize].parent {
             let checked = &self.units[above as usize].checked;
             if let Some((name, child)) = checked.blueprint.children.get_index(include as usize) {
-                checked.rules.messages.complete_in_child(one, name, child, at == unit);
+                checked
+                    .rules
+                    .messages
+                    .complete_in_child(one, name, child, at == unit);
             }
             at = above;
         }
@@ -430,7 +485,8 @@ impl Documents {
         self.counts[kind as usize]
     }
 
-    /// The unit that holds the element of a kind with this number, and the element's position in it.
+    /// The unit that holds the element of a kind with this number, and the element's position in
+    /// it.
     pub fn place_of(&self, kind: NumberedKind, number: u32) -> (u32, usize) {
         self.place(kind as usize, number)
     }
@@ -448,10 +504,16 @@ impl Documents {
     }
 
     fn place(&self, kind: usize, number: u32) -> (u32, usize) {
-        // A unit without elements of the kind starts at the same number as the next unit, so take the last unit that
-        // starts there.
-        let unit = self.units.partition_point(|unit| unit.first[kind] <= number).saturating_sub(1);
-        (unit as u32, (number - self.units[unit].first[kind]) as usize)
+        // A unit without elements of the kind starts at the same number as the next unit, so take
+        // the last unit that starts there.
+        let unit = self
+            .units
+            .partition_point(|unit| unit.first[kind] <= number)
+            .saturating_sub(1);
+        (
+            unit as u32,
+            (number - self.units[unit].first[kind]) as usize,
+        )
     }
 
     /// The unit with this number.
@@ -459,20 +521,25 @@ impl Documents {
         &self.units[number as usize]
     }
 
-    /// The folder of a document, relative to that of the root document; empty for the root's own folder.
+    /// The folder of a document, relative to that of the root document; empty for the root's own
+    /// folder.
     pub fn folder_seen_from_root(&self, unit: u32) -> Name {
         let (root, folder) = (&self.root().folder, &self.unit(unit).folder);
         match root == folder {
             true => Name::default(),
-            false => Location::disk(folder.clone()).relative_to(root).identity().clone(),
+            false => Location::disk(folder.clone())
+                .relative_to(root)
+                .identity()
+                .clone(),
         }
     }
 
-    /// The folder of the document that declares the resource with this number, relative to that of the root document.
-    /// Empty for a resource that no document declares.
+    /// The folder of the document that declares the resource with this number, relative to that of
+    /// the root document. Empty for a resource that no document declares.
     pub fn folder_declaring(&self, number: Option<u32>) -> Name {
         let unit = number.and_then(|number| self.resource(number));
-        unit.map(|(unit, ..)| self.folder_seen_from_root(unit)).unwrap_or_default()
+        unit.map(|(unit, ..)| self.folder_seen_from_root(unit))
+            .unwrap_or_default()
     }
 
     /// The local with this number, and its unit.
@@ -485,18 +552,39 @@ impl Documents {
     /// The data source with this number, and its unit.
     pub fn data_source(&self, number: u32) -> Option<(u32, &Name, &DataSource)> {
         let (unit, position) = self.place(1, number);
-        let (name, source) = self.unit(unit).blueprint().data_sources.get_index(position)?;
+        let (name, source) = self
+            .unit(unit)
+            .blueprint()
+            .data_sources
+            .get_index(position)?;
         Some((unit, name, source))
     }
 
-    /// The input of a child with this number, with its declaration and its expression in the include.
+    /// The input of a child with this number, with its declaration and its expression in the
+    /// include.
     pub fn passed_input(&self, number: u32) -> Option<PassedInput<'_>> {
         let (unit, position) = self.place(NumberedKind::Input as usize, number);
         let (above, include) = self.unit(unit).parent?;
         let (name, input) = self.unit(unit).blueprint().inputs.get_index(position)?;
-        let (_, child) = self.unit(above).blueprint().children.get_index(include as usize)?;
-        let given = child.inputs.iter().find(|(given, _)| given.item == *name).map(|(_, expr)| expr);
-        Some(PassedInput { unit, position, name, input, above, given, include: child.span })
+        let (_, child) = self
+            .unit(above)
+            .blueprint()
+            .children
+            .get_index(include as usize)?;
+        let given = child
+            .inputs
+            .iter()
+            .find(|(given, _)| given.item == *name)
+            .map(|(_, expr)| expr);
+        Some(PassedInput {
+            unit,
+            position,
+            name,
+            input,
+            above,
+            given,
+            include: child.span,
+        })
     }
 
     /// The resource with this number, and its unit.
@@ -509,12 +597,17 @@ impl Documents {
     /// The type of the resource with this number; `None` if the type is unknown.
     pub fn resource_type(&self, number: u32) -> Option<&Arc<ResourceType>> {
         let (unit, position) = self.place(2, number);
-        self.unit(unit).checked.resource_types.get(position)?.as_ref()
+        self.unit(unit)
+            .checked
+            .resource_types
+            .get(position)?
+            .as_ref()
     }
 
     /// The checked document of the include at a position of a unit, if it could be read.
     pub fn included(&self, unit: &DocumentInstance, position: usize) -> Option<&Checked> {
-        unit.child(position).map(|child| self.unit(child).checked.as_ref())
+        unit.child(position)
+            .map(|child| self.unit(child).checked.as_ref())
     }
 
     /// The name of a node as seen from the root: `core/values.x`.
@@ -526,37 +619,58 @@ impl Documents {
             GraphNode::Link(number) => (NumberedKind::Link, number),
             GraphNode::Input(number) => (NumberedKind::Input, number),
             GraphNode::Child(at) => {
-                let name = self.root().blueprint().children.get_index(at as usize).map(|(name, _)| name.as_ref());
+                let name = self
+                    .root()
+                    .blueprint()
+                    .children
+                    .get_index(at as usize)
+                    .map(|(name, _)| name.as_ref());
                 return format!("children.{}", name.unwrap_or_default());
             }
         };
         let (unit, at) = self.place_of(kind, number);
         let unit = self.unit(unit);
         let blueprint = unit.blueprint();
-        let resource = |at: u32| blueprint.resources.get_index(at as usize).map_or("", |(name, _)| name.as_ref());
+        let resource = |at: u32| {
+            blueprint
+                .resources
+                .get_index(at as usize)
+                .map_or("", |(name, _)| name.as_ref())
+        };
         unit.named(match kind {
-            NumberedKind::Local => {
-                blueprint.locals.get_index(at).map(|(name, _)| format!("values.{name}")).unwrap_or_default()
-            }
-            NumberedKind::DataSource => {
-                blueprint.data_sources.get_index(at).map(|(name, _)| format!("datasources.{name}")).unwrap_or_default()
-            }
+            NumberedKind::Local => blueprint
+                .locals
+                .get_index(at)
+                .map(|(name, _)| format!("values.{name}"))
+                .unwrap_or_default(),
+            NumberedKind::DataSource => blueprint
+                .data_sources
+                .get_index(at)
+                .map(|(name, _)| format!("datasources.{name}"))
+                .unwrap_or_default(),
             NumberedKind::Resource => resource(at as u32).to_owned(),
             NumberedKind::Link => {
                 let pair = unit.checked.links.pairs().get(at);
-                pair.map(|pair| format!("{}::{}", resource(pair.a), resource(pair.b))).unwrap_or_default()
+                pair.map(|pair| format!("{}::{}", resource(pair.a), resource(pair.b)))
+                    .unwrap_or_default()
             }
-            NumberedKind::Input => {
-                blueprint.inputs.get_index(at).map(|(name, _)| format!("variables.{name}")).unwrap_or_default()
-            }
+            NumberedKind::Input => blueprint
+                .inputs
+                .get_index(at)
+                .map(|(name, _)| format!("variables.{name}"))
+                .unwrap_or_default(),
         })
     }
 
     /// The type of a resource or data source, as written.
     pub fn type_of(&self, node: GraphNode) -> Option<&TypeId> {
         match node {
-            GraphNode::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
-            GraphNode::DataSource(number) => self.data_source(number).map(|(.., source)| &source.type_name.item),
+            GraphNode::Resource(number) => self
+                .resource(number)
+                .map(|(.., resource)| &resource.type_name.item),
+            GraphNode::DataSource(number) => self
+                .data_source(number)
+                .map(|(.., source)| &source.type_name.item),
             _ => None,
         }
     }
@@ -564,7 +678,9 @@ impl Documents {
     /// The abstract resource from which a transform made a resource.
     pub fn made_from(&self, node: GraphNode) -> Option<&Name> {
         match node {
-            GraphNode::Resource(number) => self.resource(number).and_then(|(.., resource)| resource.made_from.as_ref()),
+            GraphNode::Resource(number) => self
+                .resource(number)
+                .and_then(|(.., resource)| resource.made_from.as_ref()),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Finds the resource that declares the configuration of an element's provider.
 //!
-//! An element can name a configuration of its own document. Otherwise it inherits one: the nearest include above it
-//! that names a configuration of its namespace decides.
+//! An element can name a configuration of its own document. Otherwise it inherits one: the nearest
+//! include above it that names a configuration of its namespace decides.
 //!
 //! Not here: the settings (`evaluate`), errors in the names (`check`).
 
@@ -31,8 +31,12 @@ impl ProviderChoice {
 
 /// The namespace that a resource configures, if it is a literal.
 pub fn configured_namespace(resource: &Resource) -> Option<&str> {
-    let ExprKind::Map(entries) = &resource.spec.inner().kind else { return None };
-    let (_, namespace) = entries.iter().find(|(key, _)| key.item.as_ref() == "namespace")?;
+    let ExprKind::Map(entries) = &resource.spec.inner().kind else {
+        return None;
+    };
+    let (_, namespace) = entries
+        .iter()
+        .find(|(key, _)| key.item.as_ref() == "namespace")?;
     namespace.inner().as_literal()?.as_text()
 }
 
@@ -52,7 +56,8 @@ pub fn handed_down<'n>(
 }
 
 impl Documents {
-    /// The provider configuration of a resource or data source; `None` for the default configuration.
+    /// The provider configuration of a resource or data source; `None` for the default
+    /// configuration.
     pub fn provider_of(&self, node: GraphNode) -> Option<ProviderChoice> {
         let (unit, own, type_name) = match node {
             GraphNode::Resource(number) => {
@@ -66,8 +71,16 @@ impl Documents {
             _ => return None,
         };
         if let Some(name) = own {
-            let position = self.unit(unit).blueprint().resources.get_index_of(&name.item)?;
-            return Some(ProviderChoice { unit, position, span: name.span });
+            let position = self
+                .unit(unit)
+                .blueprint()
+                .resources
+                .get_index_of(&name.item)?;
+            return Some(ProviderChoice {
+                unit,
+                position,
+                span: name.span,
+            });
         }
         let namespace = type_name.package_name();
         let mut at = unit;
@@ -75,7 +88,11 @@ impl Documents {
             let blueprint = self.unit(above).blueprint();
             let (_, child) = blueprint.children.get_index(include as usize)?;
             if let Some((position, name)) = handed_down(blueprint, &child.providers, namespace) {
-                return Some(ProviderChoice { unit: above, position, span: name.span });
+                return Some(ProviderChoice {
+                    unit: above,
+                    position,
+                    span: name.span,
+                });
             }
             at = above;
         }

@@ -1,5 +1,5 @@
-//! Builds the dependency graph over all documents. An export depends on the elements that it reads, not on its document
-//! as a whole.
+//! Builds the dependency graph over all documents. An export depends on the elements that it reads,
+//! not on its document as a whole.
 //!
 //! The wiring of a document is computed once, and instantiated for each of its places.
 //!
@@ -11,7 +11,9 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Child, Expr, Name, Ref, ReferenceHead};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{DocumentDependence, DocumentInstance, Documents, NumberedKind, PlacedDocument, counts_of};
+use super::{
+    DocumentDependence, DocumentInstance, Documents, NumberedKind, PlacedDocument, counts_of,
+};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
@@ -43,7 +45,8 @@ enum EdgeTarget {
 struct DocumentWiring {
     /// The dependencies of locals, data sources, resources and links, in this order.
     elements: [Vec<Vec<DocumentEdge>>; 4],
-    /// The dependencies of the inputs of each child, in the order in which the document writes them.
+    /// The dependencies of the inputs of each child, in the order in which the document writes
+    /// them.
     passed: Vec<Vec<Vec<DocumentEdge>>>,
     exports: Vec<Vec<DocumentEdge>>,
     /// The names that each child waits for as a whole, in addition to its `dependsOn`.
@@ -52,12 +55,16 @@ struct DocumentWiring {
 
 /// The members of a group that do not stay: they are removed, or exist only during an update.
 fn temporary_members(unit: &DocumentInstance) -> HashSet<Name, foldhash::fast::FixedState> {
-    unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
+    unit.blueprint()
+        .batches
+        .iter()
+        .flat_map(|batches| batches.beyond.iter().cloned())
+        .collect()
 }
 
 impl Documents {
-    /// Assembles documents in their places, each after the one that includes it. Reports cycles through several
-    /// documents.
+    /// Assembles documents in their places, each after the one that includes it. Reports cycles
+    /// through several documents.
     pub fn assemble(
         placed: Vec<PlacedDocument>,
         pinned: Pinned,
@@ -67,21 +74,44 @@ impl Documents {
         let mut units: Vec<DocumentInstance> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
-        let mut beyond: HashMap<u32, HashSet<Name, foldhash::fast::FixedState>, foldhash::fast::FixedState> =
-            HashMap::default();
-        for PlacedDocument { checked, number, parent, left_out, location, folder, file } in placed {
+        let mut beyond: HashMap<
+            u32,
+            HashSet<Name, foldhash::fast::FixedState>,
+            foldhash::fast::FixedState,
+        > = HashMap::default();
+        for PlacedDocument {
+            checked,
+            number,
+            parent,
+            left_out,
+            location,
+            folder,
+            file,
+        } in placed
+        {
             let unit = units.len() as u32;
             of_place.insert(number, unit);
-            let parent = parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
+            let parent =
+                parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
             let mut path: Vec<Name> = Vec::new();
             let mut is_temporary = false;
             if let Some((above, include)) = parent {
-                let beyond = beyond.entry(above).or_insert_with(|| temporary_members(&units[above as usize]));
+                let beyond = beyond
+                    .entry(above)
+                    .or_insert_with(|| temporary_members(&units[above as usize]));
                 let above = &mut units[above as usize];
                 above.children[include as usize] = Some(unit);
                 path.extend(above.path.iter().cloned());
-                path.extend(above.checked.blueprint.children.get_index(include as usize).map(|(name, _)| name.clone()));
-                is_temporary = above.is_temporary_member || path.last().is_some_and(|name| beyond.contains(name));
+                path.extend(
+                    above
+                        .checked
+                        .blueprint
+                        .children
+                        .get_index(include as usize)
+                        .map(|(name, _)| name.clone()),
+                );
+                is_temporary = above.is_temporary_member
+                    || path.last().is_some_and(|name| beyond.contains(name));
             }
             let children = vec![None; checked.blueprint.children.len()];
             let first = counts.map(|count| count as u32);
@@ -102,13 +132,30 @@ impl Documents {
                 first,
             });
         }
-        let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
-        let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
-        let mut documents =
-            Documents { units, graph, links, counts, pinned, dependence, limits: dialect::DocumentLimits::DEFAULT };
+        let graph = units
+            .first()
+            .map(|root| root.checked.graph.clone())
+            .unwrap_or_default();
+        let links = units
+            .first()
+            .map(|root| root.checked.links.clone())
+            .unwrap_or_default();
+        let mut documents = Documents {
+            units,
+            graph,
+            links,
+            counts,
+            pinned,
+            dependence,
+            limits: dialect::DocumentLimits::DEFAULT,
+        };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
-                unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[NumberedKind::Resource as usize]))
+                unit.checked
+                    .links
+                    .pairs()
+                    .iter()
+                    .map(|pair| pair.from(unit.first[NumberedKind::Resource as usize]))
             });
             documents.links = Arc::new(Links::new(pairs.collect()));
             documents.graph = Arc::new(self::graph(&documents, found));
@@ -119,31 +166,44 @@ impl Documents {
 
 /// The graph over all documents. Reports cycles through several documents.
 pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
-    let mut known: HashMap<*const Checked, Arc<DocumentWiring>, foldhash::fast::FixedState> = HashMap::default();
+    let mut known: HashMap<*const Checked, Arc<DocumentWiring>, foldhash::fast::FixedState> =
+        HashMap::default();
     let wirings: Vec<Arc<DocumentWiring>> = documents
         .units()
         .iter()
         .map(|unit| {
-            let children: Vec<Option<&Checked>> =
-                (0..unit.blueprint().children.len()).map(|at| documents.included(unit, at)).collect();
+            let children: Vec<Option<&Checked>> = (0..unit.blueprint().children.len())
+                .map(|at| documents.included(unit, at))
+                .collect();
             known
                 .entry(Arc::as_ptr(&unit.checked))
                 .or_insert_with(|| Arc::new(wiring(&unit.checked, &children)))
                 .clone()
         })
         .collect();
-    let whole = WholeGraph { documents, wirings: &wirings };
+    let whole = WholeGraph {
+        documents,
+        wirings: &wirings,
+    };
     let [locals, data_sources, resources] = documents.counts();
-    let (links, inputs) = (documents.count(NumberedKind::Link), documents.count(NumberedKind::Input));
+    let (links, inputs) = (
+        documents.count(NumberedKind::Link),
+        documents.count(NumberedKind::Input),
+    );
     let counts = [locals, data_sources, resources, 0, links, inputs];
     let mut any_metadata = false;
     let (graph, cycles) = Graph::new(counts, |node, out| {
         let before = out.len();
         whole.edges(node, out);
-        any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+        any_metadata |= out[before..]
+            .iter()
+            .any(|edge| edge.kind == EdgeKind::ReadsMetadata);
     });
     let crossing = |cycles: Vec<Vec<(GraphNode, Edge)>>| -> Vec<Vec<(GraphNode, Edge)>> {
-        cycles.into_iter().filter(|cycle| whole.is_crossing(cycle)).collect()
+        cycles
+            .into_iter()
+            .filter(|cycle| whole.is_crossing(cycle))
+            .collect()
     };
     let cycles = crossing(cycles);
     if cycles.is_empty() {
@@ -177,23 +237,35 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
                 && let Some(child) = blueprint.children.get_index_of(name)
             {
                 let to = EdgeTarget::Child(child as u32);
-                wires.push(DocumentEdge { to, kind: EdgeKind::DependsOn, span: reference.head_span });
+                wires.push(DocumentEdge {
+                    to,
+                    kind: EdgeKind::DependsOn,
+                    span: reference.head_span,
+                });
             }
         });
     };
     let element = |node: GraphNode| {
-        // A read of a child is resolved by its export. `dependsOn` a child waits for every resource in it.
+        // A read of a child is resolved by its export. `dependsOn` a child waits for every resource
+        // in it.
         let wire = |edge: &Edge| {
             let to = match (edge.to, edge.kind) {
                 (GraphNode::Child(child), EdgeKind::DependsOn) => EdgeTarget::Child(child),
                 (GraphNode::Child(_), _) => return None,
                 (to, _) => EdgeTarget::Own(to),
             };
-            Some(DocumentEdge { to, kind: edge.kind, span: edge.span })
+            Some(DocumentEdge {
+                to,
+                kind: edge.kind,
+                span: edge.span,
+            })
         };
-        let mut wires: Vec<DocumentEdge> = checked.graph.edges(node).iter().filter_map(wire).collect();
+        let mut wires: Vec<DocumentEdge> =
+            checked.graph.edges(node).iter().filter_map(wire).collect();
         let before = wires.len();
-        expressions(blueprint, node, &mut |expr, kind| outward(expr, kind, &mut wires));
+        expressions(blueprint, node, &mut |expr, kind| {
+            outward(expr, kind, &mut wires)
+        });
         if wires.len() > before {
             wires.sort_by_key(|wire| wire.span.start);
         }
@@ -204,22 +276,42 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
         let mut wires = Vec::new();
         expr.references(&mut |reference| {
             let target = match &reference.head {
-                ReferenceHead::Local(name) => blueprint.locals.get_index_of(name).map(|at| GraphNode::Local(at as u32)),
-                ReferenceHead::DataSource(name) => {
-                    blueprint.data_sources.get_index_of(name).map(|at| GraphNode::DataSource(at as u32))
-                }
-                ReferenceHead::Resource { name, .. } => {
-                    blueprint.resources.get_index_of(name).map(|at| GraphNode::Resource(at as u32))
-                }
+                ReferenceHead::Local(name) => blueprint
+                    .locals
+                    .get_index_of(name)
+                    .map(|at| GraphNode::Local(at as u32)),
+                ReferenceHead::DataSource(name) => blueprint
+                    .data_sources
+                    .get_index_of(name)
+                    .map(|at| GraphNode::DataSource(at as u32)),
+                ReferenceHead::Resource { name, .. } => blueprint
+                    .resources
+                    .get_index_of(name)
+                    .map(|at| GraphNode::Resource(at as u32)),
                 _ => None,
             };
-            let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { EdgeKind::Reads };
-            wires.extend(target.map(|to| DocumentEdge { to: EdgeTarget::Own(to), kind, span: reference.head_span }));
-            wires.extend(cross_document_edge(checked, children, reference, EdgeKind::Reads));
+            let kind = if reads_metadata(reference) {
+                EdgeKind::ReadsMetadata
+            } else {
+                EdgeKind::Reads
+            };
+            wires.extend(target.map(|to| DocumentEdge {
+                to: EdgeTarget::Own(to),
+                kind,
+                span: reference.head_span,
+            }));
+            wires.extend(cross_document_edge(
+                checked,
+                children,
+                reference,
+                EdgeKind::Reads,
+            ));
         });
         wires
     };
-    let all = |count: usize, node: fn(u32) -> GraphNode| (0..count as u32).map(|at| element(node(at))).collect();
+    let all = |count: usize, node: fn(u32) -> GraphNode| {
+        (0..count as u32).map(|at| element(node(at))).collect()
+    };
     DocumentWiring {
         elements: [
             all(blueprint.locals.len(), GraphNode::Local),
@@ -232,8 +324,22 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
             .values()
             .map(|child| child.inputs.iter().map(|(_, expr)| outside(expr)).collect())
             .collect(),
-        exports: blueprint.exports.values().map(|export| outside(&export.field)).collect(),
-        waits: blueprint.children.values().map(|child| if are_whole { read_by(child) } else { Vec::new() }).collect(),
+        exports: blueprint
+            .exports
+            .values()
+            .map(|export| outside(&export.field))
+            .collect(),
+        waits: blueprint
+            .children
+            .values()
+            .map(|child| {
+                if are_whole {
+                    read_by(child)
+                } else {
+                    Vec::new()
+                }
+            })
+            .collect(),
     }
 }
 
@@ -244,7 +350,8 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
     let given = child.inputs.iter().map(|(_, expr)| expr);
     for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
         expr.references(&mut |reference| {
-            if let ReferenceHead::Resource { name, .. } | ReferenceHead::Child(name) = &reference.head
+            if let ReferenceHead::Resource { name, .. } | ReferenceHead::Child(name) =
+                &reference.head
                 && known.insert(name.clone())
             {
                 read.push(Spanned::new(name.clone(), reference.head_span));
@@ -263,16 +370,33 @@ fn cross_document_edge(
 ) -> Option<DocumentEdge> {
     let blueprint = &checked.blueprint;
     let to = match &reference.head {
-        ReferenceHead::Input(name) => EdgeTarget::Input(blueprint.inputs.get_index_of(name)? as u32),
+        ReferenceHead::Input(name) => {
+            EdgeTarget::Input(blueprint.inputs.get_index_of(name)? as u32)
+        }
         ReferenceHead::Child(name) => {
             let child = blueprint.children.get_index_of(name)?;
-            let AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
-            let export = children.get(child).copied().flatten()?.blueprint.exports.get_index_of(export)?;
-            EdgeTarget::Export { child: child as u32, export: export as u32 }
+            let AccessorKind::Name(export) = &reference.path.first()?.kind else {
+                return None;
+            };
+            let export = children
+                .get(child)
+                .copied()
+                .flatten()?
+                .blueprint
+                .exports
+                .get_index_of(export)?;
+            EdgeTarget::Export {
+                child: child as u32,
+                export: export as u32,
+            }
         }
         _ => return None,
     };
-    Some(DocumentEdge { to, kind, span: reference.head_span })
+    Some(DocumentEdge {
+        to,
+        kind,
+        span: reference.head_span,
+    })
 }
 
 struct WholeGraph<'a> {
@@ -300,9 +424,16 @@ impl WholeGraph<'_> {
             self.add_include_edges(unit, out);
         }
         // A configuration that the element names itself is already an edge of its document.
-        if let Some(choice) = documents.provider_of(node).filter(|choice| choice.unit != unit) {
+        if let Some(choice) = documents
+            .provider_of(node)
+            .filter(|choice| choice.unit != unit)
+        {
             let to = GraphNode::Resource(choice.resource(documents));
-            out.push(Edge { to, kind: EdgeKind::DependsOn, span: choice.span });
+            out.push(Edge {
+                to,
+                kind: EdgeKind::DependsOn,
+                span: choice.span,
+            });
         }
     }
 
@@ -312,12 +443,23 @@ impl WholeGraph<'_> {
         while let Some((above, include)) = self.documents.unit(at).parent {
             let here = self.documents.unit(above);
             let blueprint = here.blueprint();
-            let child = blueprint.children.get_index(include as usize).map(|(_, child)| child);
+            let child = blueprint
+                .children
+                .get_index(include as usize)
+                .map(|(_, child)| child);
             let mut wait = |name: &Name, span: Span| {
                 if let Some(at) = blueprint.resources.get_index_of(name) {
                     let to = GraphNode::Resource(here.number(NumberedKind::Resource, at));
-                    out.push(Edge { to, kind: EdgeKind::DependsOn, span });
-                } else if let Some(child) = blueprint.children.get_index_of(name).and_then(|at| here.child(at)) {
+                    out.push(Edge {
+                        to,
+                        kind: EdgeKind::DependsOn,
+                        span,
+                    });
+                } else if let Some(child) = blueprint
+                    .children
+                    .get_index_of(name)
+                    .and_then(|at| here.child(at))
+                {
                     self.add_resource_edges(child, EdgeKind::DependsOn, span, out);
                 }
             };
@@ -335,7 +477,11 @@ impl WholeGraph<'_> {
     fn add_resource_edges(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let here = self.documents.unit(unit);
         for at in 0..here.blueprint().resources.len() {
-            out.push(Edge { to: GraphNode::Resource(here.number(NumberedKind::Resource, at)), kind, span });
+            out.push(Edge {
+                to: GraphNode::Resource(here.number(NumberedKind::Resource, at)),
+                kind,
+                span,
+            });
         }
         for child in (0..here.blueprint().children.len()).filter_map(|at| here.child(at)) {
             self.add_resource_edges(child, kind, span, out);
@@ -344,33 +490,66 @@ impl WholeGraph<'_> {
 
     fn add_passed_input_edges(&self, number: u32, out: &mut Vec<Edge>) {
         let documents = self.documents;
-        let Some(passed) = documents.passed_input(number) else { return };
-        let Some((_, include)) = documents.unit(passed.unit).parent else { return };
+        let Some(passed) = documents.passed_input(number) else {
+            return;
+        };
+        let Some((_, include)) = documents.unit(passed.unit).parent else {
+            return;
+        };
         let blueprint = documents.unit(passed.above).blueprint();
-        let Some((_, child)) = blueprint.children.get_index(include as usize) else { return };
-        let Some(at) = child.inputs.iter().position(|(given, _)| given.item == *passed.name) else { return };
+        let Some((_, child)) = blueprint.children.get_index(include as usize) else {
+            return;
+        };
+        let Some(at) = child
+            .inputs
+            .iter()
+            .position(|(given, _)| given.item == *passed.name)
+        else {
+            return;
+        };
         for wire in &self.wirings[passed.above as usize].passed[include as usize][at] {
             self.add_edges(passed.above, *wire, wire.kind, wire.span, out);
         }
     }
 
     /// Appends the edges of a wire in one place of its document.
-    fn add_edges(&self, unit: u32, wire: DocumentEdge, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
-        let kind = if wire.kind == EdgeKind::ReadsMetadata { wire.kind } else { kind };
+    fn add_edges(
+        &self,
+        unit: u32,
+        wire: DocumentEdge,
+        kind: EdgeKind,
+        span: Span,
+        out: &mut Vec<Edge>,
+    ) {
+        let kind = if wire.kind == EdgeKind::ReadsMetadata {
+            wire.kind
+        } else {
+            kind
+        };
         let here = self.documents.unit(unit);
         let to = match wire.to {
             EdgeTarget::Own(node) => match node {
-                GraphNode::Local(at) => GraphNode::Local(here.number(NumberedKind::Local, at as usize)),
-                GraphNode::DataSource(at) => GraphNode::DataSource(here.number(NumberedKind::DataSource, at as usize)),
-                GraphNode::Resource(at) => GraphNode::Resource(here.number(NumberedKind::Resource, at as usize)),
-                GraphNode::Link(at) => GraphNode::Link(here.number(NumberedKind::Link, at as usize)),
+                GraphNode::Local(at) => {
+                    GraphNode::Local(here.number(NumberedKind::Local, at as usize))
+                }
+                GraphNode::DataSource(at) => {
+                    GraphNode::DataSource(here.number(NumberedKind::DataSource, at as usize))
+                }
+                GraphNode::Resource(at) => {
+                    GraphNode::Resource(here.number(NumberedKind::Resource, at as usize))
+                }
+                GraphNode::Link(at) => {
+                    GraphNode::Link(here.number(NumberedKind::Link, at as usize))
+                }
                 GraphNode::Child(_) | GraphNode::Input(_) => return,
             },
             EdgeTarget::Input(at) => {
                 let number = here.number(NumberedKind::Input, at as usize);
                 // A literal input depends on nothing and is always settled.
                 match self.documents.passed_input(number) {
-                    Some(passed) if here.parent.is_some() && !passed.is_literal() => GraphNode::Input(number),
+                    Some(passed) if here.parent.is_some() && !passed.is_literal() => {
+                        GraphNode::Input(number)
+                    }
                     _ => return,
                 }
             }
@@ -381,7 +560,9 @@ impl WholeGraph<'_> {
                 return;
             }
             EdgeTarget::Export { child, export } => {
-                let Some(child) = here.child(child as usize) else { return };
+                let Some(child) = here.child(child as usize) else {
+                    return;
+                };
                 for wire in &self.wirings[child as usize].exports[export as usize] {
                     self.add_edges(child, *wire, kind, span, out);
                 }
@@ -391,7 +572,8 @@ impl WholeGraph<'_> {
         out.push(Edge { to, kind, span });
     }
 
-    /// Whether a cycle leads through more than one document. Cycles in one document are already reported.
+    /// Whether a cycle leads through more than one document. Cycles in one document are already
+    /// reported.
     fn is_crossing(&self, cycle: &[(GraphNode, Edge)]) -> bool {
         let mut units = cycle.iter().map(|(node, _)| self.documents.unit_of(*node));
         let first = units.next();
@@ -399,13 +581,22 @@ impl WholeGraph<'_> {
     }
 
     fn cycle(&self, cycle: &[(GraphNode, Edge)]) -> diag::Diagnostic {
-        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let first = (0..cycle.len())
+            .min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start))
+            .unwrap_or(0);
         let round = || cycle[first..].iter().chain(&cycle[..first]);
-        let mut path: Vec<String> = round().map(|(node, _)| self.documents.name_of(*node)).collect();
+        let mut path: Vec<String> = round()
+            .map(|(node, _)| self.documents.name_of(*node))
+            .collect();
         path.extend(path.first().cloned());
-        let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));
+        let mut diagnostic =
+            codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));
         for (node, edge) in round() {
-            let text = format!("`{}` reads `{}`", self.documents.name_of(*node), self.documents.name_of(edge.to));
+            let text = format!(
+                "`{}` reads `{}`",
+                self.documents.name_of(*node),
+                self.documents.name_of(edge.to)
+            );
             diagnostic = diagnostic.label(edge.span, text);
         }
         diagnostic.help("take away one of these references")

@@ -1,7 +1,7 @@
 //! Contributions of links to specs: merging, finding and removing them (decision 3.2).
 //!
-//! A [`Merger`] and a [`ContributionIndex`] index their lists, so that the cost per contribution does not grow with
-//! the number of links.
+//! A [`Merger`] and a [`ContributionIndex`] index their lists, so that the cost per contribution
+//! does not grow with the number of links.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ pub enum ContributionForm {
     Set,
     /// An entry of a map, under this key.
     Put(Name),
-    /// An item of a list. This field of the item identifies it; with `None`, the whole value identifies it.
+    /// An item of a list. This field of the item identifies it; with `None`, the whole value
+    /// identifies it.
     Add(Option<Name>),
 }
 
@@ -47,7 +48,11 @@ impl Contribution {
         match &self.form {
             ContributionForm::Set => Some(format!("{}\0", self.path)),
             ContributionForm::Put(key) => Some(format!("{}\0{key}", self.path)),
-            ContributionForm::Add(by) => Some(format!("{}\0{}", self.path, item_identity(by.as_ref(), &self.value)?)),
+            ContributionForm::Add(by) => Some(format!(
+                "{}\0{}",
+                self.path,
+                item_identity(by.as_ref(), &self.value)?
+            )),
         }
     }
 
@@ -57,7 +62,11 @@ impl Contribution {
             ContributionForm::Set => self.path.to_string(),
             ContributionForm::Put(key) => format!("{}.{key}", self.path),
             ContributionForm::Add(Some(by)) => {
-                let value = self.value.get(by).map(ToString::to_string).unwrap_or_default();
+                let value = self
+                    .value
+                    .get(by)
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
                 format!("{}[{by} = {value}]", self.path)
             }
             ContributionForm::Add(None) => format!("{}[..]", self.path),
@@ -65,7 +74,8 @@ impl Contribution {
     }
 }
 
-/// A spec in which contributions are looked up. The cost of a lookup does not grow with the length of the list.
+/// A spec in which contributions are looked up. The cost of a lookup does not grow with the length
+/// of the list.
 #[derive(Debug)]
 pub struct ContributionIndex {
     spec: Value,
@@ -76,7 +86,10 @@ pub struct ContributionIndex {
 impl ContributionIndex {
     /// An index of `spec`, filled on demand.
     pub fn new(spec: Value) -> ContributionIndex {
-        ContributionIndex { spec, items: DeterministicMap::default() }
+        ContributionIndex {
+            spec,
+            items: DeterministicMap::default(),
+        }
     }
 
     /// The value at the place of a contribution; `None` if there is none.
@@ -88,11 +101,17 @@ impl ContributionIndex {
             ContributionForm::Add(by) => {
                 let wanted = item_identity(by.as_ref(), &contribution.value)?;
                 let items = field.unmarked().as_list()?;
-                let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
-                    // In reverse, so that the first of several items with the same identity takes precedence.
-                    let numbered = items.iter().enumerate().rev();
-                    numbered.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect()
-                });
+                let index = self
+                    .items
+                    .entry((contribution.path.clone(), by.clone()))
+                    .or_insert_with(|| {
+                        // In reverse, so that the first of several items with the same identity
+                        // takes precedence.
+                        let numbered = items.iter().enumerate().rev();
+                        numbered
+                            .filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at)))
+                            .collect()
+                    });
                 items.get(*index.get(&wanted)?)
             }
         }
@@ -101,7 +120,8 @@ impl ContributionIndex {
 
     /// Whether the spec contains a contribution. Additions of the provider to an item do not count.
     pub fn has(&mut self, contribution: &Contribution) -> bool {
-        self.value_of(contribution).is_some_and(|found| covers(found, &contribution.value))
+        self.value_of(contribution)
+            .is_some_and(|found| covers(found, &contribution.value))
     }
 }
 
@@ -128,23 +148,35 @@ fn item_identity(by: Option<&Name>, item: &Value) -> Option<String> {
 fn canonical(value: &Value) -> String {
     match value {
         Value::Map(entries) => {
-            let mut entries: Vec<_> = entries.iter().filter(|(_, value)| !value.is_null()).collect();
+            let mut entries: Vec<_> = entries
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect();
             entries.sort_unstable_by_key(|(key, _)| *key);
-            let entries: Vec<String> =
-                entries.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{key:?}:{}", canonical(value)))
+                .collect();
             format!("{{{}}}", entries.join(","))
         }
         Value::List(items) | Value::Set(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+            format!(
+                "[{}]",
+                items.iter().map(canonical).collect::<Vec<_>>().join(",")
+            )
         }
-        Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => format!("{}", *number as i64),
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            format!("{}", *number as i64)
+        }
         Value::Text(text) => format!("{text:?}"),
         other => other.to_string(),
     }
 }
 
 fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.').try_fold(spec, |here, name| here.unmarked().get(name)).filter(|value| !value.is_null())
+    path.split('.')
+        .try_fold(spec, |here, name| here.unmarked().get(name))
+        .filter(|value| !value.is_null())
 }
 
 /// Whether two values differ, regardless of their Unknown parts.
@@ -177,7 +209,11 @@ pub struct Merger {
 impl Merger {
     /// A merger that starts with `spec`.
     pub fn new(spec: Value) -> Merger {
-        Merger { spec, items: DeterministicMap::default(), owners: DeterministicMap::default() }
+        Merger {
+            spec,
+            items: DeterministicMap::default(),
+            owners: DeterministicMap::default(),
+        }
     }
 
     /// The merged spec.
@@ -185,15 +221,23 @@ impl Merger {
         self.spec
     }
 
-    /// Merges one contribution; `none` writes nothing. Returns a conflict if the place has a different content.
-    pub fn merge(&mut self, contribution: &Contribution, link: &Address) -> Result<(), WriteConflict> {
+    /// Merges one contribution; `none` writes nothing. Returns a conflict if the place has a
+    /// different content.
+    pub fn merge(
+        &mut self,
+        contribution: &Contribution,
+        link: &Address,
+    ) -> Result<(), WriteConflict> {
         if contribution.value.is_null() {
             return Ok(());
         }
         let identity = contribution.identity();
         let refused = |merger: &Merger| WriteConflict {
             place: contribution.place(),
-            other: identity.as_ref().and_then(|identity| merger.owners.get(identity)).cloned(),
+            other: identity
+                .as_ref()
+                .and_then(|identity| merger.owners.get(identity))
+                .cloned(),
         };
         match &contribution.form {
             ContributionForm::Set => {
@@ -206,8 +250,11 @@ impl Merger {
                 }
             }
             ContributionForm::Put(key) => {
-                let existing = at(&self.spec, &contribution.path).and_then(|map| map.unmarked().get(key));
-                if existing.is_some_and(|there| !there.is_null() && certainly_differ(there, &contribution.value)) {
+                let existing =
+                    at(&self.spec, &contribution.path).and_then(|map| map.unmarked().get(key));
+                if existing.is_some_and(|there| {
+                    !there.is_null() && certainly_differ(there, &contribution.value)
+                }) {
                     return Err(refused(self));
                 }
                 if let Some(map) = slot(&mut self.spec, &contribution.path).and_then(map_in) {
@@ -218,18 +265,26 @@ impl Merger {
                 let index = match self.items.get_mut(contribution.path.as_ref()) {
                     Some(index) => index,
                     None => {
-                        let items = at(&self.spec, &contribution.path).and_then(|list| list.unmarked().as_list());
+                        let items = at(&self.spec, &contribution.path)
+                            .and_then(|list| list.unmarked().as_list());
                         let index = items.into_iter().flatten().enumerate();
-                        let index =
-                            index.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect();
-                        self.items.entry(contribution.path.to_string()).or_insert(index)
+                        let index = index
+                            .filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at)))
+                            .collect();
+                        self.items
+                            .entry(contribution.path.to_string())
+                            .or_insert(index)
                     }
                 };
                 let own = item_identity(by.as_ref(), &contribution.value);
                 let existing_index = own.as_ref().and_then(|own| index.get(own)).copied();
-                let Some(list) = slot(&mut self.spec, &contribution.path).and_then(list_in) else { return Ok(()) };
+                let Some(list) = slot(&mut self.spec, &contribution.path).and_then(list_in) else {
+                    return Ok(());
+                };
                 match existing_index.and_then(|at| list.get(at)) {
-                    Some(there) if certainly_differ(there, &contribution.value) => return Err(refused(self)),
+                    Some(there) if certainly_differ(there, &contribution.value) => {
+                        return Err(refused(self));
+                    }
                     Some(_) => {}
                     None => {
                         if let Some(own) = own {
@@ -247,9 +302,12 @@ impl Merger {
     }
 }
 
-/// The slot of a field, created if it is missing. `None` if the path leads through another kind of value.
+/// The slot of a field, created if it is missing. `None` if the path leads through another kind of
+/// value.
 fn slot<'v>(spec: &'v mut Value, path: &str) -> Option<&'v mut Value> {
-    path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null)))
+    path.split('.').try_fold(spec, |here, name| {
+        Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null))
+    })
 }
 
 fn map_in(value: &mut Value) -> Option<&mut Map> {
@@ -274,7 +332,8 @@ fn list_in(value: &mut Value) -> Option<&mut Vec<Value>> {
     }
 }
 
-/// Removes contributions from a spec: their keys and items, and whole fields, which return to the value in `document`.
+/// Removes contributions from a spec: their keys and items, and whole fields, which return to the
+/// value in `document`.
 pub fn remove_contributions<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution>,
@@ -283,14 +342,21 @@ pub fn remove_contributions<'c>(
     let mut spec = spec.clone();
     let mut lists: blueprint::IndexMap<
         &Name,
-        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+        (
+            Option<&Name>,
+            std::collections::HashSet<String, foldhash::fast::FixedState>,
+        ),
     > = blueprint::IndexMap::default();
     for contribution in contributions {
         if at(&spec, &contribution.path).is_none() {
             continue;
         }
         match &contribution.form {
-            ContributionForm::Set => replace(&mut spec, &contribution.path, at(document, &contribution.path).cloned()),
+            ContributionForm::Set => replace(
+                &mut spec,
+                &contribution.path,
+                at(document, &contribution.path).cloned(),
+            ),
             ContributionForm::Put(key) => {
                 if let Some(map) = slot(&mut spec, &contribution.path).and_then(map_in) {
                     map.shift_remove(key);
@@ -300,14 +366,22 @@ pub fn remove_contributions<'c>(
                 }
             }
             ContributionForm::Add(by) => {
-                let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
-                entry.1.extend(item_identity(by.as_ref(), &contribution.value));
+                let entry = lists
+                    .entry(&contribution.path)
+                    .or_insert_with(|| (by.as_ref(), Default::default()));
+                entry
+                    .1
+                    .extend(item_identity(by.as_ref(), &contribution.value));
             }
         }
     }
     for (path, (by, identities)) in lists {
-        let Some(list) = slot(&mut spec, path).and_then(list_in) else { continue };
-        list.retain(|item| !item_identity(by, item).is_some_and(|identity| identities.contains(&identity)));
+        let Some(list) = slot(&mut spec, path).and_then(list_in) else {
+            continue;
+        };
+        list.retain(|item| {
+            !item_identity(by, item).is_some_and(|identity| identities.contains(&identity))
+        });
         if list.is_empty() && at(document, path).is_none() {
             replace(&mut spec, path, None);
         }
@@ -320,15 +394,17 @@ fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
         Some((above, name)) => (slot(spec, above), name),
         None => (Some(spec), path),
     };
-    let Some(map) = above.and_then(map_in) else { return };
+    let Some(map) = above.and_then(map_in) else {
+        return;
+    };
     match value {
         Some(value) => drop(map.insert(name.into(), value)),
         None => drop(map.shift_remove(name)),
     }
 }
 
-/// Replaces the contributions in `spec` by their values in `from`, and removes contributions that `from` lacks. Values
-/// that the document sets stay, even an empty list.
+/// Replaces the contributions in `spec` by their values in `from`, and removes contributions that
+/// `from` lacks. Values that the document sets stay, even an empty list.
 pub fn carry_over<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution> + Clone,
@@ -339,7 +415,10 @@ pub fn carry_over<'c>(
     let no_link = Address::root("");
     let mut lists: blueprint::IndexMap<
         &Name,
-        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+        (
+            Option<&Name>,
+            std::collections::HashSet<String, foldhash::fast::FixedState>,
+        ),
     > = blueprint::IndexMap::default();
     for contribution in contributions {
         match &contribution.form {
@@ -354,7 +433,9 @@ pub fn carry_over<'c>(
                 }
             }
             ContributionForm::Put(key) => {
-                let source_value = at(from, &contribution.path).and_then(|map| map.unmarked().get(key)).cloned();
+                let source_value = at(from, &contribution.path)
+                    .and_then(|map| map.unmarked().get(key))
+                    .cloned();
                 if let Some(value) = source_value
                     && let Some(map) = slot(&mut carried, &contribution.path).and_then(map_in)
                 {
@@ -362,8 +443,12 @@ pub fn carry_over<'c>(
                 }
             }
             ContributionForm::Add(by) => {
-                let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
-                entry.1.extend(item_identity(by.as_ref(), &contribution.value));
+                let entry = lists
+                    .entry(&contribution.path)
+                    .or_insert_with(|| (by.as_ref(), Default::default()));
+                entry
+                    .1
+                    .extend(item_identity(by.as_ref(), &contribution.value));
             }
         }
     }
@@ -374,7 +459,14 @@ pub fn carry_over<'c>(
         for item in items.into_iter().flatten() {
             if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
                 let how = ContributionForm::Add(by.cloned());
-                let _ = merger.merge(&Contribution { path: path.clone(), form: how, value: item.clone() }, &no_link);
+                let _ = merger.merge(
+                    &Contribution {
+                        path: path.clone(),
+                        form: how,
+                        value: item.clone(),
+                    },
+                    &no_link,
+                );
             }
         }
     }

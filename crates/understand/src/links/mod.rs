@@ -1,7 +1,8 @@
-//! Links between resources of one document (decision 3): their ends, and the reads and writes of their kinds.
+//! Links between resources of one document (decision 3): their ends, and the reads and writes of
+//! their kinds.
 //!
-//! A [`LinkedPair`] is a link as the document declares it, between two resources; `evaluate` expands it to links
-//! between members. Nothing here compares resources pair by pair.
+//! A [`LinkedPair`] is a link as the document declares it, between two resources; `evaluate`
+//! expands it to links between members. Nothing here compares resources pair by pair.
 //!
 //! Not here: matching labels (`check`), planning and applying links (`plan`, `apply`).
 
@@ -35,10 +36,11 @@ pub struct LinkedPair {
     pub kind: Arc<LinkKind>,
     /// The place of the declaration: `linkSelector` of a, or the reference to b.
     pub span: Span,
-    /// The members of b that references select; `None` if a selector or a plain reference means all of b.
+    /// The members of b that references select; `None` if a selector or a plain reference means all
+    /// of b.
     pub only: Option<Vec<u32>>,
-    /// The neighbours, in the order of the kind's `use`; `None` for a neighbour that was not found, which is already
-    /// reported.
+    /// The neighbours, in the order of the kind's `use`; `None` for a neighbour that was not found,
+    /// which is already reported.
     pub uses: Vec<Option<UsedNeighbour>>,
     /// The reads of the kind's expressions.
     pub wiring: Arc<Wiring>,
@@ -49,9 +51,18 @@ pub struct LinkedPair {
 impl LinkedPair {
     /// Returns the same link, with the resources of its document numbered from `first` on.
     pub fn from(&self, first: u32) -> LinkedPair {
-        let uses =
-            self.uses.iter().map(|used| used.map(|used| UsedNeighbour { resource: used.resource + first, ..used }));
-        LinkedPair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
+        let uses = self.uses.iter().map(|used| {
+            used.map(|used| UsedNeighbour {
+                resource: used.resource + first,
+                ..used
+            })
+        });
+        LinkedPair {
+            a: self.a + first,
+            b: self.b + first,
+            uses: uses.collect(),
+            ..self.clone()
+        }
     }
 
     /// The position of the resource on a side.
@@ -91,12 +102,23 @@ impl Links {
         for (number, pair) in pairs.iter().enumerate() {
             let number = number as u32;
             links.of_ends.insert((pair.a, pair.b), number);
-            for (resource, as_what) in [(pair.a, LinkTarget::End(Side::A)), (pair.b, LinkTarget::End(Side::B))] {
-                links.of_resource.entry(resource).or_default().push((number, as_what));
+            for (resource, as_what) in [
+                (pair.a, LinkTarget::End(Side::A)),
+                (pair.b, LinkTarget::End(Side::B)),
+            ] {
+                links
+                    .of_resource
+                    .entry(resource)
+                    .or_default()
+                    .push((number, as_what));
             }
             for (at, used) in pair.uses.iter().enumerate() {
                 if let Some(used) = used {
-                    links.of_resource.entry(used.resource).or_default().push((number, LinkTarget::Use(at)));
+                    links
+                        .of_resource
+                        .entry(used.resource)
+                        .or_default()
+                        .push((number, LinkTarget::Use(at)));
                 }
             }
         }
@@ -104,7 +126,11 @@ impl Links {
         links
     }
 
-    pub(crate) fn set_edges(&mut self, edges: DeterministicMap<u32, Vec<Edge>>, part_edges: Vec<Vec<Edge>>) {
+    pub(crate) fn set_edges(
+        &mut self,
+        edges: DeterministicMap<u32, Vec<Edge>>,
+        part_edges: Vec<Vec<Edge>>,
+    ) {
         self.edges = edges;
         self.part_edges = part_edges;
     }
@@ -139,6 +165,8 @@ impl Links {
     }
 
     pub(crate) fn part_edges(&self, number: u32) -> &[Edge] {
-        self.part_edges.get(number as usize).map_or(&[], Vec::as_slice)
+        self.part_edges
+            .get(number as usize)
+            .map_or(&[], Vec::as_slice)
     }
 }

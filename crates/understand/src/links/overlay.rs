@@ -1,8 +1,9 @@
-//! The contributions that a link has written after its targets were ready, as its record stores them (decision 3.2: the
-//! overlay).
+//! The contributions that a link has written after its targets were ready, as its record stores
+//! them (decision 3.2: the overlay).
 //!
-//! The record of a link is an ordinary record. Its inputs are the effective annotations and the contributions with its
-//! targets, its outputs are the value of `link(a, b)`, and its private data holds the overlay.
+//! The record of a link is an ordinary record. Its inputs are the effective annotations and the
+//! contributions with its targets, its outputs are the value of `link(a, b)`, and its private data
+//! holds the overlay.
 
 use std::sync::Arc;
 
@@ -58,7 +59,11 @@ impl Overlay {
         Some(Overlay {
             target: text("target")?.parse().ok()?,
             phase: text("phase")?,
-            contribution: Contribution { path: text("path")?, form: how, value: value.get("value")?.clone() },
+            contribution: Contribution {
+                path: text("path")?,
+                form: how,
+                value: value.get("value")?.clone(),
+            },
             open: matches!(value.get("open"), Some(Value::Bool(true))),
         })
     }
@@ -67,7 +72,10 @@ impl Overlay {
 /// The overlays in a link's record.
 pub fn overlays_of(record: &Record) -> Vec<Overlay> {
     let list = record.private.get("overlay").and_then(Value::as_list);
-    list.into_iter().flatten().filter_map(Overlay::from_value).collect()
+    list.into_iter()
+        .flatten()
+        .filter_map(Overlay::from_value)
+        .collect()
 }
 
 /// The part at which a link failed.
@@ -79,10 +87,17 @@ pub fn failed_at(record: &Record) -> Option<&str> {
 pub fn private_of(overlays: &[Overlay], failed: Option<&Name>) -> Value {
     let mut map = Map::default();
     if !overlays.is_empty() {
-        map.insert("overlay".into(), Value::list(overlays.iter().map(Overlay::to_value)));
+        map.insert(
+            "overlay".into(),
+            Value::list(overlays.iter().map(Overlay::to_value)),
+        );
     }
     if let Some(failed) = failed {
         map.insert("failed".into(), Value::Text(failed.clone()));
     }
-    if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) }
+    if map.is_empty() {
+        Value::Null
+    } else {
+        Value::Map(Arc::new(map))
+    }
 }

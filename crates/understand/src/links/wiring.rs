@@ -1,8 +1,9 @@
-//! Finds the values that the expressions of a link kind read, for the order of evaluation and of calls.
+//! Finds the values that the expressions of a link kind read, for the order of evaluation and of
+//! calls.
 //!
-//! Reading a field of an end normally waits for the whole resource. A field that the document sets is read from the
-//! document alone if that wait would close a cycle: if both sides read each other, or if a neighbour's contribution
-//! reads the end that refers to it.
+//! Reading a field of an end normally waits for the whole resource. A field that the document sets
+//! is read from the document alone if that wait would close a cycle: if both sides read each other,
+//! or if a neighbour's contribution reads the end that refers to it.
 
 use blueprint::{AccessorKind, Expr, Name, Ref, ReferenceHead, Schema};
 use provider::{LinkKind, Side, WriteMode};
@@ -22,7 +23,10 @@ impl LinkTarget {
         match into {
             "a" => Some(LinkTarget::End(Side::A)),
             "b" => Some(LinkTarget::End(Side::B)),
-            other => other.strip_prefix("use.").and_then(|name| kind.uses.get_index_of(name)).map(LinkTarget::Use),
+            other => other
+                .strip_prefix("use.")
+                .and_then(|name| kind.uses.get_index_of(name))
+                .map(LinkTarget::Use),
         }
     }
 
@@ -31,7 +35,10 @@ impl LinkTarget {
         match self {
             LinkTarget::End(Side::A) => "a".into(),
             LinkTarget::End(Side::B) => "b".into(),
-            LinkTarget::Use(at) => kind.uses.get_index(at).map_or_else(|| "".into(), |(name, _)| name.clone()),
+            LinkTarget::Use(at) => kind
+                .uses
+                .get_index(at)
+                .map_or_else(|| "".into(), |(name, _)| name.clone()),
         }
     }
 }
@@ -70,7 +77,9 @@ impl Wiring {
     pub(crate) fn of(kind: &LinkKind) -> Wiring {
         let mut wiring = Wiring::default();
         for effect in kind.effects.iter().filter(|effect| !effect.is_own_step) {
-            let Some(target) = LinkTarget::of(&effect.target, kind) else { continue };
+            let Some(target) = LinkTarget::of(&effect.target, kind) else {
+                continue;
+            };
             let mut found = Vec::new();
             if let WriteMode::Put(_, key) = &effect.mode {
                 reads(key, kind, &mut found);
@@ -84,7 +93,9 @@ impl Wiring {
         for part in kind.parts.values() {
             let mut found = Vec::new();
             reads(&part.spec, kind, &mut found);
-            part.condition.iter().for_each(|condition| reads(condition, kind, &mut found));
+            part.condition
+                .iter()
+                .for_each(|condition| reads(condition, kind, &mut found));
             wiring.parts.push(found);
         }
         if let Some(data) = &kind.data {
@@ -96,13 +107,16 @@ impl Wiring {
         let side_reads = |side: Side, other: Side| {
             wiring.with.iter().any(|(target, found)| {
                 *target == LinkTarget::End(side)
-                    && found.iter().any(|read| matches!(read, LinkRead::Spec(it, _) if *it == other))
+                    && found
+                        .iter()
+                        .any(|read| matches!(read, LinkRead::Spec(it, _) if *it == other))
             })
         };
         wiring.mutual = side_reads(Side::A, Side::B) && side_reads(Side::B, Side::A);
         for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
             wiring.part_first[at] = wiring.with.iter().any(|(target, found)| {
-                *target == LinkTarget::End(side) && found.iter().any(|read| matches!(read, LinkRead::Part(_)))
+                *target == LinkTarget::End(side)
+                    && found.iter().any(|read| matches!(read, LinkRead::Part(_)))
             });
         }
         wiring
@@ -130,7 +144,8 @@ impl Wiring {
         self.part_first[usize::from(side == Side::B)]
     }
 
-    /// Whether a contribution into `target` reads a field of the end on `side` from the document alone.
+    /// Whether a contribution into `target` reads a field of the end on `side` from the document
+    /// alone.
     pub fn reads_document(
         &self,
         kind: &LinkKind,
@@ -139,25 +154,35 @@ impl Wiring {
         field: Option<&Name>,
         schema: &Schema,
     ) -> bool {
-        let settable = field.and_then(|field| schema.fields.get(field)).is_some_and(|field| !field.computed);
+        let settable = field
+            .and_then(|field| schema.fields.get(field))
+            .is_some_and(|field| !field.computed);
         settable
             && match target {
                 LinkTarget::End(own) if own == side => true,
                 LinkTarget::End(_) => self.mutual && kind.first != Some(side),
-                LinkTarget::Use(at) => kind.uses.get_index(at).is_some_and(|(_, used)| used.of == side),
+                LinkTarget::Use(at) => kind
+                    .uses
+                    .get_index(at)
+                    .is_some_and(|(_, used)| used.of == side),
             }
     }
 }
 
 /// Whether the document can set a field of an end.
 pub fn is_settable(schema: &Schema, field: &Name) -> bool {
-    schema.fields.get(field).is_some_and(|field| !field.computed)
+    schema
+        .fields
+        .get(field)
+        .is_some_and(|field| !field.computed)
 }
 
 /// Appends every read of an expression.
 pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<LinkRead>) {
     expr.references(&mut |reference: &Ref| {
-        let ReferenceHead::Scoped(head) = &reference.head else { return };
+        let ReferenceHead::Scoped(head) = &reference.head else {
+            return;
+        };
         let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
             Some(AccessorKind::Name(name)) => Some(name),
             _ => None,
@@ -170,11 +195,26 @@ pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<LinkRead>) {
         let more = match (side, head.as_ref(), name(0).map(|name| name.as_ref())) {
             (Some(side), _, Some("spec")) => vec![LinkRead::Spec(side, name(1).cloned())],
             (Some(side), _, Some("metadata")) => vec![LinkRead::Metadata(side)],
-            (None, "use", Some(used)) => kind.uses.get_index_of(used).map(LinkRead::Use).into_iter().collect(),
-            (None, "part", Some(part)) => kind.parts.get_index_of(part).map(LinkRead::Part).into_iter().collect(),
+            (None, "use", Some(used)) => kind
+                .uses
+                .get_index_of(used)
+                .map(LinkRead::Use)
+                .into_iter()
+                .collect(),
+            (None, "part", Some(part)) => kind
+                .parts
+                .get_index_of(part)
+                .map(LinkRead::Part)
+                .into_iter()
+                .collect(),
             (None, "note", Some(alias)) => {
-                let notes = kind.annotations.iter().filter(|note| note.alias.as_ref() == alias);
-                notes.map(|note| LinkRead::Metadata(side_of(&note.side))).collect()
+                let notes = kind
+                    .annotations
+                    .iter()
+                    .filter(|note| note.alias.as_ref() == alias);
+                notes
+                    .map(|note| LinkRead::Metadata(side_of(&note.side)))
+                    .collect()
             }
             _ => Vec::new(),
         };

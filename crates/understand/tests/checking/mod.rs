@@ -1,4 +1,5 @@
-//! Helpers of the tests of the checks: from a text to diagnostics, with the catalogue of the conformance pack.
+//! Helpers of the tests of the checks: from a text to diagnostics, with the catalogue of the
+//! conformance pack.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,12 +18,14 @@ pub(crate) fn conformance() -> PathBuf {
 pub(crate) fn catalogs() -> &'static (Catalogs, FunctionTable) {
     static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
     CATALOGS.get_or_init(|| {
-        let text = std::fs::read_to_string(conformance().join("catalog.json")).expect("the pack has a catalogue");
+        let text = std::fs::read_to_string(conformance().join("catalog.json"))
+            .expect("the pack has a catalogue");
         let catalog: Arc<Catalog> =
             Arc::new(provider::read_catalog(&text).expect("the catalogue of the pack is sound"));
         let acme = provider::read_catalog(ACME).expect("the catalogue below is sound");
         let cyan = provider::read_catalog(CYAN).expect("the catalogue below is sound");
-        let (catalogs, functions, wrong) = provider::combine([catalog, Arc::new(acme), Arc::new(cyan)]);
+        let (catalogs, functions, wrong) =
+            provider::combine([catalog, Arc::new(acme), Arc::new(cyan)]);
         assert!(wrong.is_empty(), "{wrong:?}");
         (catalogs, functions)
     })
@@ -79,11 +82,20 @@ static KINDS: [source::SourceKind; 4] = [
 ];
 
 const fn kind(name: &'static str, keys: &'static [source::SourceKey]) -> source::SourceKind {
-    source::SourceKind { name, about: "", schemes: &[], keys }
+    source::SourceKind {
+        name,
+        about: "",
+        schemes: &[],
+        keys,
+    }
 }
 
 const fn key(name: &'static str) -> source::SourceKey {
-    source::SourceKey { name, required: true, about: "" }
+    source::SourceKey {
+        name,
+        required: true,
+        about: "",
+    }
 }
 
 /// A checked document.
@@ -103,7 +115,8 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     check_including(Files::new(), name, text, &[])
 }
 
-/// Like [`check_text`], for a document with its children, by position. The text becomes the last of the files.
+/// Like [`check_text`], for a document with its children, by position. The text becomes the last of
+/// the files.
 pub(crate) fn check_including(
     mut files: Files,
     name: &str,
@@ -113,15 +126,26 @@ pub(crate) fn check_including(
     let (catalogs, functions) = catalogs();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
-    let document = dialect::Document { file, name, text, tree: &tree, context: &Default::default() };
+    let document = dialect::Document {
+        file,
+        name,
+        text,
+        tree: &tree,
+        context: &Default::default(),
+    };
     let dialects = testkit::dialects();
-    let dialect = dialects.detect(&document).or_else(|| dialects.get("blueprint")).expect("it is installed");
+    let dialect = dialects
+        .detect(&document)
+        .or_else(|| dialects.get("blueprint"))
+        .expect("it is installed");
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
     let kinds: Vec<&'static source::SourceKind> = KINDS.iter().collect();
     let blueprint = Arc::new(lowered.blueprint);
-    let context =
-        check::CheckContext { kinds: Some(&kinds), ..check::CheckContext::new(catalogs, functions, dialect.rules()) };
+    let context = check::CheckContext {
+        kinds: Some(&kinds),
+        ..check::CheckContext::new(catalogs, functions, dialect.rules())
+    };
     let checked = check::check_with(blueprint, children, &context, &mut diagnostics);
     let found = diagnostics
         .iter()
@@ -129,9 +153,15 @@ pub(crate) fn check_including(
             let severity = &diagnostic.severity.word()[..1].to_uppercase();
             let span = diagnostic.span();
             let position = files.get(span.file).map(|file| file.position(span.start));
-            let position = position.map_or(String::new(), |at| format!(" {}:{}", at.line, at.column));
+            let position =
+                position.map_or(String::new(), |at| format!(" {}:{}", at.line, at.column));
             format!("{} {severity}{position}", diagnostic.code.name)
         })
         .collect();
-    Checked { found, diagnostics, checked, files }
+    Checked {
+        found,
+        diagnostics,
+        checked,
+        files,
+    }
 }

@@ -7,7 +7,8 @@ use crate::metadata::{self, text};
 /// A row of the table.
 pub(crate) struct Row {
     pub(crate) may_use: BTreeSet<String>,
-    /// Whether the crate belongs to the core, which uses no clock, randomness, environment or file system.
+    /// Whether the crate belongs to the core, which uses no clock, randomness, environment or file
+    /// system.
     pub(crate) core: bool,
 }
 
@@ -15,29 +16,51 @@ pub(crate) struct Row {
 pub(crate) fn table() -> BTreeMap<String, Row> {
     let page = crate::read("ARCHITECTURE.md");
     let mut rows = BTreeMap::new();
-    for line in page.lines().skip_while(|line| !line.starts_with("| crate | may use |")).skip(2) {
-        let Some(cells) = line.strip_prefix('|') else { break };
+    for line in page
+        .lines()
+        .skip_while(|line| !line.starts_with("| crate | may use |"))
+        .skip(2)
+    {
+        let Some(cells) = line.strip_prefix('|') else {
+            break;
+        };
         let cells: Vec<&str> = cells.split('|').collect();
         let may_use = quoted(cells.get(1).copied().unwrap_or_default());
         let core = cells.get(2).is_some_and(|cell| cell.trim() == "core");
         for name in quoted(cells[0]) {
-            rows.insert(name, Row { may_use: may_use.clone(), core });
+            rows.insert(
+                name,
+                Row {
+                    may_use: may_use.clone(),
+                    core,
+                },
+            );
         }
     }
-    assert!(!rows.is_empty(), "ARCHITECTURE.md has lost its table `| crate | may use | .. |`");
+    assert!(
+        !rows.is_empty(),
+        "ARCHITECTURE.md has lost its table `| crate | may use | .. |`"
+    );
     rows
 }
 
 /// Returns the words between backticks.
 fn quoted(cell: &str) -> BTreeSet<String> {
-    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    cell.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn manifests_have_the_arrows_of_the_architecture_page() {
     let table = table();
     let packages = metadata::ours();
-    let names: BTreeSet<String> = packages.iter().map(|package| text(package, "name").to_owned()).collect();
+    let names: BTreeSet<String> = packages
+        .iter()
+        .map(|package| text(package, "name").to_owned())
+        .collect();
     let mut findings = Vec::new();
     for name in table.keys().filter(|name| !names.contains(*name)) {
         findings.push(format!("`{name}` has a row and is no crate"));
@@ -67,8 +90,14 @@ fn manifests_have_the_arrows_of_the_architecture_page() {
 #[test]
 fn crates_lie_in_folders_of_their_names() {
     let packages = metadata::ours();
-    let names: BTreeSet<&str> = packages.iter().map(|package| text(package, "name")).collect();
+    let names: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| text(package, "name"))
+        .collect();
     let folders = crate::folders_in("crates");
     let folders: BTreeSet<&str> = folders.iter().map(String::as_str).collect();
-    assert_eq!(names, folders, "a crate's folder in `crates/` has the crate's name");
+    assert_eq!(
+        names, folders,
+        "a crate's folder in `crates/` has the crate's name"
+    );
 }

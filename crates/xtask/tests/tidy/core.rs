@@ -1,8 +1,8 @@
 //! The core uses no clock, randomness, environment or file system.
 //!
-//! `clippy.toml` lists the banned items and their replacements. A crate of the core enables the two lints in its
-//! `lib.rs`; they are off elsewhere. The tests here check that every crate of the core enables them and that no file
-//! disables them.
+//! `clippy.toml` lists the banned items and their replacements. A crate of the core enables the two
+//! lints in its `lib.rs`; they are off elsewhere. The tests here check that every crate of the core
+//! enables them and that no file disables them.
 
 use crate::arrows::table;
 
@@ -19,7 +19,10 @@ fn crates_of_the_core_turn_the_bans_on() {
         .map(|(name, _)| format!("crates/{name}/src/lib.rs"))
         .filter(|path| !crate::read(path).lines().any(|line| line == BAN))
         .collect();
-    crate::none(&findings, &format!("a crate of the core has the line `{BAN}` in its lib.rs"));
+    crate::none(
+        &findings,
+        &format!("a crate of the core has the line `{BAN}` in its lib.rs"),
+    );
 }
 
 #[test]
@@ -28,7 +31,9 @@ fn nothing_in_the_core_lifts_the_bans() {
     for (name, _) in table().iter().filter(|(_, row)| row.core) {
         for path in crate::files_under(&format!("crates/{name}/src"), ".rs") {
             let text = crate::read(&path);
-            let lifted = text.lines().any(|line| line.contains("clippy::disallowed_") && line.trim() != BAN);
+            let lifted = text
+                .lines()
+                .any(|line| line.contains("clippy::disallowed_") && line.trim() != BAN);
             let manner = ["std::fs", "std::env", "std::process", "tokio::"];
             // Locks and channels need no runtime.
             let text = text.replace("tokio::sync::", "");
@@ -47,13 +52,18 @@ fn nothing_in_the_core_lifts_the_bans() {
             }
         }
     }
-    crate::none(&findings, "ask for it with a question of `World`, or take it as an argument; `run::shell` answers");
+    crate::none(
+        &findings,
+        "ask for it with a question of `World`, or take it as an argument; `run::shell` answers",
+    );
 }
 
 /// Whether a line contains the path itself and not a longer one (`other_tokio::`).
 fn names(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
-        !before.is_some_and(|character| character.is_alphanumeric() || character == '_' || character == ':')
+        !before.is_some_and(|character| {
+            character.is_alphanumeric() || character == '_' || character == ':'
+        })
     })
 }

@@ -1,8 +1,8 @@
-//! Reference pages that are generated from data: types from catalogues, functions from their table, codes from their
-//! declarations.
+//! Reference pages that are generated from data: types from catalogues, functions from their table,
+//! codes from their declarations.
 //!
-//! The pages are in the repository, so that a review shows their changes. The test compares them with the data; with
-//! `CYAN_ACCEPT` set (`cargo xtask docs`) it writes them.
+//! The pages are in the repository, so that a review shows their changes. The test compares them
+//! with the data; with `CYAN_ACCEPT` set (`cargo xtask docs`) it writes them.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,17 @@ fn reference_pages_are_what_the_data_gives() {
         ("docs/reference/language.md", language()),
         ("docs/reference/types.md", types()),
         ("docs/reference/functions.md", functions()),
-        ("docs/reference/heat-functions.md", crate::generated_heat::functions()),
+        (
+            "docs/reference/heat-functions.md",
+            crate::generated_heat::functions(),
+        ),
         ("docs/reference/yaql.md", yaql()),
         ("docs/reference/codes.md", codes()),
     ] {
         let whole = crate::root().join(path);
         if std::env::var_os("CYAN_ACCEPT").is_some() {
-            std::fs::create_dir_all(whole.parent().expect("it lies in a folder")).expect("the folder can be made");
+            std::fs::create_dir_all(whole.parent().expect("it lies in a folder"))
+                .expect("the folder can be made");
             std::fs::write(&whole, page).expect("the page can be written");
         } else if std::fs::read_to_string(&whole).ok().as_ref() != Some(&page) {
             findings.push(path.to_owned());
@@ -53,7 +57,11 @@ fn language() -> String {
             ));
             for key in section.keys {
                 let required = if key.required { "*required*. " } else { "" };
-                let since = if key.since.is_empty() { String::new() } else { format!(" Since version {}.", key.since) };
+                let since = if key.since.is_empty() {
+                    String::new()
+                } else {
+                    format!(" Since version {}.", key.since)
+                };
                 let substitutions = if key.substitutions { "yes" } else { "" };
                 page.push_str(&format!(
                     "| `{}` | {} | {substitutions} | {required}{}{since} |\n",
@@ -69,24 +77,40 @@ fn language() -> String {
 
 fn heading(section: &str) -> String {
     let mut letters = section.chars();
-    letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+        .unwrap_or_default()
 }
 
 /// Describes the value of a key, with a link to its section.
 fn holds(key: &dialect::SectionKey) -> String {
     let link = format!("[{}](#{})", key.section, key.section.replace(' ', "-"));
-    let values: Vec<String> = key.values.iter().map(|value| format!("`{value}`")).collect();
+    let values: Vec<String> = key
+        .values
+        .iter()
+        .map(|value| format!("`{value}`"))
+        .collect();
     match (key.offer, key.values, key.section) {
         (dialect::Offer::ResourceType | dialect::Offer::DataSourceType, ..) => {
             "the name of a [type](types.md)".to_owned()
         }
-        (dialect::Offer::VariableType, ..) => format!("{}, or a type of a provider's", values.join(", ")),
+        (dialect::Offer::VariableType, ..) => {
+            format!("{}, or a type of a provider's", values.join(", "))
+        }
         (_, [_, ..], _) => values.join(", "),
         (dialect::Offer::Spec, ..) => "fields of the [type](types.md)".to_owned(),
         (.., "") => key.form.words().to_owned(),
         _ if key.definitions => match key.form {
             dialect::KeyForm::Any => format!("names, each with a {link}; or `\"*\"`"),
-            _ => format!("names, each with {} {link}", if key.section.starts_with(['e', 'i']) { "an" } else { "a" }),
+            _ => format!(
+                "names, each with {} {link}",
+                if key.section.starts_with(['e', 'i']) {
+                    "an"
+                } else {
+                    "a"
+                }
+            ),
         },
         _ => match key.form {
             dialect::KeyForm::ScalarOrMap => format!("a single value, or a {link}"),
@@ -110,8 +134,8 @@ fn types() -> String {
         .partition(|folder| ["aws", "openstack"].contains(&folder.as_str()));
     for folder in managed.into_iter().chain(offline) {
         let path = format!("crates/providers/src/{folder}/catalog.json");
-        let catalog: Value =
-            serde_json::from_str(&crate::read(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let catalog: Value = serde_json::from_str(&crate::read(&path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"));
         // The simulated cloud is for tests.
         if catalog["hidden"] == true || folder == "fake" {
             continue;
@@ -127,15 +151,31 @@ fn types() -> String {
                 "\n### Data source `{name}`\n\n{}\n\n| filter | kind | |\n|---|---|---|\n",
                 text(one, "docs")
             ));
-            let required: Vec<&str> =
-                one["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let required: Vec<&str> = one["required"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
             for (filter, about) in object(one, "filter") {
-                let must = if required.contains(&filter.as_str()) { "*required*. " } else { "" };
-                page.push_str(&format!("| `{filter}` | {} | {must}{} |\n", text(about, "type"), text(about, "docs")));
+                let must = if required.contains(&filter.as_str()) {
+                    "*required*. "
+                } else {
+                    ""
+                };
+                page.push_str(&format!(
+                    "| `{filter}` | {} | {must}{} |\n",
+                    text(about, "type"),
+                    text(about, "docs")
+                ));
             }
             page.push_str("\n| export | kind | |\n|---|---|---|\n");
             for (field, about) in object(one, "fields") {
-                page.push_str(&format!("| `{field}` | {} | {} |\n", kind(about), text(about, "docs")));
+                page.push_str(&format!(
+                    "| `{field}` | {} | {} |\n",
+                    kind(about),
+                    text(about, "docs")
+                ));
             }
             example(&mut page, one);
         }
@@ -159,8 +199,9 @@ fn services(page: &mut String, catalog: &provider::Catalog) {
     for name in catalog.data_source_type_names() {
         services.entry(service(name)).or_default().1 += 1;
     }
-    let (resources, sources) =
-        services.values().fold((0, 0), |sum, (resources, sources)| (sum.0 + resources, sum.1 + sources));
+    let (resources, sources) = services.values().fold((0, 0), |sum, (resources, sources)| {
+        (sum.0 + resources, sum.1 + sources)
+    });
     page.push_str(&format!(
         "\n{resources} types of resources and {sources} of data sources, of {} services. `cyan types aws/SERVICE` lists those of a \
          service, `cyan types aws/SERVICE/TYPE` the fields of one, `cyan schema --with aws/SERVICE` describes them to an editor. \
@@ -170,15 +211,23 @@ fn services(page: &mut String, catalog: &provider::Catalog) {
     for (service, (resources, sources)) in services {
         page.push_str(&format!("| `{service}` | {resources} | {sources} |\n"));
     }
-    let variables: Vec<String> = catalog.variable_type_names().map(|name| format!("`{name}`")).collect();
-    page.push_str(&format!("\nTypes of variables: {}; `cyan types TYPE` lists their options.\n", variables.join(", ")));
+    let variables: Vec<String> = catalog
+        .variable_type_names()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    page.push_str(&format!(
+        "\nTypes of variables: {}; `cyan types TYPE` lists their options.\n",
+        variables.join(", ")
+    ));
 }
 
 /// Writes the namespaces of a large catalogue with their numbers of types.
 fn namespaces(page: &mut String, catalog: &provider::Catalog) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for name in catalog.resource_type_names() {
-        *counts.entry(blueprint::TypeId::parse(name).package_name().to_owned()).or_default() += 1;
+        *counts
+            .entry(blueprint::TypeId::parse(name).package_name().to_owned())
+            .or_default() += 1;
     }
     page.push_str(&format!(
         "\n{} types of resources, in {} namespaces. `cyan types NAMESPACE` lists those of one, `cyan types TYPE` the fields of a type.\n\n\
@@ -213,9 +262,15 @@ fn variables_and_transforms(page: &mut String, catalog: &Value) {
         }
     }
     for (name, one) in object(catalog, "transforms") {
-        page.push_str(&format!("\n### Transform `{name}`\n\n{}\n", text(one, "docs")));
+        page.push_str(&format!(
+            "\n### Transform `{name}`\n\n{}\n",
+            text(one, "docs")
+        ));
         for (name, one) in object(one, "abstractTypes") {
-            page.push_str(&format!("\n### Abstract `{name}`\n\n{}\n", text(one, "docs")));
+            page.push_str(&format!(
+                "\n### Abstract `{name}`\n\n{}\n",
+                text(one, "docs")
+            ));
             fields(page, one);
         }
     }
@@ -248,8 +303,16 @@ fn rows(page: &mut String, one: &Value, before: &str) {
             let allowed: Vec<String> = allowed.iter().map(|value| format!("`{value}`")).collect();
             marks.push(format!("one of {}", allowed.join(", ")));
         }
-        let marks = if marks.is_empty() { String::new() } else { format!("{}. ", marks.join(", ")) };
-        page.push_str(&format!("| `{before}{field}` | {} | {marks}{} |\n", kind(about), text(about, "docs")));
+        let marks = if marks.is_empty() {
+            String::new()
+        } else {
+            format!("{}. ", marks.join(", "))
+        };
+        page.push_str(&format!(
+            "| `{before}{field}` | {} | {marks}{} |\n",
+            kind(about),
+            text(about, "docs")
+        ));
         let (mut inside, mut way) = (about, format!("{before}{field}"));
         loop {
             (inside, way) = match text(inside, "kind").as_str() {
@@ -268,7 +331,13 @@ fn kind(about: &Value) -> String {
     match text(about, "kind").as_str() {
         "array" => format!("array of {}", inner("items")),
         "map" => format!("map of {}", inner("values")),
-        "union" => about["of"].as_array().into_iter().flatten().map(kind).collect::<Vec<_>>().join(" or "),
+        "union" => about["of"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(kind)
+            .collect::<Vec<_>>()
+            .join(" or "),
         other => other.to_owned(),
     }
 }
@@ -276,7 +345,10 @@ fn kind(about: &Value) -> String {
 fn example(page: &mut String, one: &Value) {
     let example = text(one, "example");
     if !example.is_empty() {
-        page.push_str(&format!("\n```yaml\n{}\n```\n", one["example"].as_str().unwrap_or_default().trim_end()));
+        page.push_str(&format!(
+            "\n```yaml\n{}\n```\n",
+            one["example"].as_str().unwrap_or_default().trim_end()
+        ));
     }
 }
 
@@ -295,22 +367,34 @@ fn functions() -> String {
          Arguments in brackets may be left out, `..` takes any number. After `=>` comes the result, after `!` the code of \
          the diagnostic.\n"
     );
-    let names: Vec<String> =
-        expr::core_functions().iter().map(|function| format!("[`{0}`](#{0})", function.name)).collect();
+    let names: Vec<String> = expr::core_functions()
+        .iter()
+        .map(|function| format!("[`{0}`](#{0})", function.name))
+        .collect();
     page.push_str(&format!("\n{}\n", names.join(" ")));
     let provider = providers::std::provider();
     let of_std = &provider::Provider::catalog(&provider).functions;
-    let names: Vec<String> = of_std.iter().map(|function| format!("[`{0}`](#{0})", function.name)).collect();
+    let names: Vec<String> = of_std
+        .iter()
+        .map(|function| format!("[`{0}`](#{0})", function.name))
+        .collect();
     page.push_str(&format!(
         "\nThose of the provider `std`, which can be called without naming it. Where the language has a function of that name, \
          `std_` stands before it. Names and results are those of Pulumi's package `std`, where that has the function.\n\n{}\n",
         names.join(" ")
     ));
     for function in expr::core_functions().iter().chain(of_std) {
-        page.push_str(&format!("\n## `{}`\n\n{}\n\n```text\n", function.name, function.docs));
+        page.push_str(&format!(
+            "\n## `{}`\n\n{}\n\n```text\n",
+            function.name, function.docs
+        ));
         page.push_str(&format!("{}\n", function.signature()));
         for example in &function.examples {
-            let arrow = if example.expected.starts_with('!') { "" } else { "=> " };
+            let arrow = if example.expected.starts_with('!') {
+                ""
+            } else {
+                "=> "
+            };
             page.push_str(&format!("\n{} {arrow}{}", example.call, example.expected));
         }
         page.push_str("\n```\n");
@@ -331,20 +415,37 @@ fn yaql() -> String {
             [yaql::CallForm::Method, yaql::CallForm::Both].as_slice(),
             "Called as `x.f()`; those marked *also plainly* as `f(x)` too.",
         ),
-        ("Plain functions", &[yaql::CallForm::Plain], "Called as `f(x)`."),
+        (
+            "Plain functions",
+            &[yaql::CallForm::Plain],
+            "Called as `f(x)`.",
+        ),
         (
             "Operators",
             &[yaql::CallForm::Operator],
             "Besides these, `x.name` is the entry of a map or of each map of a collection, and `x?.name` null where x is.",
         ),
-        ("Properties", &[yaql::CallForm::Property], "Of points in time and lengths of time."),
+        (
+            "Properties",
+            &[yaql::CallForm::Property],
+            "Of points in time and lengths of time.",
+        ),
     ];
     for (title, kinds, about) in groups {
-        page.push_str(&format!("\n## {title}\n\n{about}\n\n| | | example |\n|---|---|---|\n"));
-        let mut rows: Vec<_> = yaql::functions().iter().filter(|function| kinds.contains(&function.how)).collect();
+        page.push_str(&format!(
+            "\n## {title}\n\n{about}\n\n| | | example |\n|---|---|---|\n"
+        ));
+        let mut rows: Vec<_> = yaql::functions()
+            .iter()
+            .filter(|function| kinds.contains(&function.how))
+            .collect();
         rows.sort_by_key(|function| function.name.to_lowercase());
         for function in rows {
-            let also = if function.how == yaql::CallForm::Both { " *Also plainly.*" } else { "" };
+            let also = if function.how == yaql::CallForm::Both {
+                " *Also plainly.*"
+            } else {
+                ""
+            };
             let (expression, value) = function.example;
             let cell = |text: &str| text.replace('|', "\\|");
             page.push_str(&format!(
@@ -363,8 +464,18 @@ fn codes() -> String {
     let mut rows = Vec::new();
     for name in crate::folders_in("crates") {
         for one in declared(&name) {
-            let link = format!("[`{}`](../../crates/{name}/codes/{}.md)", one.code, one.code);
-            rows.push((one.code, format!("| {link} | {} | {} |", one.severity, one.summary.replace('|', "\\|"))));
+            let link = format!(
+                "[`{}`](../../crates/{name}/codes/{}.md)",
+                one.code, one.code
+            );
+            rows.push((
+                one.code,
+                format!(
+                    "| {link} | {} | {} |",
+                    one.severity,
+                    one.summary.replace('|', "\\|")
+                ),
+            ));
         }
     }
     rows.sort();

@@ -12,12 +12,20 @@ pub(crate) fn functions() -> String {
          example with a version in front is one of that version. [What there is to know about such templates](../heat.md); \
          [the language of `yaql`](yaql.md).\n"
     );
-    let names = references::references().iter().map(|one| one.name).chain(functions::functions().map(|one| one.name));
-    let names: Vec<String> = names.map(|name| format!("[`{name}`](#{})", anchor(name))).collect();
+    let names = references::references()
+        .iter()
+        .map(|one| one.name)
+        .chain(functions::functions().map(|one| one.name));
+    let names: Vec<String> = names
+        .map(|name| format!("[`{name}`](#{})", anchor(name)))
+        .collect();
     page.push_str(&format!("\n{}\n", names.join(" ")));
     for one in references::references() {
         let versions = versions(one.since, one.until, None, true);
-        page.push_str(&format!("\n## `{}`\n\n{}\n\n{versions}\n\n```text\n", one.name, one.docs));
+        page.push_str(&format!(
+            "\n## `{}`\n\n{}\n\n{versions}\n\n```text\n",
+            one.name, one.docs
+        ));
         for example in one.examples {
             page.push_str(&format!("{example}\n"));
         }
@@ -25,11 +33,24 @@ pub(crate) fn functions() -> String {
     }
     for one in functions::functions() {
         let versions = versions(one.since, one.until, one.in_conditions, one.in_values);
-        page.push_str(&format!("\n## `{}`\n\n{}\n\n{versions}\n\n```text\n", one.name, one.docs));
+        page.push_str(&format!(
+            "\n## `{}`\n\n{}\n\n{versions}\n\n```text\n",
+            one.name, one.docs
+        ));
         for example in one.examples {
-            let arrow = if example.expected.starts_with('!') { "" } else { "=> " };
-            let version = example.version.map(|version| format!("{}: ", version.date())).unwrap_or_default();
-            page.push_str(&format!("{version}{}: {} {arrow}{}\n", one.name, example.argument, example.expected));
+            let arrow = if example.expected.starts_with('!') {
+                ""
+            } else {
+                "=> "
+            };
+            let version = example
+                .version
+                .map(|version| format!("{}: ", version.date()))
+                .unwrap_or_default();
+            page.push_str(&format!(
+                "{version}{}: {} {arrow}{}\n",
+                one.name, example.argument, example.expected
+            ));
         }
         page.push_str("```\n");
     }
@@ -37,5 +58,8 @@ pub(crate) fn functions() -> String {
 }
 
 fn anchor(name: &str) -> String {
-    name.chars().filter(|letter| *letter != ':').collect::<String>().to_lowercase()
+    name.chars()
+        .filter(|letter| *letter != ':')
+        .collect::<String>()
+        .to_lowercase()
 }

@@ -1,5 +1,5 @@
-//! Checks that a provider, store, source or dialect is named only in its own folder, where it is registered, and in
-//! tests.
+//! Checks that a provider, store, source or dialect is named only in its own folder, where it is
+//! registered, and in tests.
 
 /// A crate that contains implementations.
 struct Kind {
@@ -37,7 +37,12 @@ const KINDS: [Kind; 3] = [
     },
     Kind {
         of: "sources",
-        may_name: &["crates/cli/src/registry.rs", "crates/testkit/", "crates/xtask/", "crates/sources/tests/"],
+        may_name: &[
+            "crates/cli/src/registry.rs",
+            "crates/testkit/",
+            "crates/xtask/",
+            "crates/sources/tests/",
+        ],
         shared: &[],
     },
 ];
@@ -50,25 +55,35 @@ fn implementations_are_named_where_they_are_registered_only() {
         let mut implementations = crate::folders_in(&home);
         implementations.retain(|name| !kind.shared.contains(&name.as_str()));
         for path in crate::files_under("crates", ".rs") {
-            if kind.may_name.iter().any(|allowed| path.starts_with(allowed)) {
+            if kind
+                .may_name
+                .iter()
+                .any(|allowed| path.starts_with(allowed))
+            {
                 continue;
             }
-            let at_home = path.strip_prefix(&home).map(|rest| rest.split('/').next().unwrap_or_default());
+            let at_home = path
+                .strip_prefix(&home)
+                .map(|rest| rest.split('/').next().unwrap_or_default());
             let prefix = if at_home.is_some() { "crate" } else { kind.of };
             for (number, line) in (1..).zip(crate::read(&path).lines()) {
-                let foreign = named(line, prefix)
-                    .into_iter()
-                    .find(|name| at_home != Some(name) && implementations.iter().any(|one| one == name));
+                let foreign = named(line, prefix).into_iter().find(|name| {
+                    at_home != Some(name) && implementations.iter().any(|one| one == name)
+                });
                 if let Some(name) = foreign {
                     findings.push(format!("{path}:{number} names `{}::{name}`", kind.of));
                 }
             }
         }
     }
-    crate::none(&findings, "use the contract; code about one implementation belongs into its folder");
+    crate::none(
+        &findings,
+        "use the contract; code about one implementation belongs into its folder",
+    );
 }
 
-/// Returns the names that a line uses from a crate: `a` of `crate_name::a::B`, `a` and `b` of `crate_name::{a::B, b}`.
+/// Returns the names that a line uses from a crate: `a` of `crate_name::a::B`, `a` and `b` of
+/// `crate_name::{a::B, b}`.
 fn named<'a>(line: &'a str, crate_name: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     if line.trim_start().starts_with("//") {
@@ -93,14 +108,19 @@ fn named<'a>(line: &'a str, crate_name: &str) -> Vec<&'a str> {
 }
 
 fn word(text: &str) -> &str {
-    let end = text.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(text.len());
+    let end = text
+        .find(|character: char| !character.is_alphanumeric() && character != '_')
+        .unwrap_or(text.len());
     &text[..end]
 }
 
 #[test]
 fn names_are_found_in_paths_and_groups() {
     assert_eq!(named("use stores::sqlite::Sqlite;", "stores"), ["sqlite"]);
-    assert_eq!(named("use stores::{memory, sqlite::Sqlite};", "stores"), ["memory", "sqlite"]);
+    assert_eq!(
+        named("use stores::{memory, sqlite::Sqlite};", "stores"),
+        ["memory", "sqlite"]
+    );
     assert_eq!(named("// stores::sqlite", "stores"), [""; 0]);
     assert_eq!(named("let a = my_stores::sqlite();", "stores"), [""; 0]);
 }

@@ -9,12 +9,18 @@ pub(crate) fn ours() -> Vec<Value> {
     packages(&["--no-deps"]).expect("`cargo metadata` describes this workspace")
 }
 
-/// Returns all packages, also those of the workspace: for all platforms if their packages are downloaded, otherwise for
-/// this platform only.
+/// Returns all packages, also those of the workspace: for all platforms if their packages are
+/// downloaded, otherwise for this platform only.
 pub(crate) fn all() -> Vec<Value> {
-    let host = Command::new(env!("CARGO")).args(["-vV"]).output().expect("cargo says its version");
+    let host = Command::new(env!("CARGO"))
+        .args(["-vV"])
+        .output()
+        .expect("cargo says its version");
     let host = String::from_utf8_lossy(&host.stdout);
-    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo knows its host");
+    let host = host
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .expect("cargo knows its host");
     packages(&[])
         .or_else(|| packages(&["--filter-platform", host]))
         .expect("`cargo metadata` describes what is built here")

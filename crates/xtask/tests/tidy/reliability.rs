@@ -5,7 +5,9 @@ use crate::specification::is_test;
 #[test]
 fn every_promise_names_a_test_that_runs() {
     let page = crate::read("docs/reliability.md");
-    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what is promised |"));
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| what is promised |"));
     let mut findings = Vec::new();
     let mut promises = 0;
     for row in rows {
@@ -19,8 +21,16 @@ fn every_promise_names_a_test_that_runs() {
         if names.is_empty() {
             findings.push(format!("`{promise}` is shown by nothing"));
         }
-        findings.extend(names.iter().filter(|name| !is_test(name)).map(|name| format!("`{promise}`: `{name}`")));
+        findings.extend(
+            names
+                .iter()
+                .filter(|name| !is_test(name))
+                .map(|name| format!("`{promise}`: `{name}`")),
+        );
     }
     assert!(promises > 20, "the page has only {promises} rows");
-    crate::none(&findings, "correct the row in docs/reliability.md; it must name existing tests");
+    crate::none(
+        &findings,
+        "correct the row in docs/reliability.md; it must name existing tests",
+    );
 }

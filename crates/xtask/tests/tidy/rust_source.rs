@@ -1,6 +1,8 @@
-//! Reads the Rust files of the workspace into plain facts: imports, paths, functions, types and comments.
+//! Reads the Rust files of the workspace into plain facts: imports, paths, functions, types and
+//! comments.
 //!
-//! Each file is parsed once per run of the tests. Items under `#[cfg(test)]` add nothing to the imports.
+//! Each file is parsed once per run of the tests. Items under `#[cfg(test)]` add nothing to the
+//! imports.
 //!
 //! Not here: the rules. The checks apply them to these facts.
 
@@ -20,13 +22,13 @@ pub(crate) struct SourceFile {
     pub(crate) modules: Vec<Module>,
     pub(crate) functions: Vec<Function>,
     pub(crate) types: Vec<TypeSize>,
-    /// The structs, unions, enums, traits and type aliases outside of tests, also those in bodies of functions, each
-    /// with its line. Associated types are not among them.
+    /// The structs, unions, enums, traits and type aliases outside of tests, also those in bodies
+    /// of functions, each with its line. Associated types are not among them.
     pub(crate) type_names: Vec<(String, usize)>,
     /// The methods of inherent `impl` blocks outside of tests, each as type and name.
     pub(crate) methods: BTreeSet<(String, String)>,
-    /// The calls of `self.name()` and `Self::name()` in inherent `impl` blocks outside of tests, each as type and name,
-    /// with the first line.
+    /// The calls of `self.name()` and `Self::name()` in inherent `impl` blocks outside of tests,
+    /// each as type and name, with the first line.
     pub(crate) self_calls: BTreeMap<(String, String), usize>,
     pub(crate) comments: Vec<Comment>,
 }
@@ -49,7 +51,8 @@ pub(crate) struct Import {
     pub(crate) name: Option<String>,
     pub(crate) path: Vec<String>,
     pub(crate) line: usize,
-    /// Whether the declaration has a visibility (`pub use`), so that other modules reach the name through this module.
+    /// Whether the declaration has a visibility (`pub use`), so that other modules reach the name
+    /// through this module.
     pub(crate) exported: bool,
 }
 
@@ -88,8 +91,12 @@ pub(crate) struct Comment {
 pub(crate) fn all() -> &'static [SourceFile] {
     static FILES: OnceLock<Vec<SourceFile>> = OnceLock::new();
     FILES.get_or_init(|| {
-        let paths = crate::files_under("crates", ".rs").into_iter().filter(|path| !path.contains("/tests/data/"));
-        paths.map(|path| parse(&path, &crate::read(&path))).collect()
+        let paths = crate::files_under("crates", ".rs")
+            .into_iter()
+            .filter(|path| !path.contains("/tests/data/"));
+        paths
+            .map(|path| parse(&path, &crate::read(&path)))
+            .collect()
     })
 }
 
@@ -99,14 +106,23 @@ pub(crate) fn all() -> &'static [SourceFile] {
 /// If the text is not valid Rust.
 pub(crate) fn parse(path: &str, text: &str) -> SourceFile {
     let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
+    let tokens: TokenStream = text
+        .parse()
+        .unwrap_or_else(|error| panic!("{path}: {error}"));
     let file = SourceFile {
         path: path.to_owned(),
         modules: vec![Module::default()],
         comments: comments(text, &tokens),
         ..SourceFile::default()
     };
-    let mut reader = Reader { file, module: 0, owners: Vec::new(), in_tests: false, depth: 0, inherent: None };
+    let mut reader = Reader {
+        file,
+        module: 0,
+        owners: Vec::new(),
+        in_tests: false,
+        depth: 0,
+        inherent: None,
+    };
     reader.visit_file(&tree);
     reader.file
 }
@@ -118,7 +134,8 @@ struct Reader {
     /// The types and traits that enclose the current item.
     owners: Vec<String>,
     in_tests: bool,
-    /// The number of function bodies that enclose the current item. Items in them define no name of the module.
+    /// The number of function bodies that enclose the current item. Items in them define no name of
+    /// the module.
     depth: usize,
     /// The type of the inherent `impl` block that encloses the current item.
     inherent: Option<String>,
@@ -128,7 +145,10 @@ impl Reader {
     /// Adds a call of a method of the enclosing type.
     fn self_call(&mut self, method: &syn::Ident) {
         if let Some(owner) = self.inherent.clone().filter(|_| !self.in_tests) {
-            self.file.self_calls.entry((owner, method.to_string())).or_insert_with(|| line(method.span()));
+            self.file
+                .self_calls
+                .entry((owner, method.to_string()))
+                .or_insert_with(|| line(method.span()));
         }
     }
 
@@ -136,8 +156,12 @@ impl Reader {
     fn self_calls_in(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for window in tokens.windows(4) {
-            if let [TokenTree::Ident(receiver), TokenTree::Punct(dot), TokenTree::Ident(method), TokenTree::Group(_)] =
-                window
+            if let [
+                TokenTree::Ident(receiver),
+                TokenTree::Punct(dot),
+                TokenTree::Ident(method),
+                TokenTree::Group(_),
+            ] = window
                 && receiver == "self"
                 && dot.as_char() == '.'
             {
@@ -162,7 +186,12 @@ impl Reader {
         }
     }
 
-    fn function(&mut self, attributes: &[Attribute], signature: &syn::Signature, block: Option<&syn::Block>) {
+    fn function(
+        &mut self,
+        attributes: &[Attribute],
+        signature: &syn::Signature,
+        block: Option<&syn::Block>,
+    ) {
         let Some(block) = block else { return };
         let line = line(signature.fn_token.span);
         let mut name = self.owners.join("::");
@@ -175,13 +204,21 @@ impl Reader {
             line,
             lines: block.brace_token.span.close().end().line + 1 - line,
             parameters: signature.inputs.len(),
-            test: self.in_tests || attributes.iter().any(|one| last_segment(one.path()) == "test"),
+            test: self.in_tests
+                || attributes
+                    .iter()
+                    .any(|one| last_segment(one.path()) == "test"),
         });
     }
 
     fn fields(&mut self, name: String, span: Span, fields: usize, attributes: &[Attribute]) {
         let derives = derives(attributes);
-        self.file.types.push(TypeSize { name, line: line(span), fields, derives });
+        self.file.types.push(TypeSize {
+            name,
+            line: line(span),
+            fields,
+            derives,
+        });
     }
 
     fn path(&mut self, segments: Vec<String>, span: Span) {
@@ -198,7 +235,9 @@ impl Reader {
         let mut colons = 0;
         for token in tokens {
             match token {
-                TokenTree::Ident(name) if colons == 2 && !path.is_empty() => path.push(name.to_string()),
+                TokenTree::Ident(name) if colons == 2 && !path.is_empty() => {
+                    path.push(name.to_string())
+                }
                 TokenTree::Ident(name) => {
                     self.path(std::mem::take(&mut path), at);
                     at = name.span();
@@ -248,17 +287,24 @@ impl<'ast> Visit<'ast> for Reader {
         let before = self.in_tests;
         self.in_tests |= attributes_of(item).iter().any(is_for_tests);
         if let Some(name) = type_name(item).filter(|_| !self.in_tests) {
-            self.file.type_names.push((name.to_string(), line(name.span())));
+            self.file
+                .type_names
+                .push((name.to_string(), line(name.span())));
         }
         visit::visit_item(self, item);
         self.in_tests = before;
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        let Some((_, items)) = &item.content else { return };
+        let Some((_, items)) = &item.content else {
+            return;
+        };
         let mut inline = self.module().inline.clone();
         inline.push(item.ident.to_string());
-        self.file.modules.push(Module { inline, ..Module::default() });
+        self.file.modules.push(Module {
+            inline,
+            ..Module::default()
+        });
         let before = std::mem::replace(&mut self.module, self.file.modules.len() - 1);
         for item in items {
             self.visit_item(item);
@@ -274,7 +320,12 @@ impl<'ast> Visit<'ast> for Reader {
         let line = line(item.use_token.span);
         let mut found = Vec::new();
         flatten(&item.tree, &mut Vec::new(), &mut found);
-        let imports = found.into_iter().map(|(name, path)| Import { name, path, line, exported });
+        let imports = found.into_iter().map(|(name, path)| Import {
+            name,
+            path,
+            line,
+            exported,
+        });
         self.module().imports.extend(imports);
     }
 
@@ -292,7 +343,9 @@ impl<'ast> Visit<'ast> for Reader {
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if let Some(owner) = self.inherent.clone().filter(|_| !self.in_tests) {
-            self.file.methods.insert((owner, item.sig.ident.to_string()));
+            self.file
+                .methods
+                .insert((owner, item.sig.ident.to_string()));
         }
         self.function(&item.attrs, &item.sig, Some(&item.block));
         visit::visit_impl_item_fn(self, item);
@@ -321,32 +374,59 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        self.within(item.ident.to_string(), |reader| visit::visit_item_trait(reader, item));
+        self.within(item.ident.to_string(), |reader| {
+            visit::visit_item_trait(reader, item)
+        });
     }
 
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
-        self.fields(item.ident.to_string(), item.ident.span(), item.fields.len(), &item.attrs);
+        self.fields(
+            item.ident.to_string(),
+            item.ident.span(),
+            item.fields.len(),
+            &item.attrs,
+        );
         visit::visit_item_struct(self, item);
     }
 
     fn visit_item_union(&mut self, item: &'ast syn::ItemUnion) {
-        self.fields(item.ident.to_string(), item.ident.span(), item.fields.named.len(), &item.attrs);
+        self.fields(
+            item.ident.to_string(),
+            item.ident.span(),
+            item.fields.named.len(),
+            &item.attrs,
+        );
         visit::visit_item_union(self, item);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         for variant in &item.variants {
             let name = format!("{}::{}", item.ident, variant.ident);
-            self.fields(name, variant.ident.span(), variant.fields.len(), &item.attrs);
+            self.fields(
+                name,
+                variant.ident.span(),
+                variant.fields.len(),
+                &item.attrs,
+            );
         }
         visit::visit_item_enum(self, item);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if let (None, Some(first)) = (&path.leading_colon, path.segments.first()) {
-            self.path(path.segments.iter().map(|one| one.ident.to_string()).collect(), first.ident.span());
+            self.path(
+                path.segments
+                    .iter()
+                    .map(|one| one.ident.to_string())
+                    .collect(),
+                first.ident.span(),
+            );
             if let (2, Some(last)) = (path.segments.len(), path.segments.last())
-                && (first.ident == "Self" || self.inherent.as_ref().is_some_and(|owner| first.ident == owner))
+                && (first.ident == "Self"
+                    || self
+                        .inherent
+                        .as_ref()
+                        .is_some_and(|owner| first.ident == owner))
             {
                 self.self_call(&last.ident);
             }
@@ -397,7 +477,9 @@ fn attributes_of(item: &syn::Item) -> &[Attribute] {
 
 /// Whether an attribute is `#[cfg(test)]` or `#[cfg(any(test, ..))]`.
 fn is_for_tests(attribute: &Attribute) -> bool {
-    let Ok(list) = attribute.meta.require_list() else { return false };
+    let Ok(list) = attribute.meta.require_list() else {
+        return false;
+    };
     let condition = list.tokens.to_string();
     last_segment(attribute.path()) == "cfg"
         && (condition == "test" || condition.starts_with("any") && condition.contains("test"))
@@ -405,7 +487,10 @@ fn is_for_tests(attribute: &Attribute) -> bool {
 
 fn derives(attributes: &[Attribute]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for attribute in attributes.iter().filter(|one| last_segment(one.path()) == "derive") {
+    for attribute in attributes
+        .iter()
+        .filter(|one| last_segment(one.path()) == "derive")
+    {
         let _ = attribute.parse_nested_meta(|meta| {
             found.insert(last_segment(&meta.path));
             Ok(())
@@ -415,7 +500,9 @@ fn derives(attributes: &[Attribute]) -> BTreeSet<String> {
 }
 
 fn last_segment(path: &syn::Path) -> String {
-    path.segments.last().map_or_else(String::new, |one| one.ident.to_string())
+    path.segments
+        .last()
+        .map_or_else(String::new, |one| one.ident.to_string())
 }
 
 fn line(span: Span) -> usize {
@@ -423,7 +510,11 @@ fn line(span: Span) -> usize {
 }
 
 /// Adds each name of a `use` tree, with its path.
-fn flatten(tree: &UseTree, prefix: &mut Vec<String>, found: &mut Vec<(Option<String>, Vec<String>)>) {
+fn flatten(
+    tree: &UseTree,
+    prefix: &mut Vec<String>,
+    found: &mut Vec<(Option<String>, Vec<String>)>,
+) {
     let mut add = |name: Option<String>, last: Option<String>| {
         let mut path = prefix.clone();
         path.extend(last);
@@ -456,9 +547,16 @@ fn comments(text: &str, tokens: &TokenStream) -> Vec<Comment> {
     let mut found = Vec::new();
     let mut literals = literals.into_iter().peekable();
     let lines: Vec<&str> = text.lines().collect();
-    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+        .collect();
     let mut at = 0;
-    while let Some(next) = text[at..].find("//").into_iter().chain(text[at..].find("/*")).min() {
+    while let Some(next) = text[at..]
+        .find("//")
+        .into_iter()
+        .chain(text[at..].find("/*"))
+        .min()
+    {
         let start = at + next;
         while literals.next_if(|(_, end)| *end <= start).is_some() {}
         if let Some((_, end)) = literals.peek().filter(|(begin, _)| *begin <= start) {
@@ -469,18 +567,24 @@ fn comments(text: &str, tokens: &TokenStream) -> Vec<Comment> {
         let first = starts.partition_point(|line| *line <= start);
         for (line, part) in (first..).zip(text[start..end].lines()) {
             let columns = lines.get(line - 1).map_or(0, |whole| whole.chars().count());
-            found.push(Comment { line, columns, text: part.to_owned() });
+            found.push(Comment {
+                line,
+                columns,
+                text: part.to_owned(),
+            });
         }
         at = end;
     }
     found
 }
 
-/// Returns the end of the comment at `start`: the end of its line, or the position after the marker that closes a
-/// block.
+/// Returns the end of the comment at `start`: the end of its line, or the position after the marker
+/// that closes a block.
 fn end_of_comment(text: &str, start: usize) -> usize {
     if text[start..].starts_with("//") {
-        return text[start..].find('\n').map_or(text.len(), |length| start + length);
+        return text[start..]
+            .find('\n')
+            .map_or(text.len(), |length| start + length);
     }
     let (mut depth, mut at) = (1, start + 2);
     while depth > 0 {
@@ -494,7 +598,8 @@ fn end_of_comment(text: &str, start: usize) -> usize {
     at
 }
 
-/// Adds the positions of texts, characters and numbers. The parser returns a doc comment as a literal; it is left out.
+/// Adds the positions of texts, characters and numbers. The parser returns a doc comment as a
+/// literal; it is left out.
 fn collect_literals(tokens: TokenStream, text: &str, found: &mut Vec<(usize, usize)>) {
     for token in tokens {
         match token {
@@ -519,16 +624,44 @@ fn a_source_file_becomes_facts() {
     let imports: Vec<String> = file.modules[0]
         .imports
         .iter()
-        .map(|one| format!("{} = {}", one.name.as_deref().unwrap_or("*"), one.path.join("::")))
+        .map(|one| {
+            format!(
+                "{} = {}",
+                one.name.as_deref().unwrap_or("*"),
+                one.path.join("::")
+            )
+        })
         .collect();
-    assert_eq!(imports, ["super = super", "B = super::a::B", "D = super::a::C", "* = super::e", "G = f::G"]);
+    assert_eq!(
+        imports,
+        [
+            "super = super",
+            "B = super::a::B",
+            "D = super::a::C",
+            "* = super::e",
+            "G = f::G"
+        ]
+    );
     assert!(file.modules[0].imports[4].exported);
-    assert_eq!(file.modules[0].paths, [(vec!["g".to_owned(), "h".to_owned()], 7)]);
-    assert!(file.modules[1].imports.is_empty(), "imports of tests are left out");
-    let functions: Vec<_> =
-        file.functions.iter().map(|one| (&*one.name, one.lines, one.parameters, one.test)).collect();
+    assert_eq!(
+        file.modules[0].paths,
+        [(vec!["g".to_owned(), "h".to_owned()], 7)]
+    );
+    assert!(
+        file.modules[1].imports.is_empty(),
+        "imports of tests are left out"
+    );
+    let functions: Vec<_> = file
+        .functions
+        .iter()
+        .map(|one| (&*one.name, one.lines, one.parameters, one.test))
+        .collect();
     assert_eq!(functions, [("S::new", 4, 2, false), ("t", 1, 0, true)]);
     assert_eq!(file.types[0].fields, 1);
-    let comments: Vec<_> = file.comments.iter().map(|one| (one.line, &*one.text)).collect();
+    let comments: Vec<_> = file
+        .comments
+        .iter()
+        .map(|one| (one.line, &*one.text))
+        .collect();
     assert_eq!(comments, [(6, "// a comment")]);
 }

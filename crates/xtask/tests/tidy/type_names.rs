@@ -1,7 +1,7 @@
 //! Checks that a type name is defined at most twice in the workspace, so that it has one meaning.
 //!
-//! Structs, unions, enums, traits and type aliases in `crates/*/src` count, associated types and tests do not. Two
-//! definitions are allowed for types that mean the same in two crates.
+//! Structs, unions, enums, traits and type aliases in `crates/*/src` count, associated types and
+//! tests do not. Two definitions are allowed for types that mean the same in two crates.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,18 @@ fn a_type_name_is_defined_at_most_twice() {
     let found = frequent(rust_source::all());
     let findings: Vec<String> = found
         .iter()
-        .map(|(name, places)| format!("{name}: {} definitions\n    {}", places.len(), places.join("\n    ")))
+        .map(|(name, places)| {
+            format!(
+                "{name}: {} definitions\n    {}",
+                places.len(),
+                places.join("\n    ")
+            )
+        })
         .collect();
-    crate::none(&findings, "give a type a name that a reader understands without its file");
+    crate::none(
+        &findings,
+        "give a type a name that a reader understands without its file",
+    );
 }
 
 /// Returns the names with too many definitions, each with its places.
@@ -25,7 +34,10 @@ fn frequent(files: &[SourceFile]) -> BTreeMap<&str, Vec<String>> {
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for file in files.iter().filter(|file| is_searched(&file.path)) {
         for (name, line) in &file.type_names {
-            found.entry(name).or_default().push(format!("{}:{line}", file.path));
+            found
+                .entry(name)
+                .or_default()
+                .push(format!("{}:{line}", file.path));
         }
     }
     found.retain(|_, places| places.len() > MOST);
@@ -42,12 +54,25 @@ fn is_searched(path: &str) -> bool {
 fn the_third_definition_of_a_name_is_found() {
     let file = |path: &str, text: &str| rust_source::parse(path, text);
     let files = [
-        file("crates/a/src/lib.rs", "struct Key;\nmod inner {\n    type Key = u32;\n}\n"),
-        file("crates/b/src/lib.rs", "fn f() {\n    enum Key {}\n}\nstruct Pair;\ntrait Other {}\n"),
+        file(
+            "crates/a/src/lib.rs",
+            "struct Key;\nmod inner {\n    type Key = u32;\n}\n",
+        ),
+        file(
+            "crates/b/src/lib.rs",
+            "fn f() {\n    enum Key {}\n}\nstruct Pair;\ntrait Other {}\n",
+        ),
     ];
     let found = frequent(&files);
-    let places = ["crates/a/src/lib.rs:1", "crates/a/src/lib.rs:3", "crates/b/src/lib.rs:2"];
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [("Key", places.map(str::to_owned).to_vec())]);
+    let places = [
+        "crates/a/src/lib.rs:1",
+        "crates/a/src/lib.rs:3",
+        "crates/b/src/lib.rs:2",
+    ];
+    assert_eq!(
+        found.into_iter().collect::<Vec<_>>(),
+        [("Key", places.map(str::to_owned).to_vec())]
+    );
 }
 
 #[test]

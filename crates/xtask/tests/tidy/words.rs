@@ -1,7 +1,7 @@
 //! Words that the project no longer uses: private vocabulary for which the field has a term.
 //!
-//! `retired_words.txt` lists them with the terms that replace them. They may occur in no identifier, comment, message
-//! or page.
+//! `retired_words.txt` lists them with the terms that replace them. They may occur in no
+//! identifier, comment, message or page.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,36 @@ const TABLE: &str = "crates/xtask/tests/tidy/retired_words.txt";
 const SELF_PATH: &str = "crates/xtask/tests/tidy/words.rs";
 
 /// The searched folders, with the endings of the files.
-const SEARCHED: [(&str, &[&str]); 3] =
-    [("crates", &[".rs", ".md", ".toml", ".out", ".snap"]), ("docs", &[".md"]), ("examples", &[".md", ".yaml"])];
+const SEARCHED: [(&str, &[&str]); 3] = [
+    ("crates", &[".rs", ".md", ".toml", ".out", ".snap"]),
+    ("docs", &[".md"]),
+    ("examples", &[".md", ".yaml"]),
+];
 
 /// The searched pages in the folder of the workspace.
-const PAGES: [&str; 4] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"];
+const PAGES: [&str; 4] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+];
 
 #[test]
 fn retired_words_do_not_return() {
     let table = Table::read(&crate::read(TABLE));
     let mut paths: Vec<String> = PAGES.iter().map(|page| (*page).to_owned()).collect();
     for (folder, endings) in SEARCHED {
-        paths.extend(endings.iter().flat_map(|ending| crate::files_under(folder, ending)));
+        paths.extend(
+            endings
+                .iter()
+                .flat_map(|ending| crate::files_under(folder, ending)),
+        );
     }
     let mut findings = Vec::new();
-    for path in paths.iter().filter(|path| !path.contains("/tests/data/") && *path != SELF_PATH) {
+    for path in paths
+        .iter()
+        .filter(|path| !path.contains("/tests/data/") && *path != SELF_PATH)
+    {
         for (line, word, replacement) in table.occurrences(&crate::read(path)) {
             findings.push(format!("{path}:{line} `{word}`: say {replacement}"));
         }
@@ -54,14 +69,26 @@ struct Table {
 impl Table {
     fn read(text: &str) -> Self {
         let mut table = Self::default();
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let (forms, replacement) = line.split_once(" -> ").unwrap_or_else(|| panic!("{TABLE}: `{line}`"));
+        for line in text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
+            let (forms, replacement) = line
+                .split_once(" -> ")
+                .unwrap_or_else(|| panic!("{TABLE}: `{line}`"));
             for form in forms.split(", ") {
-                if let Some(name) = form.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+                if let Some(name) = form
+                    .strip_prefix('`')
+                    .and_then(|rest| rest.strip_suffix('`'))
+                {
                     table.names.insert(name.to_owned(), replacement.to_owned());
                 } else {
                     let words: Vec<String> = form.split(' ').map(str::to_owned).collect();
-                    table.phrases.entry(words[0].clone()).or_default().push((words, replacement.to_owned()));
+                    table
+                        .phrases
+                        .entry(words[0].clone())
+                        .or_default()
+                        .push((words, replacement.to_owned()));
                 }
             }
         }
@@ -74,8 +101,14 @@ impl Table {
         let words = words(text);
         for (at, word) in words.iter().enumerate() {
             for (phrase, replacement) in self.phrases.get(&word.text).into_iter().flatten() {
-                let Some(rest) = words.get(at + 1..at + phrase.len()) else { continue };
-                if rest.iter().zip(&phrase[1..]).all(|(word, wanted)| word.joined && word.text == *wanted) {
+                let Some(rest) = words.get(at + 1..at + phrase.len()) else {
+                    continue;
+                };
+                if rest
+                    .iter()
+                    .zip(&phrase[1..])
+                    .all(|(word, wanted)| word.joined && word.text == *wanted)
+                {
                     found.push((word.line, phrase.join(" "), replacement.as_str()));
                 }
             }
@@ -89,7 +122,8 @@ struct Word {
     /// The word in lower case.
     text: String,
     line: usize,
-    /// Whether only blanks, hyphens, underscores and comment markers stand between the word and the word before.
+    /// Whether only blanks, hyphens, underscores and comment markers stand between the word and the
+    /// word before.
     joined: bool,
 }
 
@@ -100,11 +134,15 @@ fn words(text: &str) -> Vec<Word> {
         let mut previous = ' ';
         for letter in content.chars() {
             if letter.is_ascii_alphabetic() {
-                let begins =
-                    !previous.is_ascii_alphabetic() || letter.is_ascii_uppercase() && previous.is_ascii_lowercase();
+                let begins = !previous.is_ascii_alphabetic()
+                    || letter.is_ascii_uppercase() && previous.is_ascii_lowercase();
                 match found.last_mut() {
                     Some(word) if !begins => word.text.push(letter.to_ascii_lowercase()),
-                    _ => found.push(Word { text: letter.to_ascii_lowercase().to_string(), line, joined }),
+                    _ => found.push(Word {
+                        text: letter.to_ascii_lowercase().to_string(),
+                        line,
+                        joined,
+                    }),
                 }
                 joined = true;
             } else {
@@ -118,17 +156,34 @@ fn words(text: &str) -> Vec<Word> {
 
 #[test]
 fn a_retired_word_is_found_in_each_spelling() {
-    let table =
-        Table::read("# a comment\n\nold half, old halves -> deposed\nweather -> fault plan\n`Hold` -> `LeaseState`\n");
-    let text = "struct OldHalf;\nlet weather_of = 1;\n/// Not an old\n/// half: \"Stormy Weather\"\n";
-    let found: Vec<_> = table.occurrences(text).into_iter().map(|(line, phrase, _)| (line, phrase)).collect();
-    let expected = [(1, "old half"), (2, "weather"), (3, "old half"), (4, "weather")];
-    assert_eq!(found, expected.map(|(line, phrase)| (line, phrase.to_owned())));
+    let table = Table::read(
+        "# a comment\n\nold half, old halves -> deposed\nweather -> fault plan\n`Hold` -> `LeaseState`\n",
+    );
+    let text =
+        "struct OldHalf;\nlet weather_of = 1;\n/// Not an old\n/// half: \"Stormy Weather\"\n";
+    let found: Vec<_> = table
+        .occurrences(text)
+        .into_iter()
+        .map(|(line, phrase, _)| (line, phrase))
+        .collect();
+    let expected = [
+        (1, "old half"),
+        (2, "weather"),
+        (3, "old half"),
+        (4, "weather"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(line, phrase)| (line, phrase.to_owned()))
+    );
     assert_eq!(table.names["Hold"], "`LeaseState`");
 }
 
 #[test]
 fn innocent_words_pass() {
     let table = Table::read("old half -> deposed\nlab -> harness\n");
-    assert_eq!(table.occurrences("it is old. Half of the labels are old, half are new"), []);
+    assert_eq!(
+        table.occurrences("it is old. Half of the labels are old, half are new"),
+        []
+    );
 }

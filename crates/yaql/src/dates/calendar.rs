@@ -55,7 +55,15 @@ impl DateTimeParts {
     /// Midnight of a date.
     #[cfg(test)]
     pub(crate) fn date(year: i64, month: i64, day: i64) -> DateTimeParts {
-        DateTimeParts { year, month, day, hour: 0, minute: 0, second: 0, microsecond: 0 }
+        DateTimeParts {
+            year,
+            month,
+            day,
+            hour: 0,
+            minute: 0,
+            second: 0,
+            microsecond: 0,
+        }
     }
 
     /// Fails with Python's message if a part is out of range.
@@ -87,7 +95,12 @@ mod tests {
 
     #[test]
     fn dates_convert_to_days_and_back() {
-        for (days, date) in [(0, (1970, 1, 1)), (-1, (1969, 12, 31)), (18_321, (2020, 2, 29)), (-719_162, (1, 1, 1))] {
+        for (days, date) in [
+            (0, (1970, 1, 1)),
+            (-1, (1969, 12, 31)),
+            (18_321, (2020, 2, 29)),
+            (-719_162, (1, 1, 1)),
+        ] {
             assert_eq!(date_of(days), date);
             assert_eq!(days_of(date.0, date.1, date.2), days);
         }

@@ -3,7 +3,15 @@
 use super::calendar::{DAY, DateTimeParts, SECOND, date_of, days_of};
 use super::moment::Moment;
 
-pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
 pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -22,7 +30,15 @@ pub(super) const MONTHS: [&str; 12] = [
 impl Moment {
     /// Python's `str`: `2020-01-02 03:04:05+00:00`.
     pub(crate) fn text(&self) -> String {
-        let DateTimeParts { year, month, day, hour, minute, second, microsecond } = self.parts();
+        let DateTimeParts {
+            year,
+            month,
+            day,
+            hour,
+            minute,
+            second,
+            microsecond,
+        } = self.parts();
         let mut out = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
         if microsecond != 0 {
             out.push_str(&format!(".{microsecond:06}"));
@@ -33,7 +49,15 @@ impl Moment {
 
     /// Python's `repr`: `datetime.datetime(2020, 1, 2, 3, 4, tzinfo=tzutc())`.
     pub(crate) fn repr(&self) -> String {
-        let DateTimeParts { year, month, day, hour, minute, second, microsecond } = self.parts();
+        let DateTimeParts {
+            year,
+            month,
+            day,
+            hour,
+            minute,
+            second,
+            microsecond,
+        } = self.parts();
         let mut out = format!("datetime.datetime({year}, {month}, {day}, {hour}, {minute}");
         if microsecond != 0 {
             out.push_str(&format!(", {second}, {microsecond}"));
@@ -58,7 +82,11 @@ fn offset(offset: i64, between: &str) -> String {
     let sign = if offset < 0 { '-' } else { '+' };
     let abs = offset.abs();
     let seconds = abs / SECOND;
-    let mut out = format!("{sign}{:02}{between}{:02}", seconds / 3600, seconds / 60 % 60);
+    let mut out = format!(
+        "{sign}{:02}{between}{:02}",
+        seconds / 3600,
+        seconds / 60 % 60
+    );
     if seconds % 60 != 0 || abs % SECOND != 0 {
         out.push_str(&format!("{between}{:02}", seconds % 60));
     }
@@ -95,7 +123,15 @@ fn strftime(moment: &Moment, pattern: &str) -> String {
 }
 
 fn write(moment: &Moment, directive: char, out: &mut String) {
-    let DateTimeParts { year, month, day, hour, minute, second, microsecond } = moment.parts();
+    let DateTimeParts {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        microsecond,
+    } = moment.parts();
     let weekday = moment.weekday();
     let day_name = DAYS[weekday.rem_euclid(7) as usize];
     let month_name = MONTHS[(month - 1).rem_euclid(12) as usize];
@@ -153,10 +189,19 @@ mod tests {
 
     #[test]
     fn moment_prints_as_in_python() {
-        let parts = DateTimeParts { hour: 3, minute: 4, microsecond: 5, ..DateTimeParts::date(2020, 1, 2) };
-        let moment = Moment::of(parts, Timespan::of(7_200_000_000).expect("a length")).expect("a moment");
+        let parts = DateTimeParts {
+            hour: 3,
+            minute: 4,
+            microsecond: 5,
+            ..DateTimeParts::date(2020, 1, 2)
+        };
+        let moment =
+            Moment::of(parts, Timespan::of(7_200_000_000).expect("a length")).expect("a moment");
         assert_eq!(moment.text(), "2020-01-02 03:04:00.000005+02:00");
-        assert_eq!(moment.repr(), "datetime.datetime(2020, 1, 2, 3, 4, 0, 5, tzinfo=tzoffset(None, 7200))");
+        assert_eq!(
+            moment.repr(),
+            "datetime.datetime(2020, 1, 2, 3, 4, 0, 5, tzinfo=tzoffset(None, 7200))"
+        );
         assert_eq!(moment.weekday(), 3);
     }
 }

@@ -1,4 +1,5 @@
-//! Python's `datetime` and `timedelta`: microseconds, years 1 to 9999, offsets from UTC instead of time zones.
+//! Python's `datetime` and `timedelta`: microseconds, years 1 to 9999, offsets from UTC instead of
+//! time zones.
 //!
 //! Not here: the current time.
 

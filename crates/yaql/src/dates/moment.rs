@@ -18,11 +18,17 @@ impl Moment {
     pub(crate) fn of(parts: DateTimeParts, offset: Timespan) -> Evaluated<Moment> {
         parts.check()?;
         let seconds = (parts.hour * 60 + parts.minute) * 60 + parts.second;
-        let clock = days_of(parts.year, parts.month, parts.day) * DAY + seconds * SECOND + parts.microsecond;
-        Ok(Moment { clock, offset: offset_of(offset)? })
+        let clock = days_of(parts.year, parts.month, parts.day) * DAY
+            + seconds * SECOND
+            + parts.microsecond;
+        Ok(Moment {
+            clock,
+            offset: offset_of(offset)?,
+        })
     }
 
-    /// The point in time at `instant` microseconds since 1970 UTC, with an offset. Fails if it is out of range.
+    /// The point in time at `instant` microseconds since 1970 UTC, with an offset. Fails if it is
+    /// out of range.
     pub(crate) fn at(instant: i128, offset: Timespan) -> Evaluated<Moment> {
         let offset = offset_of(offset)?;
         Moment::shown(instant + i128::from(offset), offset)
@@ -89,7 +95,10 @@ impl Moment {
 
     /// Midnight of the same day.
     pub(crate) fn midnight(&self) -> Moment {
-        Moment { clock: self.clock.div_euclid(DAY) * DAY, offset: self.offset }
+        Moment {
+            clock: self.clock.div_euclid(DAY) * DAY,
+            offset: self.offset,
+        }
     }
 }
 

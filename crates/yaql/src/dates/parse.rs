@@ -1,7 +1,8 @@
 //! Parsing of dates and times without a pattern.
 //!
-//! The parser accepts the usual notations of a date, with an optional time and offset. The date must be complete: yaql
-//! would take missing parts from today, and this crate does not know the current date.
+//! The parser accepts the usual notations of a date, with an optional time and offset. The date
+//! must be complete: yaql would take missing parts from today, and this crate does not know the
+//! current date.
 
 use super::calendar::{DateTimeParts, SECOND};
 use super::format::{DAYS, MONTHS};
@@ -28,7 +29,9 @@ pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
     let mut found = DateFields::default();
     let mut rest = text.trim_matches(pycompat::is_space);
     if rest.is_empty() {
-        return Err(Halt::failed(format!("String does not contain a date: {text}")));
+        return Err(Halt::failed(format!(
+            "String does not contain a date: {text}"
+        )));
     }
     while !rest.is_empty() {
         rest = token(rest, &mut found).ok_or_else(unknown)?;
@@ -38,7 +41,15 @@ pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
         _ => unknown(),
     })?;
     let [hour, minute, second, microsecond] = found.time.unwrap_or_default();
-    let parts = DateTimeParts { year, month, day, hour, minute, second, microsecond };
+    let parts = DateTimeParts {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        microsecond,
+    };
     let moment = Moment::of(parts, Timespan::of(found.offset.unwrap_or(0).into())?);
     moment.map_err(|halt| match *halt {
         Halt::Failed { message, .. } => Halt::failed(format!("{message}: {text}")),
@@ -61,7 +72,8 @@ fn token<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
         return Some(rest);
     }
     if matches!(first, '-' | '/' | '.') {
-        return Some(&text[1..]).filter(|rest| rest.starts_with(|next: char| next.is_alphanumeric()));
+        return Some(&text[1..])
+            .filter(|rest| rest.starts_with(|next: char| next.is_alphanumeric()));
     }
     word(text, found)
 }
@@ -75,7 +87,11 @@ fn hours_only(text: &str) -> Option<(i64, &str)> {
 
 fn number(text: &str) -> (i64, &str, usize) {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
-    (text[..length].parse().unwrap_or(i64::MAX), &text[length..], length)
+    (
+        text[..length].parse().unwrap_or(i64::MAX),
+        &text[length..],
+        length,
+    )
 }
 
 fn digits<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
@@ -84,24 +100,42 @@ fn digits<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
         return time(value, rest, found);
     }
     let after_date = !found.numbers.is_empty() || found.month.is_some();
-    let half = rest.trim_start_matches(' ').get(..2).map(str::to_ascii_lowercase);
+    let half = rest
+        .trim_start_matches(' ')
+        .get(..2)
+        .map(str::to_ascii_lowercase);
     if found.time.is_none() && length <= 2 && matches!(half.as_deref(), Some("am" | "pm")) {
         found.time = Some([value, 0, 0, 0]);
         return Some(rest);
     }
     let whole_date = found.numbers.len() + usize::from(found.month.is_some()) >= 3;
     if whole_date && found.time.is_none() && matches!(length, 2 | 4 | 6) {
-        let part = |at: usize| text.get(at..at + 2).and_then(|two| two.parse().ok()).unwrap_or(0);
+        let part = |at: usize| {
+            text.get(at..at + 2)
+                .and_then(|two| two.parse().ok())
+                .unwrap_or(0)
+        };
         let two = |at: usize| if at < length { part(at) } else { 0 };
         found.time = Some([two(0), two(2), two(4), 0]);
         return Some(fraction(rest, found));
     }
     match length {
         8 | 12 | 14 if !after_date => {
-            let part = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse().ok()).unwrap_or(0);
-            found.numbers.extend([(part(0, 4), 4), (part(4, 6), 2), (part(6, 8), 2)]);
+            let part = |from: usize, to: usize| {
+                text.get(from..to)
+                    .and_then(|part| part.parse().ok())
+                    .unwrap_or(0)
+            };
+            found
+                .numbers
+                .extend([(part(0, 4), 4), (part(4, 6), 2), (part(6, 8), 2)]);
             if length > 8 {
-                found.time = Some([part(8, 10), part(10, 12), if length == 14 { part(12, 14) } else { 0 }, 0]);
+                found.time = Some([
+                    part(8, 10),
+                    part(10, 12),
+                    if length == 14 { part(12, 14) } else { 0 },
+                    0,
+                ]);
             }
         }
         _ => found.numbers.push((value, length)),
@@ -116,7 +150,9 @@ fn time<'a>(hours: i64, rest: &'a str, found: &mut DateFields) -> Option<&'a str
         return None;
     }
     found.time = Some([hours, minutes, 0, 0]);
-    let Some(rest) = rest.strip_prefix(':') else { return Some(rest) };
+    let Some(rest) = rest.strip_prefix(':') else {
+        return Some(rest);
+    };
     let (seconds, rest, length) = number(rest);
     if length == 0 {
         return None;
@@ -127,12 +163,18 @@ fn time<'a>(hours: i64, rest: &'a str, found: &mut DateFields) -> Option<&'a str
 
 /// Parses an optional fraction of a second.
 fn fraction<'a>(rest: &'a str, found: &mut DateFields) -> &'a str {
-    let Some(behind) = rest.strip_prefix(['.', ',']) else { return rest };
+    let Some(behind) = rest.strip_prefix(['.', ',']) else {
+        return rest;
+    };
     let length = behind.bytes().take_while(u8::is_ascii_digit).count();
     if length == 0 {
         return rest;
     }
-    let six: String = behind[..length].chars().chain("000000".chars()).take(6).collect();
+    let six: String = behind[..length]
+        .chars()
+        .chain("000000".chars())
+        .take(6)
+        .collect();
     if let Some(time) = &mut found.time {
         time[3] = six.parse().unwrap_or(0);
     }
@@ -140,11 +182,16 @@ fn fraction<'a>(rest: &'a str, found: &mut DateFields) -> &'a str {
 }
 
 fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
-    let length = text.find(|one: char| !one.is_alphabetic()).unwrap_or(text.len());
+    let length = text
+        .find(|one: char| !one.is_alphabetic())
+        .unwrap_or(text.len());
     let (word, rest) = text.split_at(length);
     let lower = word.to_lowercase();
     let is_name = |name: &str| lower == name.to_lowercase() || lower == name[..3].to_lowercase();
-    if let Some(month) = MONTHS.iter().position(|name| is_name(name) || (lower == "sept" && *name == "September")) {
+    if let Some(month) = MONTHS
+        .iter()
+        .position(|name| is_name(name) || (lower == "sept" && *name == "September"))
+    {
         if found.month.is_some() {
             return None;
         }
@@ -152,7 +199,10 @@ fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
         return Some(rest.strip_prefix('.').unwrap_or(rest));
     }
     if DAYS.iter().any(|name| is_name(name))
-        || matches!(&*lower, "of" | "at" | "on" | "and" | "st" | "nd" | "rd" | "th")
+        || matches!(
+            &*lower,
+            "of" | "at" | "on" | "and" | "st" | "nd" | "rd" | "th"
+        )
     {
         return Some(rest);
     }
@@ -182,7 +232,8 @@ fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     }
 }
 
-/// Returns the year, month and day of the parts; `None` if one is missing or there are further numbers.
+/// Returns the year, month and day of the parts; `None` if one is missing or there are further
+/// numbers.
 fn date(found: &DateFields) -> Option<(i64, i64, i64)> {
     let is_year = |(value, digits): (i64, usize)| digits > 2 || value > 31;
     let full = |(value, digits): (i64, usize)| match value {
@@ -192,9 +243,13 @@ fn date(found: &DateFields) -> Option<(i64, i64, i64)> {
         year => year,
     };
     match (found.month, &*found.numbers) {
-        (Some((month, _)), [first, second]) if is_year(*first) => Some((full(*first), month, second.0)),
+        (Some((month, _)), [first, second]) if is_year(*first) => {
+            Some((full(*first), month, second.0))
+        }
         (Some((month, _)), [first, second]) => Some((full(*second), month, first.0)),
-        (None, [first, second, third]) if is_year(*first) => Some((full(*first), second.0, third.0)),
+        (None, [first, second, third]) if is_year(*first) => {
+            Some((full(*first), second.0, third.0))
+        }
         (None, [first, second, third]) if first.0 > 12 => Some((full(*third), second.0, first.0)),
         (None, [first, second, third]) => Some((full(*third), first.0, second.0)),
         _ => None,
@@ -210,8 +265,14 @@ mod tests {
         for (text, expected) in [
             ("2020-01-02", "2020-01-02 00:00:00+00:00"),
             ("2020-01-02T03:04:05Z", "2020-01-02 03:04:05+00:00"),
-            ("2020-01-02T03:04:05.123456+02:00", "2020-01-02 03:04:05.123456+02:00"),
-            ("2020-01-02T03:04:05,5 -0330", "2020-01-02 03:04:05.500000-03:30"),
+            (
+                "2020-01-02T03:04:05.123456+02:00",
+                "2020-01-02 03:04:05.123456+02:00",
+            ),
+            (
+                "2020-01-02T03:04:05,5 -0330",
+                "2020-01-02 03:04:05.500000-03:30",
+            ),
             ("2020-01-02T03:04:05-03", "2020-01-02 03:04:05-03:00"),
             ("20200102T030405", "2020-01-02 03:04:05+00:00"),
             ("20200102", "2020-01-02 00:00:00+00:00"),
@@ -225,13 +286,26 @@ mod tests {
             ("1/2/20", "2020-01-02 00:00:00+00:00"),
             ("2020-01-02T03", "2020-01-02 03:00:00+00:00"),
         ] {
-            assert_eq!(parse(text).map(|moment| moment.text()).ok().as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                parse(text).map(|moment| moment.text()).ok().as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn incomplete_dates_are_refused() {
-        for text in ["", "nonsense", "2020-13-01", "2020-02-30", "10:30", "2020-01", "2020-W01-1", "é"] {
+        for text in [
+            "",
+            "nonsense",
+            "2020-13-01",
+            "2020-02-30",
+            "10:30",
+            "2020-01",
+            "2020-W01-1",
+            "é",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -57,7 +57,12 @@ pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
 }
 
 /// Reads a text with a pattern and returns the rest; `None` if the text does not match.
-fn read<'a>(mut text: &'a str, pattern: &str, found: &mut StrptimeFields, whole: &str) -> Evaluated<Option<&'a str>> {
+fn read<'a>(
+    mut text: &'a str,
+    pattern: &str,
+    found: &mut StrptimeFields,
+    whole: &str,
+) -> Evaluated<Option<&'a str>> {
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
         if pycompat::is_space(character) {
@@ -66,19 +71,27 @@ fn read<'a>(mut text: &'a str, pattern: &str, found: &mut StrptimeFields, whole:
                 return Ok(None);
             }
             text = after;
-            while characters.next_if(|next| pycompat::is_space(*next)).is_some() {}
+            while characters
+                .next_if(|next| pycompat::is_space(*next))
+                .is_some()
+            {}
             continue;
         }
         if character != '%' {
             let mut same = text.chars();
             match same.next() {
-                Some(next) if next.to_lowercase().eq(character.to_lowercase()) => text = same.as_str(),
+                Some(next) if next.to_lowercase().eq(character.to_lowercase()) => {
+                    text = same.as_str()
+                }
                 _ => return Ok(None),
             }
             continue;
         }
         let Some(directive) = characters.next() else {
-            return Err(Halt::failed(format!("stray % in format {}", pycompat::repr_text(whole))));
+            return Err(Halt::failed(format!(
+                "stray % in format {}",
+                pycompat::repr_text(whole)
+            )));
         };
         match part(text, directive, found, whole)? {
             Some(rest) => text = rest,
@@ -88,25 +101,45 @@ fn read<'a>(mut text: &'a str, pattern: &str, found: &mut StrptimeFields, whole:
     Ok(Some(text))
 }
 
-/// Parses a number with a maximum of digits and returns it with the rest; `None` if there is no number in the range.
+/// Parses a number with a maximum of digits and returns it with the rest; `None` if there is no
+/// number in the range.
 fn number(text: &str, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<(i64, &str)> {
-    let most = text.bytes().take(digits).take_while(u8::is_ascii_digit).count();
+    let most = text
+        .bytes()
+        .take(digits)
+        .take_while(u8::is_ascii_digit)
+        .count();
     (1..=most).rev().find_map(|length| {
         let value = text[..length].parse().ok()?;
         range.contains(&value).then_some((value, &text[length..]))
     })
 }
 
-/// Returns the index of the name at the beginning of a text, in any letter case, and the rest. Longer names are tried
-/// first.
+/// Returns the index of the name at the beginning of a text, in any letter case, and the rest.
+/// Longer names are tried first.
 fn name<'a>(text: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
-    let begins = |name: &&str| text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-    let at = names.iter().enumerate().filter(|(_, name)| begins(name)).max_by_key(|(_, name)| name.len())?.0;
+    let begins = |name: &&str| {
+        text.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    let at = names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| begins(name))
+        .max_by_key(|(_, name)| name.len())?
+        .0;
     Some((at, &text[names[at].len()..]))
 }
 
-fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &str) -> Evaluated<Option<&'a str>> {
-    let short = |names: &[&'static str]| -> Vec<&'static str> { names.iter().map(|name| &name[..3]).collect() };
+fn part<'a>(
+    text: &'a str,
+    directive: char,
+    found: &mut StrptimeFields,
+    whole: &str,
+) -> Evaluated<Option<&'a str>> {
+    let short = |names: &[&'static str]| -> Vec<&'static str> {
+        names.iter().map(|name| &name[..3]).collect()
+    };
     let take = |digits, range, slot: &mut i64| {
         number(text, digits, range).map(|(value, rest)| {
             *slot = value;
@@ -116,12 +149,16 @@ fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &
     let mut value = 0;
     let rest = match directive {
         'Y' => {
-            let four = text.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()));
+            let four = text
+                .get(..4)
+                .filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()));
             found.year = four.and_then(|four| four.parse().ok());
             four.map(|_| &text[4..])
         }
         'y' => {
-            let two = text.get(..2).filter(|two| two.bytes().all(|byte| byte.is_ascii_digit()));
+            let two = text
+                .get(..2)
+                .filter(|two| two.bytes().all(|byte| byte.is_ascii_digit()));
             let year: Option<i64> = two.and_then(|two| two.parse().ok());
             found.year = year.map(|year| if year <= 68 { 2000 + year } else { 1900 + year });
             two.map(|_| &text[2..])
@@ -176,7 +213,9 @@ fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &
             found.month = Some(at as i64 + 1);
             rest
         }),
-        'Z' => name(text, &["UTC", "GMT"]).map(|(_, rest)| rest).or(Some(text)),
+        'Z' => name(text, &["UTC", "GMT"])
+            .map(|(_, rest)| rest)
+            .or(Some(text)),
         'z' => offset(text).map(|(offset, rest)| {
             found.offset = offset;
             rest
@@ -186,14 +225,20 @@ fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &
         'X' => return read(text, "%H:%M:%S", found, whole),
         '%' => text.strip_prefix('%'),
         other => {
-            let (other, whole) = (pycompat::repr_text(&other.to_string()), pycompat::repr_text(whole));
-            return Err(Halt::failed(format!("{other} is a bad directive in format {whole}")));
+            let (other, whole) = (
+                pycompat::repr_text(&other.to_string()),
+                pycompat::repr_text(whole),
+            );
+            return Err(Halt::failed(format!(
+                "{other} is a bad directive in format {whole}"
+            )));
         }
     };
     Ok(rest)
 }
 
-/// Parses an offset `+HHMM` or `+HH:MM`, with optional seconds and fraction, or `Z`, and returns it with the rest.
+/// Parses an offset `+HHMM` or `+HH:MM`, with optional seconds and fraction, or `Z`, and returns it
+/// with the rest.
 pub(super) fn offset(text: &str) -> Option<(i64, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((0, rest));
@@ -204,7 +249,10 @@ pub(super) fn offset(text: &str) -> Option<(i64, &str)> {
         _ => return None,
     };
     let two = |text: &str| -> Option<i64> {
-        text.get(..2).filter(|two| two.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
+        text.get(..2)
+            .filter(|two| two.bytes().all(|byte| byte.is_ascii_digit()))?
+            .parse()
+            .ok()
     };
     let (hours, mut rest) = (two(&text[1..])?, &text[3..]);
     let colon = rest.starts_with(':');
@@ -212,8 +260,13 @@ pub(super) fn offset(text: &str) -> Option<(i64, &str)> {
     let minutes = two(rest).filter(|minutes| *minutes < 60)?;
     rest = &rest[2..];
     let mut total = (hours * 60 + minutes) * 60;
-    let more = if colon { rest.strip_prefix(':') } else { Some(rest) };
-    if let Some((seconds, after)) = more.and_then(|more| Some((two(more).filter(|seconds| *seconds < 60)?, &more[2..])))
+    let more = if colon {
+        rest.strip_prefix(':')
+    } else {
+        Some(rest)
+    };
+    if let Some((seconds, after)) =
+        more.and_then(|more| Some((two(more).filter(|seconds| *seconds < 60)?, &more[2..])))
     {
         total += seconds;
         rest = after;

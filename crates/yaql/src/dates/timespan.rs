@@ -17,16 +17,22 @@ pub(crate) struct Timespan {
 }
 
 impl Timespan {
-    pub(crate) const ZERO: Timespan = Timespan { days: 0, microseconds: 0 };
+    pub(crate) const ZERO: Timespan = Timespan {
+        days: 0,
+        microseconds: 0,
+    };
 
     /// A timespan of microseconds. Fails if it is too long.
     pub(crate) fn of(microseconds: i128) -> Evaluated<Timespan> {
         let days = microseconds.div_euclid(i128::from(DAY));
         match i32::try_from(days) {
-            Ok(found) if days.abs() <= i128::from(MOST_DAYS) => {
-                Ok(Timespan { days: found, microseconds: microseconds.rem_euclid(i128::from(DAY)) as i64 })
-            }
-            Ok(_) => Err(Halt::failed(format!("days={days}; must have magnitude <= {MOST_DAYS}"))),
+            Ok(found) if days.abs() <= i128::from(MOST_DAYS) => Ok(Timespan {
+                days: found,
+                microseconds: microseconds.rem_euclid(i128::from(DAY)) as i64,
+            }),
+            Ok(_) => Err(Halt::failed(format!(
+                "days={days}; must have magnitude <= {MOST_DAYS}"
+            ))),
             Err(_) => Err(Halt::failed("Python int too large to convert to C int")),
         }
     }
@@ -37,7 +43,9 @@ impl Timespan {
             return Err(Halt::failed("cannot convert float NaN to integer"));
         }
         if !microseconds.is_finite() || microseconds.abs() > 1e30 {
-            return Err(Halt::failed(format!("days={microseconds}; must have magnitude <= {MOST_DAYS}")));
+            return Err(Halt::failed(format!(
+                "days={microseconds}; must have magnitude <= {MOST_DAYS}"
+            )));
         }
         Timespan::of(microseconds.round_ties_even() as i128)
     }
@@ -56,10 +64,19 @@ impl Timespan {
     pub(crate) fn text(self) -> String {
         let mut out = String::new();
         if self.days != 0 {
-            out.push_str(&format!("{} day{}, ", self.days, if self.days.abs() == 1 { "" } else { "s" }));
+            out.push_str(&format!(
+                "{} day{}, ",
+                self.days,
+                if self.days.abs() == 1 { "" } else { "s" }
+            ));
         }
         let seconds = self.microseconds / SECOND;
-        out.push_str(&format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
+        out.push_str(&format!(
+            "{}:{:02}:{:02}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        ));
         match self.microseconds % SECOND {
             0 => {}
             rest => out.push_str(&format!(".{rest:06}")),
@@ -74,9 +91,19 @@ impl Timespan {
             ("seconds", self.microseconds / SECOND),
             ("microseconds", self.microseconds % SECOND),
         ];
-        let named: Vec<_> =
-            parts.iter().filter(|(_, value)| *value != 0).map(|(name, value)| format!("{name}={value}")).collect();
-        format!("datetime.timedelta({})", if named.is_empty() { "0".into() } else { named.join(", ") })
+        let named: Vec<_> = parts
+            .iter()
+            .filter(|(_, value)| *value != 0)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        format!(
+            "datetime.timedelta({})",
+            if named.is_empty() {
+                "0".into()
+            } else {
+                named.join(", ")
+            }
+        )
     }
 }
 
@@ -86,7 +113,11 @@ mod tests {
 
     #[test]
     fn timespan_prints_as_in_python() {
-        let shown = |microseconds| Timespan::of(microseconds).map(|span| (span.text(), span.repr())).expect("a length");
+        let shown = |microseconds| {
+            Timespan::of(microseconds)
+                .map(|span| (span.text(), span.repr()))
+                .expect("a length")
+        };
         assert_eq!(shown(0), ("0:00:00".into(), "datetime.timedelta(0)".into()));
         assert_eq!(
             shown(-1),

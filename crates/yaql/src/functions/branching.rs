@@ -67,12 +67,20 @@ fn now(machine: &mut Machine<'_>, argument: Option<&Datum>) -> Evaluated<Datum> 
 
 fn and(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let left = now(machine, given.slots.first())?;
-    if left.truth() { now(machine, given.slots.get(1)) } else { Ok(left) }
+    if left.truth() {
+        now(machine, given.slots.get(1))
+    } else {
+        Ok(left)
+    }
 }
 
 fn or(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let left = now(machine, given.slots.first())?;
-    if left.truth() { Ok(left) } else { now(machine, given.slots.get(1)) }
+    if left.truth() {
+        Ok(left)
+    } else {
+        now(machine, given.slots.get(1))
+    }
 }
 
 fn not(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -123,14 +131,18 @@ fn select_all_cases(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datu
 fn examine(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut conditions = given.rest.into_iter();
-    stream(depth, move |machine: &mut Machine<'_>| match conditions.next() {
-        Some(condition) => Ok(Some(Datum::Bool(now(machine, Some(&condition))?.truth()))),
-        None => Ok(None),
+    stream(depth, move |machine: &mut Machine<'_>| {
+        match conditions.next() {
+            Some(condition) => Ok(Some(Datum::Bool(now(machine, Some(&condition))?.truth()))),
+            None => Ok(None),
+        }
     })
 }
 
 fn switch_case(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
-    let case = usize::try_from(given.int(0)).ok().filter(|case| *case < given.rest.len());
+    let case = usize::try_from(given.int(0))
+        .ok()
+        .filter(|case| *case < given.rest.len());
     match case {
         Some(case) => now(machine, given.rest.get(case)),
         None => now(machine, given.rest.last()),
@@ -148,7 +160,11 @@ fn coalesce(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum>
 }
 
 /// Whether a lambda is true for values; without a lambda, whether the first value is true.
-pub(super) fn is_true(machine: &mut Machine<'_>, condition: Option<&Rc<Lambda>>, values: &[Datum]) -> Evaluated<bool> {
+pub(super) fn is_true(
+    machine: &mut Machine<'_>,
+    condition: Option<&Rc<Lambda>>,
+    values: &[Datum],
+) -> Evaluated<bool> {
     match condition {
         Some(condition) => Ok(machine.apply(condition, values)?.truth()),
         None => Ok(values.first().is_some_and(Datum::truth)),

@@ -4,29 +4,46 @@ use super::{CallForm, YaqlFunction};
 use crate::signature::{DefaultValue, Parameter, ParameterPlace};
 
 impl YaqlFunction {
-    /// The text of a call with the types of its parameters: `collection.limit(count: int)`, `left + right`.
+    /// The text of a call with the types of its parameters: `collection.limit(count: int)`,
+    /// `left + right`.
     pub fn written(&self) -> String {
-        let names: Vec<_> = self.parameters.iter().map(|parameter| parameter.name).collect();
+        let names: Vec<_> = self
+            .parameters
+            .iter()
+            .map(|parameter| parameter.name)
+            .collect();
         let all: Vec<_> = self.parameters.iter().map(Parameter::written).collect();
         let first = names.first().copied().unwrap_or_default();
         match self.how {
             CallForm::Plain => format!("{}({})", self.name, all.join(", ")),
             CallForm::Method | CallForm::Both
-                if self.parameters.first().is_some_and(|one| one.place == ParameterPlace::One) =>
+                if self
+                    .parameters
+                    .first()
+                    .is_some_and(|one| one.place == ParameterPlace::One) =>
             {
                 format!("{first}.{}({})", self.name, all[1..].join(", "))
             }
-            CallForm::Method | CallForm::Both => format!("{first}.{}({})", self.name, all.join(", ")),
-            CallForm::Property => format!("{first}.{}", self.name.rsplit('#').next().unwrap_or(self.name)),
+            CallForm::Method | CallForm::Both => {
+                format!("{first}.{}({})", self.name, all.join(", "))
+            }
+            CallForm::Property => format!(
+                "{first}.{}",
+                self.name.rsplit('#').next().unwrap_or(self.name)
+            ),
             CallForm::Operator => match (self.name, &*names) {
                 ("#list", _) => "[value, ..]".into(),
                 ("#map", _) => "{key => value, ..}".into(),
                 ("#indexer", [_, rest @ ..]) => format!("{first}[{}]", rest.join(", ")),
                 ("#operator_+", [_]) => "text + text".into(),
-                (name, [operand]) => format!("{} {operand}", name.trim_start_matches("#unary_operator_")),
+                (name, [operand]) => {
+                    format!("{} {operand}", name.trim_start_matches("#unary_operator_"))
+                }
                 ("*equal", _) => "left = right".into(),
                 ("*not_equal", _) => "left != right".into(),
-                (name, [left, right, ..]) => format!("{left} {} {right}", name.trim_start_matches("#operator_")),
+                (name, [left, right, ..]) => {
+                    format!("{left} {} {right}", name.trim_start_matches("#operator_"))
+                }
                 (name, []) => name.into(),
             },
         }
@@ -41,7 +58,11 @@ impl Parameter {
             ParameterPlace::Rest => "*",
             ParameterPlace::Named => "**",
         };
-        let null = if self.nullable && !self.kind.is_lazy() { "?" } else { "" };
+        let null = if self.nullable && !self.kind.is_lazy() {
+            "?"
+        } else {
+            ""
+        };
         let default = match self.default {
             None => String::new(),
             Some(DefaultValue::Null) => " = null".into(),
@@ -60,8 +81,13 @@ mod tests {
 
     #[test]
     fn text_of_a_call_follows_the_notation_of_users() {
-        let written =
-            |name: &str| functions().iter().find(|one| one.name == name).map(|one| one.written()).unwrap_or_default();
+        let written = |name: &str| {
+            functions()
+                .iter()
+                .find(|one| one.name == name)
+                .map(|one| one.written())
+                .unwrap_or_default()
+        };
         assert_eq!(written("limit"), "collection.limit(count: int)");
         assert_eq!(written("range"), "range(stop: int)");
         assert_eq!(written("zip"), "collections.zip(*collections: iterable)");

@@ -200,25 +200,35 @@ fn compare(given: &mut CallArguments) -> Option<Ordering> {
     match given.pair() {
         (Datum::Text(left), Datum::Text(right)) => Some(left.cmp(&right)),
         (Datum::Moment(left), Datum::Moment(right)) => Some(left.instant().cmp(&right.instant())),
-        (Datum::Timespan(left), Datum::Timespan(right)) => Some(left.microseconds().cmp(&right.microseconds())),
+        (Datum::Timespan(left), Datum::Timespan(right)) => {
+            Some(left.microseconds().cmp(&right.microseconds()))
+        }
         (left, right) => arithmetic::compare(&left, &right),
     }
 }
 
 fn less(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_lt)))
+    Ok(Datum::Bool(
+        compare(&mut given).is_some_and(Ordering::is_lt),
+    ))
 }
 
 fn at_most(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_le)))
+    Ok(Datum::Bool(
+        compare(&mut given).is_some_and(Ordering::is_le),
+    ))
 }
 
 fn greater(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_gt)))
+    Ok(Datum::Bool(
+        compare(&mut given).is_some_and(Ordering::is_gt),
+    ))
 }
 
 fn at_least(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_ge)))
+    Ok(Datum::Bool(
+        compare(&mut given).is_some_and(Ordering::is_ge),
+    ))
 }
 
 fn always(_: &mut Machine<'_>, _: CallArguments) -> Evaluated<Datum> {
@@ -274,10 +284,18 @@ fn superset_or_equal(machine: &mut Machine<'_>, mut given: CallArguments) -> Eva
 
 fn max(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (a, b) = given.pair();
-    Ok(if machine.operator("#operator_>", &b, &a)?.truth() { b } else { a })
+    Ok(if machine.operator("#operator_>", &b, &a)?.truth() {
+        b
+    } else {
+        a
+    })
 }
 
 fn min(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (a, b) = given.pair();
-    Ok(if machine.operator("#operator_>", &b, &a)?.truth() { a } else { b })
+    Ok(if machine.operator("#operator_>", &b, &a)?.truth() {
+        a
+    } else {
+        b
+    })
 }

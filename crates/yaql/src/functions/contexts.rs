@@ -37,12 +37,22 @@ pub(super) const ROWS: &[Row] = &[
         "let(x => 1) -> $x",
         "1",
     ),
-    method("assert", "obj: any?, condition: lambda, message: text = absent", assert).documented(
+    method(
+        "assert",
+        "obj: any?, condition: lambda, message: text = absent",
+        assert,
+    )
+    .documented(
         "The value, if the condition is true for it; else the expression fails.",
         "5.assert($ > 3)",
         "5",
     ),
-    plain("call", "name: text, args: sequence, kwargs: map, receiver: any? = absent", call).documented(
+    plain(
+        "call",
+        "name: text, args: sequence, kwargs: map, receiver: any? = absent",
+        call,
+    )
+    .documented(
         "Calls a function, or a method of a receiver, by its name.",
         "call(len, [[1, 2]], {})",
         "2",
@@ -83,13 +93,18 @@ fn unpack(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
         }
     }
     if names.is_empty() {
-        // yaql reads the first item before it numbers the items, so a lazy sequence loses its first item.
+        // yaql reads the first item before it numbers the items, so a lazy sequence loses its first
+        // item.
         values.drain(..usize::from(taken_apart && !values.is_empty()));
         numbered(&scope, values);
         return Ok(Datum::Scope(scope));
     }
     if names.len() != values.len() {
-        return Err(Halt::failed(format!("Cannot unpack {} elements into {}", values.len(), names.len())));
+        return Err(Halt::failed(format!(
+            "Cannot unpack {} elements into {}",
+            values.len(),
+            names.len()
+        )));
     }
     for (name, value) in names.iter().zip(values) {
         if let Datum::Text(name) = name {
@@ -99,7 +114,8 @@ fn unpack(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
     Ok(Datum::Scope(scope))
 }
 
-/// The stored name of a function: underscores between words become capitals, as in all names of yaql.
+/// The stored name of a function: underscores between words become capitals, as in all names of
+/// yaql.
 fn camel_case(name: &str) -> Name {
     let name = name.trim_end_matches('_');
     let (sign, rest) = match name.chars().next() {
@@ -147,8 +163,13 @@ fn assert(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
     if let Datum::Stream(_) = value {
         value = Datum::Memory(Rc::new(ReplayableSequence::new(value, machine)));
     }
-    let condition = given.lambda(1).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
-    if machine.apply(&condition, std::slice::from_ref(&value))?.truth() {
+    let condition = given
+        .lambda(1)
+        .ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
+    if machine
+        .apply(&condition, std::slice::from_ref(&value))?
+        .truth()
+    {
         return Ok(value);
     }
     Err(Halt::failed(match given.take(2) {
@@ -163,10 +184,15 @@ fn call(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum>
     let mut named = Vec::new();
     for (key, value) in &given.map(2).entries {
         match &key.value {
-            Datum::Text(name) if lexer::is_bare_word(name) => named.push((name.clone(), value.clone())),
+            Datum::Text(name) if lexer::is_bare_word(name) => {
+                named.push((name.clone(), value.clone()))
+            }
             Datum::Text(_) => return Err(Halt::failed("dictionary changed size during iteration")),
             other => {
-                return Err(Halt::failed(format!("expected string or bytes-like object, got '{}'", other.type_name())));
+                return Err(Halt::failed(format!(
+                    "expected string or bytes-like object, got '{}'",
+                    other.type_name()
+                )));
             }
         }
     }
@@ -174,7 +200,13 @@ fn call(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum>
         Datum::Absent => None,
         receiver => Some(receiver),
     };
-    machine.call_by_name(&name, receiver, SuppliedArguments::Values(arguments, named), &given.scope, given.ordinal)
+    machine.call_by_name(
+        &name,
+        receiver,
+        SuppliedArguments::Values(arguments, named),
+        &given.scope,
+        given.ordinal,
+    )
 }
 
 #[cfg(test)]
@@ -183,9 +215,13 @@ mod tests {
 
     #[test]
     fn names_become_camel_case() {
-        for (name, expected) in
-            [("my_func", "myFunc"), ("a__b", "a_b"), ("f_", "f"), ("_x_y", "_x_y"), ("#property#my_x", "#property#myX")]
-        {
+        for (name, expected) in [
+            ("my_func", "myFunc"),
+            ("a__b", "a_b"),
+            ("f_", "f"),
+            ("_x_y", "_x_y"),
+            ("#property#my_x", "#property#myX"),
+        ] {
             assert_eq!(&*camel_case(name), expected);
         }
     }

@@ -1,7 +1,8 @@
-//! The method `format` of text, which yaql had before version 3. The method exists with a setting only (decision D16).
+//! The method `format` of text, which yaql had before version 3. The method exists with a setting
+//! only (decision D16).
 //!
-//! Placeholders are filled by position or name. Unlike in yaql 2 they cannot access attributes and have no format
-//! specification.
+//! Placeholders are filled by position or name. Unlike in yaql 2 they cannot access attributes and
+//! have no format specification.
 
 use super::given::CallArguments;
 use super::row::{Row, method};
@@ -9,12 +10,17 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 use crate::text;
 
-pub(super) const ROWS: &[Row] =
-    &[method("format", "string: text, *args: any?, **kwargs: any?", format).needing_text_format().documented(
-        "The text with arguments in place of `{0}` or `{name}`; needs a setting.",
-        "'{0}:{port}'.format(host, port => 80)",
-        r#""host:80""#,
-    )];
+pub(super) const ROWS: &[Row] = &[method(
+    "format",
+    "string: text, *args: any?, **kwargs: any?",
+    format,
+)
+.needing_text_format()
+.documented(
+    "The text with arguments in place of `{0}` or `{name}`; needs a setting.",
+    "'{0}:{port}'.format(host, port => 80)",
+    r#""host:80""#,
+)];
 
 fn format(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let template = given.text(0);
@@ -56,15 +62,27 @@ fn format(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
             }
         }
         let value = if numbered {
-            let index = if place.is_empty() { next } else { place.parse().unwrap_or(usize::MAX) };
+            let index = if place.is_empty() {
+                next
+            } else {
+                place.parse().unwrap_or(usize::MAX)
+            };
             next += 1;
-            let words = || Halt::failed(format!("Replacement index {index} out of range for positional args tuple"));
+            let words = || {
+                Halt::failed(format!(
+                    "Replacement index {index} out of range for positional args tuple"
+                ))
+            };
             given.rest.get(index).ok_or_else(words)?
         } else if place.contains(['.', '[', ':', '!', '{']) {
-            return Err(Halt::failed(format!("`{{{place}}}` does more than name an argument")));
+            return Err(Halt::failed(format!(
+                "`{{{place}}}` does more than name an argument"
+            )));
         } else {
             let found = given.named.iter().find(|(name, _)| **name == *place);
-            &found.ok_or_else(|| Halt::failed(pycompat::repr_text(place)))?.1
+            &found
+                .ok_or_else(|| Halt::failed(pycompat::repr_text(place)))?
+                .1
         };
         out.push_str(&text::text(value));
         machine.weigh(49 + out.len())?;

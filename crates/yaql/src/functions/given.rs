@@ -32,12 +32,21 @@ pub(crate) struct CallArguments {
 
 impl CallArguments {
     pub(crate) fn new(scope: Rc<Scope>, ordinal: Option<u32>, count: usize) -> CallArguments {
-        CallArguments { slots: vec![Datum::Null; count], rest: Vec::new(), named: Vec::new(), scope, ordinal }
+        CallArguments {
+            slots: vec![Datum::Null; count],
+            rest: Vec::new(),
+            named: Vec::new(),
+            scope,
+            ordinal,
+        }
     }
 
     /// Takes the argument of a parameter; a second call returns null.
     pub(super) fn take(&mut self, at: usize) -> Datum {
-        self.slots.get_mut(at).map(std::mem::take).unwrap_or_default()
+        self.slots
+            .get_mut(at)
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// Takes the first two arguments.
@@ -53,7 +62,9 @@ impl CallArguments {
     /// Returns an integer argument. Fails if the integer exceeds 64 bits.
     pub(super) fn small(&self, at: usize) -> Evaluated<i64> {
         match self.slots.get(at) {
-            Some(Datum::Big(_)) => Err(Halt::failed("Python int too large to convert to C ssize_t")),
+            Some(Datum::Big(_)) => {
+                Err(Halt::failed("Python int too large to convert to C ssize_t"))
+            }
             _ => Ok(self.int(at)),
         }
     }
@@ -91,7 +102,11 @@ impl CallArguments {
     pub(super) fn map(&mut self, at: usize) -> Rc<DatumMap> {
         match self.take(at) {
             Datum::Map(map) => map,
-            _ => Rc::new(DatumMap { entries: Default::default(), frozen: true, extent: Default::default() }),
+            _ => Rc::new(DatumMap {
+                entries: Default::default(),
+                frozen: true,
+                extent: Default::default(),
+            }),
         }
     }
 
@@ -102,7 +117,11 @@ impl CallArguments {
 
     /// The depth of the arguments; a sequence that holds them is one level deeper.
     pub(super) fn depth(&self) -> u32 {
-        let all = self.slots.iter().chain(&self.rest).chain(self.named.iter().map(|(_, value)| value));
+        let all = self
+            .slots
+            .iter()
+            .chain(&self.rest)
+            .chain(self.named.iter().map(|(_, value)| value));
         all.map(Datum::depth).max().unwrap_or(0)
     }
 }

@@ -8,7 +8,11 @@ use crate::key::{contains, equal};
 use crate::model::{Cursor, Datum, DatumKey, Machine, View};
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#list", "*args: any?", build).documented("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
+    operator("#list", "*args: any?", build).documented(
+        "A list of values.",
+        "[1, a, null]",
+        r#"[1, "a", null]"#,
+    ),
     plain("list", "*args: any?", list).documented(
         "A list of values; lazy sequences are spread into it.",
         "list(1, range(2), [3])",
@@ -64,40 +68,77 @@ pub(super) const ROWS: &[Row] = &[
         "isIterable(range(3))",
         "true",
     ),
-    both("len", "sequence: sequence", len).documented("The number of items of a list.", "[1, 2].len()", "2"),
+    both("len", "sequence: sequence", len).documented(
+        "The number of items of a list.",
+        "[1, 2].len()",
+        "2",
+    ),
     both("len", "collection: iterator", count).documented(
         "The number of items of a lazy sequence.",
         "range(3).len()",
         "3",
     ),
-    method("count", "collection: iterable", count).documented("The number of items.", "[1, 2].count()", "2"),
-    method("delete", "collection: iterable, position: int, count: int = 1", delete).documented(
+    method("count", "collection: iterable", count).documented(
+        "The number of items.",
+        "[1, 2].count()",
+        "2",
+    ),
+    method(
+        "delete",
+        "collection: iterable, position: int, count: int = 1",
+        delete,
+    )
+    .documented(
         "The items without `count` items from a position on; without all from there if negative.",
         "[1, 2, 3].delete(1)",
         "[1, 3]",
     ),
-    method("replace", "collection: iterable, position: int, value: any?, count: int = 1", replace).documented(
+    method(
+        "replace",
+        "collection: iterable, position: int, value: any?, count: int = 1",
+        replace,
+    )
+    .documented(
         "The items with one value in place of `count` items from a position on.",
         "[1, 2, 3].replace(0, 9, 2)",
         "[9, 3]",
     ),
-    method("replaceMany", "collection: iterable, position: int, values: iterable, count: int = 1", replace_many)
-        .documented(
-            "The items with several values in place of `count` items from a position on.",
-            "[1, 2].replaceMany(0, [8, 9])",
-            "[8, 9, 2]",
-        ),
-    method("insert", "collection: ordered, position: int, value: any?", insert_lazily).documented(
+    method(
+        "replaceMany",
+        "collection: iterable, position: int, values: iterable, count: int = 1",
+        replace_many,
+    )
+    .documented(
+        "The items with several values in place of `count` items from a position on.",
+        "[1, 2].replaceMany(0, [8, 9])",
+        "[8, 9, 2]",
+    ),
+    method(
+        "insert",
+        "collection: ordered, position: int, value: any?",
+        insert_lazily,
+    )
+    .documented(
         "The items with a value inserted at a position, or at the end.",
         "range(2).insert(1, a)",
         r#"[0, "a", 1]"#,
     ),
-    method("insert", "collection: sequence, position: int, value: any?", insert).documented(
+    method(
+        "insert",
+        "collection: sequence, position: int, value: any?",
+        insert,
+    )
+    .documented(
         "The list with a value inserted at a position; a negative position counts from the end.",
         "[1, 2].insert(-1, a)",
         r#"[1, "a", 2]"#,
     ),
-    method("insertMany", "collection: iterable, position: int, values: iterable", insert_many).documented(
+    method(
+        "insertMany",
+        "collection: iterable, position: int, values: iterable",
+        insert_many,
+    )
+    .documented(
         "The items with several values inserted at a position, or at the end.",
         "[1, 2].insertMany(1, [8, 9])",
         "[1, 8, 9, 2]",
@@ -109,8 +150,8 @@ fn build(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::tuple(given.rest))
 }
 
-/// Lists values in order, with the items of lazy sequences in their places. Fails if a collection would have too many
-/// items.
+/// Lists values in order, with the items of lazy sequences in their places. Fails if a collection
+/// would have too many items.
 pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Evaluated<Vec<Datum>> {
     let most = machine.budget.limits.items;
     let mut items = Vec::new();
@@ -122,7 +163,9 @@ pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Evaluated
             }
             Some(inner) if inner.is_iterator() => open.push(Cursor::of(inner)),
             Some(_) if items.len() >= most => {
-                return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+                return Err(Halt::limit(format!(
+                    "Collection length exceeds {most} elements"
+                )));
             }
             Some(item) => items.push(item),
         }
@@ -162,27 +205,45 @@ fn flatten(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let at = times_of(&given, 1, 0)?;
     let list = given.take(0);
-    let Datum::List(list) = list else { return Ok(Datum::Null) };
-    let place = if at < 0 { at.saturating_add(list.items.len() as i64) } else { at };
-    let item = usize::try_from(place).ok().and_then(|place| list.items.get(place));
+    let Datum::List(list) = list else {
+        return Ok(Datum::Null);
+    };
+    let place = if at < 0 {
+        at.saturating_add(list.items.len() as i64)
+    } else {
+        at
+    };
+    let item = usize::try_from(place)
+        .ok()
+        .and_then(|place| list.items.get(place));
     let name = if list.tuple { "tuple" } else { "list" };
-    item.cloned().ok_or_else(|| Halt::failed(format!("{name} index out of range")))
+    item.cloned()
+        .ok_or_else(|| Halt::failed(format!("{name} index out of range")))
 }
 
-/// Whether a set, or a view that acts as a set, has an item. An entry equals a collection of its key and value.
+/// Whether a set, or a view that acts as a set, has an item. An entry equals a collection of its
+/// key and value.
 pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Evaluated<bool> {
     match set {
         Datum::Set(set) => Ok(set.items.contains(&DatumKey::of(value.clone())?)),
         Datum::View(View::Entries, map) => {
             let name = value.type_name();
             if !matches!(value, Datum::Text(_) | Datum::Map(_)) && !value.is_iterable() {
-                return Err(Halt::failed(format!("cannot unpack non-iterable {name} object")));
+                return Err(Halt::failed(format!(
+                    "cannot unpack non-iterable {name} object"
+                )));
             }
             let parts = machine.collect(value.clone())?;
             match &*parts {
-                [key, entry] => Ok(map.entries.get(&DatumKey::of(key.clone())?).is_some_and(|held| equal(held, entry))),
+                [key, entry] => Ok(map
+                    .entries
+                    .get(&DatumKey::of(key.clone())?)
+                    .is_some_and(|held| equal(held, entry))),
                 [_, _, ..] => Err(Halt::failed("too many values to unpack (expected 2)")),
-                fewer => Err(Halt::failed(format!("not enough values to unpack (expected 2, got {})", fewer.len()))),
+                fewer => Err(Halt::failed(format!(
+                    "not enough values to unpack (expected 2, got {})",
+                    fewer.len()
+                ))),
             }
         }
         Datum::View(_, map) => Ok(map.entries.contains_key(&DatumKey::of(value.clone())?)),
@@ -240,25 +301,55 @@ fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     match given.pair() {
         (Datum::List(left), Datum::List(right)) if left.tuple && right.tuple => {
             machine.weigh(112 + 8 * (left.items.len() + right.items.len()))?;
-            Ok(Datum::tuple(left.items.iter().chain(&right.items).cloned().collect()))
+            Ok(Datum::tuple(
+                left.items.iter().chain(&right.items).cloned().collect(),
+            ))
         }
         (Datum::Set(left), Datum::Set(right)) => {
             machine.weigh(112 + 8 * (left.items.len() + right.items.len()))?;
-            Ok(Datum::set(left.items.iter().chain(&right.items).cloned().collect()))
+            Ok(Datum::set(
+                left.items.iter().chain(&right.items).cloned().collect(),
+            ))
         }
         (left, right) => chain(vec![left, right]),
     }
 }
 
-fn repeated(machine: &mut Machine<'_>, given: &mut CallArguments, list: usize, count: usize) -> Evaluated<Datum> {
-    let Datum::List(list) = given.take(list) else { return Ok(Datum::Null) };
+fn repeated(
+    machine: &mut Machine<'_>,
+    given: &mut CallArguments,
+    list: usize,
+    count: usize,
+) -> Evaluated<Datum> {
+    let Datum::List(list) = given.take(list) else {
+        return Ok(Datum::Null);
+    };
     let each = 8 * list.items.len();
-    // yaql subtracts the memory of empty lists, so a tuple of one or two items counts as nothing here.
-    let count = times_of(given, count, if list.tuple { each.saturating_sub(16) } else { each })?;
-    let count = if list.items.is_empty() { 0 } else { usize::try_from(count).unwrap_or(0) };
+    // yaql subtracts the memory of empty lists, so a tuple of one or two items counts as nothing
+    // here.
+    let count = times_of(
+        given,
+        count,
+        if list.tuple {
+            each.saturating_sub(16)
+        } else {
+            each
+        },
+    )?;
+    let count = if list.items.is_empty() {
+        0
+    } else {
+        usize::try_from(count).unwrap_or(0)
+    };
     machine.weigh(each.saturating_mul(count).saturating_add(56))?;
-    let items = (0..count).flat_map(|_| list.items.iter().cloned()).collect();
-    Ok(if list.tuple { Datum::tuple(items) } else { Datum::list(items) })
+    let items = (0..count)
+        .flat_map(|_| list.items.iter().cloned())
+        .collect();
+    Ok(if list.tuple {
+        Datum::tuple(items)
+    } else {
+        Datum::list(items)
+    })
 }
 
 fn times(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -295,7 +386,11 @@ fn count(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
 
 /// Whether an index is among `count` indices from a position on; a negative count means all.
 fn among(at: i64, position: i64, count: i64) -> bool {
-    if count >= 0 { position <= at && at < position.saturating_add(count) } else { at >= position }
+    if count >= 0 {
+        position <= at && at < position.saturating_add(count)
+    } else {
+        at >= position
+    }
 }
 
 fn delete(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -330,7 +425,9 @@ fn replace_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
                     None => inserting = false,
                 }
             }
-            let Some(item) = items.next(machine)? else { return Ok(None) };
+            let Some(item) = items.next(machine)? else {
+                return Ok(None);
+            };
             at += 1;
             if !among(at, position, count) {
                 return Ok(Some(item));
@@ -343,9 +440,15 @@ fn replace_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
 
 fn insert(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (position, value) = (given.small(1)?, given.take(2));
-    let Datum::List(list) = given.take(0) else { return Ok(Datum::Null) };
+    let Datum::List(list) = given.take(0) else {
+        return Ok(Datum::Null);
+    };
     let count = list.items.len() as i64;
-    let place = if position < 0 { position.saturating_add(count).max(0) } else { position.min(count) };
+    let place = if position < 0 {
+        position.saturating_add(count).max(0)
+    } else {
+        position.min(count)
+    };
     let mut items = list.items.clone();
     items.insert(usize::try_from(place).unwrap_or(0), value);
     Ok(Datum::list(items))

@@ -145,7 +145,10 @@ fn to_dict(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Dat
 
 fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, key) = (given.map(0), DatumKey::of(given.take(1))?);
-    map.entries.get(&key).cloned().ok_or_else(|| Halt::failed(text::repr(&key.value)))
+    map.entries
+        .get(&key)
+        .cloned()
+        .ok_or_else(|| Halt::failed(text::repr(&key.value)))
 }
 
 fn get(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -175,7 +178,14 @@ fn set(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
 
 fn set_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, changes) = (given.map(0), given.map(1));
-    changed(machine, &map, changes.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
+    changed(
+        machine,
+        &map,
+        changes
+            .entries
+            .iter()
+            .map(|(key, value)| (key.value.clone(), value.clone())),
+    )
 }
 
 fn set_rules(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -204,12 +214,21 @@ fn contains_key(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
 fn contains_value(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, value) = (given.map(0), given.take(1));
     machine.step(map.entries.len() as u64)?;
-    Ok(Datum::Bool(map.entries.values().any(|held| equal(held, &value))))
+    Ok(Datum::Bool(
+        map.entries.values().any(|held| equal(held, &value)),
+    ))
 }
 
 fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = (given.map(0), given.map(1));
-    changed(machine, &left, right.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
+    changed(
+        machine,
+        &left,
+        right
+            .entries
+            .iter()
+            .map(|(key, value)| (key.value.clone(), value.clone())),
+    )
 }
 
 fn is_dict(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -227,7 +246,11 @@ fn without(machine: &mut Machine<'_>, map: &DatumMap, mut keys: Cursor) -> Evalu
         gone.insert(DatumKey::of(key)?);
     }
     let entries = map.entries.iter().filter(|(key, _)| !gone.contains(*key));
-    Ok(Datum::open_map(entries.map(|(key, value)| (key.clone(), value.clone())).collect()))
+    Ok(Datum::open_map(
+        entries
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+    ))
 }
 
 fn delete(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -250,7 +273,10 @@ struct Mergers {
 fn merge_with(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let levels = given.int(4);
     let (left, right) = (given.map(0), given.map(1));
-    let mergers = Mergers { lists: given.lambda(2), others: given.lambda(3) };
+    let mergers = Mergers {
+        lists: given.lambda(2),
+        others: given.lambda(3),
+    };
     merge(machine, &left, &right, &mergers, levels)
 }
 
@@ -271,7 +297,13 @@ fn merge(
         let one = match (held, value) {
             (Datum::Map(held), Datum::Map(value)) if levels != 1 => {
                 machine.budget.enter_item()?;
-                let inner = merge(machine, held, value, mergers, if levels == 0 { 0 } else { levels - 1 })?;
+                let inner = merge(
+                    machine,
+                    held,
+                    value,
+                    mergers,
+                    if levels == 0 { 0 } else { levels - 1 },
+                )?;
                 machine.budget.leave_item();
                 inner
             }
@@ -284,7 +316,9 @@ fn merge(
                     other => other.type_name(),
                 };
                 let (held, value) = (class(held), class(value));
-                return Err(Halt::failed(format!("Cannot merge <class '{held}'> with <class '{value}'>")));
+                return Err(Halt::failed(format!(
+                    "Cannot merge <class '{held}'> with <class '{value}'>"
+                )));
             }
             _ => match &mergers.others {
                 Some(merger) => machine.apply(merger, &[held.clone(), value.clone()])?,
@@ -296,23 +330,38 @@ fn merge(
     Ok(Datum::open_map(merged))
 }
 
-fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &Mergers) -> Evaluated<Datum> {
+fn merge_lists(
+    machine: &mut Machine<'_>,
+    left: Datum,
+    right: Datum,
+    mergers: &Mergers,
+) -> Evaluated<Datum> {
     if let Some(merger) = &mergers.lists {
         return machine.apply(merger, &[left, right]);
     }
     if left.type_name() != right.type_name() {
         let (left, right) = (left.type_name(), right.type_name());
-        return Err(Halt::failed(format!("can only concatenate {left} (not \"{right}\") to {left}")));
+        return Err(Halt::failed(format!(
+            "can only concatenate {left} (not \"{right}\") to {left}"
+        )));
     }
     let mut items = Keys::default();
-    for item in machine.collect(left)?.into_iter().chain(machine.collect(right)?) {
+    for item in machine
+        .collect(left)?
+        .into_iter()
+        .chain(machine.collect(right)?)
+    {
         machine.step(1)?;
         items.insert(DatumKey::of(item)?);
         machine.weigh(56 + 8 * items.len())?;
     }
     let most = machine.budget.limits.items;
     if items.len() > most {
-        return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+        return Err(Halt::limit(format!(
+            "Collection length exceeds {most} elements"
+        )));
     }
-    Ok(Datum::tuple(items.into_iter().map(|key| key.value).collect()))
+    Ok(Datum::tuple(
+        items.into_iter().map(|key| key.value).collect(),
+    ))
 }

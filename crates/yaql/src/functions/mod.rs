@@ -1,7 +1,7 @@
 //! The table of all functions with their names, parameters, descriptions and examples.
 //!
-//! Operators, properties and the brackets of lists and maps are functions too, with names that no expression can
-//! contain.
+//! Operators, properties and the brackets of lists and maps are functions too, with names that no
+//! expression can contain.
 
 mod branching;
 mod call_text;
@@ -117,7 +117,10 @@ pub(crate) fn entry(name: &str) -> Option<usize> {
 
 /// Returns the functions at an index in the table of names; no functions for `None`.
 pub(crate) fn overloads_at(entry: Option<usize>) -> Overloads {
-    entry.and_then(|at| BY_NAME.get_index(at)).map(|(_, overloads)| *overloads).unwrap_or_default()
+    entry
+        .and_then(|at| BY_NAME.get_index(at))
+        .map(|(_, overloads)| *overloads)
+        .unwrap_or_default()
 }
 
 /// The value that a function needs from the caller.
@@ -139,14 +142,17 @@ pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
         return Some(format!("call it as a method: `x.{name}(..)`"));
     }
     let lower = name.to_lowercase();
-    let near = FUNCTIONS.iter().find(|function| function.name != name && function.name.to_lowercase() == lower)?;
+    let near = FUNCTIONS
+        .iter()
+        .find(|function| function.name != name && function.name.to_lowercase() == lower)?;
     Some(format!("write `{}`", near.name))
 }
 
 /// The help for a function that does not take the arguments.
 pub(crate) fn help_for_kinds(name: &str, receiver: Option<&Datum>) -> Option<String> {
     let text = matches!(receiver, Some(Datum::Text(_)));
-    (name == "format" && text).then(|| "put texts together with `+` or `concat(..)`, numbers through `str(..)`".into())
+    (name == "format" && text)
+        .then(|| "put texts together with `+` or `concat(..)`, numbers through `str(..)`".into())
 }
 
 #[cfg(test)]
@@ -156,9 +162,22 @@ mod tests {
     #[test]
     fn every_row_has_a_valid_signature_and_description() {
         for row in TABLES.into_iter().flatten() {
-            assert!(signature::parse(row.signature).is_some(), "{}: {}", row.name, row.signature);
-            let places = signature::parse(row.signature).unwrap_or_default().into_iter().map(|one| one.place);
-            assert!(places.is_sorted_by_key(|place| place as u8), "{}: {}", row.name, row.signature);
+            assert!(
+                signature::parse(row.signature).is_some(),
+                "{}: {}",
+                row.name,
+                row.signature
+            );
+            let places = signature::parse(row.signature)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|one| one.place);
+            assert!(
+                places.is_sorted_by_key(|place| place as u8),
+                "{}: {}",
+                row.name,
+                row.signature
+            );
             assert!(row.summary.ends_with('.'), "{}: {}", row.name, row.summary);
             assert!(!row.example.0.is_empty(), "{}", row.name);
         }
@@ -169,7 +188,9 @@ mod tests {
         for overloads in BY_NAME.values() {
             for functions in [overloads.plain, overloads.method] {
                 assert!(
-                    functions.iter().all(|one| one.takes_rules == functions[0].takes_rules),
+                    functions
+                        .iter()
+                        .all(|one| one.takes_rules == functions[0].takes_rules),
                     "{}",
                     functions[0].name
                 );
@@ -181,7 +202,8 @@ mod tests {
     fn every_example_evaluates_to_its_value() {
         for function in functions() {
             let (expression, value) = function.example;
-            let expected = pycompat::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
+            let expected = pycompat::parse_json(value)
+                .unwrap_or_else(|error| panic!("{expression}: {error:?}"));
             let data = blueprint::Value::map([("data", blueprint::Value::Null)]);
             let limits = crate::EvaluationLimits {
                 text_format: function.needs_text_format,
@@ -200,7 +222,11 @@ mod tests {
     struct Drawn;
 
     impl crate::ExternalValues for Drawn {
-        fn stored_value(&mut self, _: crate::DrawSite, what: ExternalValue) -> Option<blueprint::Value> {
+        fn stored_value(
+            &mut self,
+            _: crate::DrawSite,
+            what: ExternalValue,
+        ) -> Option<blueprint::Value> {
             Some(match what {
                 ExternalValue::Now => blueprint::Value::Int(1_577_934_245_000_000),
                 ExternalValue::Random => blueprint::Value::Float(0.5),

@@ -11,9 +11,18 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#operator_+", "left: number, right: number", add).documented("The sum.", "1 + 2.5", "3.5"),
-    operator("#operator_-", "left: number, right: number", subtract).documented("The difference.", "1 - 3", "-2"),
-    operator("#operator_*", "left: number, right: number", multiply).documented("The product.", "2 * 3.5", "7.0"),
+    operator("#operator_+", "left: number, right: number", add)
+        .documented("The sum.", "1 + 2.5", "3.5"),
+    operator("#operator_-", "left: number, right: number", subtract).documented(
+        "The difference.",
+        "1 - 3",
+        "-2",
+    ),
+    operator("#operator_*", "left: number, right: number", multiply).documented(
+        "The product.",
+        "2 * 3.5",
+        "7.0",
+    ),
     operator("#operator_/", "left: number, right: number", divide).documented(
         "The quotient; of two integers it is rounded down.",
         "-7 / 2",
@@ -25,7 +34,11 @@ pub(super) const ROWS: &[Row] = &[
         "2",
     ),
     operator("#unary_operator_+", "op: number", itself).documented("The number.", "+5", "5"),
-    operator("#unary_operator_-", "op: number", negate).documented("The negative number.", "-(5)", "-5"),
+    operator("#unary_operator_-", "op: number", negate).documented(
+        "The negative number.",
+        "-(5)",
+        "-5",
+    ),
     plain("abs", "op: number", abs).documented("The absolute value.", "abs(-2)", "2"),
     plain("sign", "num: number", sign).documented(
         "1, 0 or -1, as the number is above, at or below zero.",
@@ -62,15 +75,31 @@ pub(super) const ROWS: &[Row] = &[
         "isNumber(1.5)",
         "true",
     ),
-    plain("hex", "num: number?", hex).documented("An integer in hexadecimal digits.", "hex(255)", r#""0xff""#),
-    plain("bitwiseAnd", "left: int, right: int", bitwise_and).documented("The bitwise and.", "bitwiseAnd(6, 3)", "2"),
-    plain("bitwiseOr", "left: int, right: int", bitwise_or).documented("The bitwise or.", "bitwiseOr(6, 3)", "7"),
+    plain("hex", "num: number?", hex).documented(
+        "An integer in hexadecimal digits.",
+        "hex(255)",
+        r#""0xff""#,
+    ),
+    plain("bitwiseAnd", "left: int, right: int", bitwise_and).documented(
+        "The bitwise and.",
+        "bitwiseAnd(6, 3)",
+        "2",
+    ),
+    plain("bitwiseOr", "left: int, right: int", bitwise_or).documented(
+        "The bitwise or.",
+        "bitwiseOr(6, 3)",
+        "7",
+    ),
     plain("bitwiseXor", "left: int, right: int", bitwise_xor).documented(
         "The bitwise exclusive or.",
         "bitwiseXor(6, 3)",
         "5",
     ),
-    plain("bitwiseNot", "arg: int", bitwise_not).documented("The bitwise complement.", "bitwiseNot(6)", "-7"),
+    plain("bitwiseNot", "arg: int", bitwise_not).documented(
+        "The bitwise complement.",
+        "bitwiseNot(6)",
+        "-7",
+    ),
     plain("shiftBitsLeft", "value: int, bitsNumber: int", shift_left).documented(
         "The bits shifted left.",
         "shiftBitsLeft(1, 4)",
@@ -81,7 +110,11 @@ pub(super) const ROWS: &[Row] = &[
         "shiftBitsRight(16, 2)",
         "4",
     ),
-    plain("random", "", random).documented("A random number from 0 to 1, exclusive.", "random() < 1", "true"),
+    plain("random", "", random).documented(
+        "A random number from 0 to 1, exclusive.",
+        "random() < 1",
+        "true",
+    ),
     plain("random", "from: any?, to: any?", random_between).documented(
         "A random integer between two.",
         "random(5, 5)",
@@ -125,7 +158,10 @@ fn negate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 fn abs(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::Float(value) => Ok(Datum::Float(value.abs())),
-        value if arithmetic::compare(&value, &Datum::Int(0)).is_some_and(std::cmp::Ordering::is_lt) => {
+        value
+            if arithmetic::compare(&value, &Datum::Int(0))
+                .is_some_and(std::cmp::Ordering::is_lt) =>
+        {
             arithmetic::negate(&value)
         }
         value => Ok(value),
@@ -133,11 +169,18 @@ fn abs(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn sign(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Int(arithmetic::compare(&given.take(0), &Datum::Int(0)).map_or(0, |order| order as i64)))
+    Ok(Datum::Int(
+        arithmetic::compare(&given.take(0), &Datum::Int(0)).map_or(0, |order| order as i64),
+    ))
 }
 
 fn pow(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    arithmetic::power(&given.take(0), &given.take(1), &given.take(2), machine.budget.limits.bytes)
+    arithmetic::power(
+        &given.take(0),
+        &given.take(1),
+        &given.take(2),
+        machine.budget.limits.bytes,
+    )
 }
 
 fn round(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -154,7 +197,9 @@ fn plain_value(value: &Datum, function: &str, kinds: &str) -> Evaluated<Value> {
         Datum::Text(text) => Value::Text(text.clone()),
         other => {
             let name = other.type_name();
-            return Err(Halt::failed(format!("{function}() argument must be {kinds}, not '{name}'")));
+            return Err(Halt::failed(format!(
+                "{function}() argument must be {kinds}, not '{name}'"
+            )));
         }
     })
 }
@@ -164,9 +209,15 @@ fn int(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
         Datum::Null => Ok(Datum::Int(0)),
         Datum::Big(value) => Ok(Datum::Big(value)),
         value => {
-            let value = plain_value(&value, "int", "a string, a bytes-like object or a real number")?;
+            let value = plain_value(
+                &value,
+                "int",
+                "a string, a bytes-like object or a real number",
+            )?;
             let integer = pycompat::integer(&value).map_err(Halt::failed)?;
-            Ok(Datum::integer(pycompat::exact(&integer).unwrap_or_default()))
+            Ok(Datum::integer(
+                pycompat::exact(&integer).unwrap_or_default(),
+            ))
         }
     }
 }
@@ -177,13 +228,18 @@ fn float(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
         value @ Datum::Big(_) => arithmetic::float(&value).map(Datum::Float),
         value => {
             let value = plain_value(&value, "float", "a string or a real number")?;
-            pycompat::float(&value).map(Datum::Float).map_err(Halt::failed)
+            pycompat::float(&value)
+                .map(Datum::Float)
+                .map_err(Halt::failed)
         }
     }
 }
 
 fn is_integer(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::Bool(matches!(given.take(0), Datum::Int(_) | Datum::Big(_))))
+    Ok(Datum::Bool(matches!(
+        given.take(0),
+        Datum::Int(_) | Datum::Big(_)
+    )))
 }
 
 fn is_number(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -193,7 +249,10 @@ fn is_number(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
 fn hex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let value = given.take(0);
     let Some(exact) = value.exact() else {
-        return Err(Halt::failed(format!("'{}' object cannot be interpreted as an integer", value.type_name())));
+        return Err(Halt::failed(format!(
+            "'{}' object cannot be interpreted as an integer",
+            value.type_name()
+        )));
     };
     let digits = exact.magnitude().to_str_radix(16);
     let sign = if exact < BigInt::from(0) { "-" } else { "" };
@@ -204,8 +263,15 @@ fn hex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 fn bitwise(mut given: CallArguments, combine: fn(BigInt, BigInt) -> BigInt) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     let booleans = matches!((&left, &right), (Datum::Bool(_), Datum::Bool(_)));
-    let bits = combine(left.exact().unwrap_or_default(), right.exact().unwrap_or_default());
-    Ok(if booleans { Datum::Bool(bits != BigInt::from(0)) } else { Datum::integer(bits) })
+    let bits = combine(
+        left.exact().unwrap_or_default(),
+        right.exact().unwrap_or_default(),
+    );
+    Ok(if booleans {
+        Datum::Bool(bits != BigInt::from(0))
+    } else {
+        Datum::integer(bits)
+    })
 }
 
 fn bitwise_and(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
@@ -221,7 +287,9 @@ fn bitwise_xor(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn bitwise_not(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::integer(-given.take(0).exact().unwrap_or_default() - 1))
+    Ok(Datum::integer(
+        -given.take(0).exact().unwrap_or_default() - 1,
+    ))
 }
 
 fn shift_left(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -262,14 +330,22 @@ fn random_between(machine: &mut Machine<'_>, mut given: CallArguments) -> Evalua
     let (from, to) = given.pair();
     let (Some(low), Some(high)) = (from.exact(), to.exact()) else {
         let wrong = if from.is_int() { to } else { from };
-        return Err(Halt::failed(format!("'{}' object cannot be interpreted as an integer", wrong.type_name())));
+        return Err(Halt::failed(format!(
+            "'{}' object cannot be interpreted as an integer",
+            wrong.type_name()
+        )));
     };
     let width: BigInt = &high - &low + 1;
     if width < BigInt::from(1) {
-        return Err(Halt::failed(format!("empty range for randrange() ({low}, {}, {width})", high + 1)));
+        return Err(Halt::failed(format!(
+            "empty range for randrange() ({low}, {}, {width})",
+            high + 1
+        )));
     }
     let share = drawn(machine, given.ordinal)?;
     // The 53 random bits are spread over the whole range.
-    let above = (width * BigInt::from((share.clamp(0.0, 1.0 - f64::EPSILON) * (1u64 << 53) as f64) as u64)) >> 53;
+    let above = (width
+        * BigInt::from((share.clamp(0.0, 1.0 - f64::EPSILON) * (1u64 << 53) as f64) as u64))
+        >> 53;
     Ok(Datum::integer(low + above))
 }

@@ -22,17 +22,32 @@ pub(super) const ROWS: &[Row] = &[
         "[2, 1].min(0)",
         "0",
     ),
-    method("aggregate", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).documented(
+    method(
+        "aggregate",
+        "collection: iterable, selector: lambda, seed: any? = absent",
+        aggregate,
+    )
+    .documented(
         "The items folded by an expression of the result so far, `$1`, and the item, `$2`.",
         "[1, 2, 3].aggregate($1 * $2, 2)",
         "12",
     ),
-    method("reduce", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).documented(
+    method(
+        "reduce",
+        "collection: iterable, selector: lambda, seed: any? = absent",
+        aggregate,
+    )
+    .documented(
         "The items folded by an expression of the result so far, `$1`, and the item, `$2`.",
         "[1, 2, 3].reduce($1 + $2)",
         "6",
     ),
-    method("accumulate", "collection: iterable, selector: lambda, seed: any? = absent", accumulate).documented(
+    method(
+        "accumulate",
+        "collection: iterable, selector: lambda, seed: any? = absent",
+        accumulate,
+    )
+    .documented(
         "All intermediate results of a fold, beginning with the initial value.",
         "[1, 2, 3].accumulate($1 + $2)",
         "[1, 3, 6]",
@@ -47,9 +62,9 @@ fn fold(
     mut combine: impl FnMut(&mut Machine<'_>, Datum, Datum) -> Evaluated<Datum>,
 ) -> Evaluated<Datum> {
     let mut all = match first {
-        Datum::Absent => {
-            items.next(machine)?.ok_or_else(|| Halt::failed("reduce() of empty iterable with no initial value"))?
-        }
+        Datum::Absent => items
+            .next(machine)?
+            .ok_or_else(|| Halt::failed("reduce() of empty iterable with no initial value"))?,
         first => first,
     };
     while let Some(item) = items.next(machine)? {
@@ -58,9 +73,15 @@ fn fold(
     Ok(all)
 }
 
-fn by_function(machine: &mut Machine<'_>, mut given: CallArguments, name: &str) -> Evaluated<Datum> {
+fn by_function(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    name: &str,
+) -> Evaluated<Datum> {
     let (items, first) = (given.items(0), given.take(1));
-    fold(machine, items, first, |machine, left, right| machine.plain(name, vec![left, right]))
+    fold(machine, items, first, |machine, left, right| {
+        machine.plain(name, vec![left, right])
+    })
 }
 
 fn sum(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
@@ -78,7 +99,9 @@ fn min(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
 fn aggregate(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let selector = callable(&mut given, 1)?;
     let (items, first) = (given.items(0), given.take(2));
-    fold(machine, items, first, |machine, left, right| machine.apply(&selector, &[left, right]))
+    fold(machine, items, first, |machine, left, right| {
+        machine.apply(&selector, &[left, right])
+    })
 }
 
 fn accumulate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -91,9 +114,9 @@ fn accumulate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum>
                 Some(item) => machine.apply(&selector, &[all.clone(), item])?,
                 None => return Ok(None),
             },
-            (None, Datum::Absent) => items
-                .next(machine)?
-                .ok_or_else(|| Halt::failed("accumulate() of empty sequence with no initial value"))?,
+            (None, Datum::Absent) => items.next(machine)?.ok_or_else(|| {
+                Halt::failed("accumulate() of empty sequence with no initial value")
+            })?,
             (None, seed) => seed.clone(),
         };
         all = Some(next.clone());

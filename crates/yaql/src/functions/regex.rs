@@ -102,21 +102,42 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn regex(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let flags =
-        Flags { ignore_case: given.flag(1), multi_line: given.flag(2), dot_all: given.flag(3), ..Flags::default() };
-    machine.patterns.compile(given.text(0), flags, &mut machine.budget).map(Datum::Regex)
+    let flags = Flags {
+        ignore_case: given.flag(1),
+        multi_line: given.flag(2),
+        dot_all: given.flag(3),
+        ..Flags::default()
+    };
+    machine
+        .patterns
+        .compile(given.text(0), flags, &mut machine.budget)
+        .map(Datum::Regex)
 }
 
 /// Returns a regular expression argument; a text is compiled.
-fn compiled(machine: &mut Machine<'_>, given: &mut CallArguments, at: usize) -> Evaluated<Rc<Regex>> {
+fn compiled(
+    machine: &mut Machine<'_>,
+    given: &mut CallArguments,
+    at: usize,
+) -> Evaluated<Rc<Regex>> {
     match given.take(at) {
         Datum::Regex(regex) => Ok(regex),
-        Datum::Text(text) => machine.patterns.compile(text, Flags::default(), &mut machine.budget),
-        other => Err(Halt::failed(format!("'{}' object is no regular expression", other.type_name()))),
+        Datum::Text(text) => machine
+            .patterns
+            .compile(text, Flags::default(), &mut machine.budget),
+        other => Err(Halt::failed(format!(
+            "'{}' object is no regular expression",
+            other.type_name()
+        ))),
     }
 }
 
-fn found(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<bool> {
+fn found(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    regex: usize,
+    text: usize,
+) -> Evaluated<bool> {
     let regex = compiled(machine, &mut given, regex)?;
     regex.found_in(&given.text(text), &mut machine.budget)
 }
@@ -141,8 +162,8 @@ fn differs_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Da
     found(machine, given, 1, 0).map(|found| Datum::Bool(!found))
 }
 
-/// Sets the variables of a match: `$` and `$1` are the whole match, `$2` is the first group, and groups have their
-/// names (decision D13).
+/// Sets the variables of a match: `$` and `$1` are the whole match, `$2` is the first group, and
+/// groups have their names (decision D13).
 fn publish(scope: &Scope, regex: &Regex, text: &str, found: &PatternMatch) {
     for (at, range) in found.groups.iter().enumerate() {
         let place = |byte: usize| Datum::count(text[..byte].chars().count());
@@ -180,26 +201,49 @@ fn selected(
 }
 
 fn search(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
+    let (regex, text, selector) = (
+        compiled(machine, &mut given, 0)?,
+        given.text(1),
+        given.lambda(2),
+    );
     match regex.find(&text, &mut machine.budget)? {
-        Some(found) => selected(machine, selector.as_ref(), &given.scope, (&regex, &text), &found),
+        Some(found) => selected(
+            machine,
+            selector.as_ref(),
+            &given.scope,
+            (&regex, &text),
+            &found,
+        ),
         None => Ok(Datum::Null),
     }
 }
 
 fn search_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
-    let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
+    let (regex, text, selector) = (
+        compiled(machine, &mut given, 0)?,
+        given.text(1),
+        given.lambda(2),
+    );
     let scope = given.scope;
-    let mut all = regex.find_all(&text, usize::MAX, &mut machine.budget)?.into_iter();
+    let mut all = regex
+        .find_all(&text, usize::MAX, &mut machine.budget)?
+        .into_iter();
     stream(depth, move |machine: &mut Machine<'_>| match all.next() {
-        Some(found) => selected(machine, selector.as_ref(), &scope, (&regex, &text), &found).map(Some),
+        Some(found) => {
+            selected(machine, selector.as_ref(), &scope, (&regex, &text), &found).map(Some)
+        }
         None => Ok(None),
     })
 }
 
 /// Returns the first `count` matches: all for 0, none for a negative count.
-fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Evaluated<Vec<PatternMatch>> {
+fn first_matches(
+    machine: &mut Machine<'_>,
+    regex: &Regex,
+    text: &str,
+    count: i64,
+) -> Evaluated<Vec<PatternMatch>> {
     let most = match count {
         0 => usize::MAX,
         count => usize::try_from(count).unwrap_or(0),
@@ -207,7 +251,12 @@ fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i6
     regex.find_all(text, most, &mut machine.budget)
 }
 
-fn parts(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
+fn parts(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    regex: usize,
+    text: usize,
+) -> Evaluated<Datum> {
     let count = given.small(2)?;
     let (regex, text) = (compiled(machine, &mut given, regex)?, given.text(text));
     let mut parts = Vec::new();
@@ -215,7 +264,11 @@ fn parts(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text
     for found in first_matches(machine, &regex, &text, count)? {
         parts.push(Datum::text(&text[from..found.start]));
         let groups = found.groups.iter().skip(1);
-        parts.extend(groups.map(|range| range.map_or(Datum::Null, |(start, end)| Datum::text(&text[start..end]))));
+        parts.extend(
+            groups.map(|range| {
+                range.map_or(Datum::Null, |(start, end)| Datum::text(&text[start..end]))
+            }),
+        );
         from = found.end;
     }
     parts.push(Datum::text(&text[from..]));
@@ -230,9 +283,18 @@ fn split_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datu
     parts(machine, given, 1, 0)
 }
 
-fn replaced(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
+fn replaced(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    regex: usize,
+    text: usize,
+) -> Evaluated<Datum> {
     let count = given.small(3)?;
-    let (regex, text, template) = (compiled(machine, &mut given, regex)?, given.text(text), given.text(2));
+    let (regex, text, template) = (
+        compiled(machine, &mut given, regex)?,
+        given.text(text),
+        given.text(2),
+    );
     let template = regex.template(&template)?;
     let mut out = String::new();
     let mut from = 0;
@@ -254,17 +316,33 @@ fn replace_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Da
     replaced(machine, given, 1, 0)
 }
 
-fn replaced_by(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
+fn replaced_by(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    regex: usize,
+    text: usize,
+) -> Evaluated<Datum> {
     let count = given.small(3)?;
-    let (regex, text, selector) = (compiled(machine, &mut given, regex)?, given.text(text), given.lambda(2));
+    let (regex, text, selector) = (
+        compiled(machine, &mut given, regex)?,
+        given.text(text),
+        given.lambda(2),
+    );
     let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut out = String::new();
-    // Python joins the parts at the end, so a part that is not text causes the failure only after all replacements.
+    // Python joins the parts at the end, so a part that is not text causes the failure only after
+    // all replacements.
     let (mut from, mut parts, mut wrong) = (0, 0, None);
     for found in first_matches(machine, &regex, &text, count)? {
         out.push_str(&text[from..found.start]);
         parts += usize::from(found.start > from);
-        match selected(machine, Some(&selector), &given.scope, (&regex, &text), &found)? {
+        match selected(
+            machine,
+            Some(&selector),
+            &given.scope,
+            (&regex, &text),
+            &found,
+        )? {
             Datum::Null => {}
             Datum::Text(text) => {
                 parts += 1;
@@ -272,7 +350,10 @@ fn replaced_by(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize
             }
             other => {
                 wrong.get_or_insert_with(|| {
-                    format!("sequence item {parts}: expected str instance, {} found", other.type_name())
+                    format!(
+                        "sequence item {parts}: expected str instance, {} found",
+                        other.type_name()
+                    )
                 });
                 parts += 1;
             }

@@ -11,7 +11,9 @@ use super::row::{Row, both, method};
 use super::selecting::{callable, number_of_items};
 use crate::failure::{Evaluated, FailureKind, Halt};
 use crate::key::equal;
-use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Ordering, ReplayableSequence};
+use crate::model::{
+    Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Ordering, ReplayableSequence,
+};
 
 pub(super) const ROWS: &[Row] = &[
     both("append", "collection: iterable, *args: any?", append).documented(
@@ -125,9 +127,13 @@ fn enumerate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     let mut number = given.take(1).exact();
     stream(depth, move |machine: &mut Machine<'_>| {
         let Some(number) = &mut number else {
-            return Err(Halt::failed("'NoneType' object cannot be interpreted as an integer"));
+            return Err(Halt::failed(
+                "'NoneType' object cannot be interpreted as an integer",
+            ));
         };
-        let Some(item) = items.next(machine)? else { return Ok(None) };
+        let Some(item) = items.next(machine)? else {
+            return Ok(None);
+        };
         let pair = Datum::list(vec![Datum::integer(number.clone()), item]);
         *number += BigInt::from(1);
         Ok(Some(pair))
@@ -151,9 +157,17 @@ fn zip(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
 
 fn zip_longest(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
-    let filler =
-        given.named.into_iter().find(|(name, _)| **name == *"default").map(|(_, value)| value).unwrap_or_default();
-    let mut collections: Vec<Option<Cursor>> = given.rest.into_iter().map(|one| Some(Cursor::of(one))).collect();
+    let filler = given
+        .named
+        .into_iter()
+        .find(|(name, _)| **name == *"default")
+        .map(|(_, value)| value)
+        .unwrap_or_default();
+    let mut collections: Vec<Option<Cursor>> = given
+        .rest
+        .into_iter()
+        .map(|one| Some(Cursor::of(one)))
+        .collect();
     stream(depth, move |machine: &mut Machine<'_>| {
         let mut row = Vec::with_capacity(collections.len());
         for collection in &mut collections {
@@ -166,7 +180,10 @@ fn zip_longest(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
                 filler.clone()
             }));
         }
-        Ok(collections.iter().any(Option::is_some).then(|| Datum::tuple(row)))
+        Ok(collections
+            .iter()
+            .any(Option::is_some)
+            .then(|| Datum::tuple(row)))
     })
 }
 
@@ -286,12 +303,20 @@ fn split_at(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Da
     let index = given.int(1);
     let mut items = machine.collect(given.take(0))?;
     let count = items.len() as i64;
-    let place = if index < 0 { index.saturating_add(count).max(0) } else { index.min(count) };
+    let place = if index < 0 {
+        index.saturating_add(count).max(0)
+    } else {
+        index.min(count)
+    };
     let rest = items.split_off(usize::try_from(place).unwrap_or(0));
     Ok(Datum::list(vec![Datum::tuple(items), Datum::tuple(rest)]))
 }
 
-fn ordered(machine: &mut Machine<'_>, mut given: CallArguments, ascending: bool) -> Evaluated<Datum> {
+fn ordered(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    ascending: bool,
+) -> Evaluated<Datum> {
     let ordering = Ordering::new(given.take(0), machine);
     ordering.then(callable(&mut given, 1)?, ascending, machine);
     Ok(Datum::Ordering(Rc::new(ordering)))
@@ -325,7 +350,8 @@ fn then_by_descending(machine: &mut Machine<'_>, given: CallArguments) -> Evalua
 fn group_by(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (key_of, value_of) = (callable(&mut given, 1)?, given.lambda(2));
     let mut items = given.items(0);
-    let mut groups: indexmap::IndexMap<DatumKey, Vec<Datum>, foldhash::fast::FixedState> = Default::default();
+    let mut groups: indexmap::IndexMap<DatumKey, Vec<Datum>, foldhash::fast::FixedState> =
+        Default::default();
     while let Some(item) = items.next(machine)? {
         let value = match &value_of {
             Some(value_of) => machine.apply(value_of, std::slice::from_ref(&item))?,
@@ -335,12 +361,27 @@ fn group_by(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Da
         groups.entry(key).or_default().push(value);
         machine.weigh(56 + 8 * groups.len())?;
     }
-    let groups: DatumEntries = groups.into_iter().map(|(key, values)| (key, Datum::list(values))).collect();
-    let depth = groups.values().map(Datum::depth).max().unwrap_or(0).max(given.depth()) + 1;
-    let mut aggregator = given.lambda(3).map(|aggregator| Aggregator { aggregator, pairs: true, failure: None });
+    let groups: DatumEntries = groups
+        .into_iter()
+        .map(|(key, values)| (key, Datum::list(values)))
+        .collect();
+    let depth = groups
+        .values()
+        .map(Datum::depth)
+        .max()
+        .unwrap_or(0)
+        .max(given.depth())
+        + 1;
+    let mut aggregator = given.lambda(3).map(|aggregator| Aggregator {
+        aggregator,
+        pairs: true,
+        failure: None,
+    });
     let mut groups = groups.into_iter();
     stream(depth, move |machine: &mut Machine<'_>| {
-        let Some((key, values)) = groups.next() else { return Ok(None) };
+        let Some((key, values)) = groups.next() else {
+            return Ok(None);
+        };
         match &mut aggregator {
             Some(aggregator) => aggregator.group(machine, key.value, values).map(Some),
             None => Ok(Some(Datum::tuple(vec![key.value, values]))),
@@ -350,8 +391,9 @@ fn group_by(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Da
 
 /// Applies an expression to each group.
 ///
-/// The expression gets the values of the group. Old expressions got the pair of key and values and returned a pair: if
-/// the new form fails, the old one is tried, unless the new form has worked for an earlier group.
+/// The expression gets the values of the group. Old expressions got the pair of key and values and
+/// returned a pair: if the new form fails, the old one is tried, unless the new form has worked for
+/// an earlier group.
 struct Aggregator {
     aggregator: Rc<Lambda>,
     /// Whether the expression may still have the old form.
@@ -363,7 +405,9 @@ struct Aggregator {
 impl Aggregator {
     fn group(&mut self, machine: &mut Machine<'_>, key: Datum, values: Datum) -> Evaluated<Datum> {
         if self.failure.is_none() {
-            match machine.attempt(|machine| machine.apply(&self.aggregator, std::slice::from_ref(&values))) {
+            match machine
+                .attempt(|machine| machine.apply(&self.aggregator, std::slice::from_ref(&values)))
+            {
                 Ok(result) => {
                     self.pairs &= looks_like_a_pair(&result, &values);
                     return Ok(Datum::tuple(vec![key, result]));
@@ -380,12 +424,22 @@ impl Aggregator {
             let pair = Datum::tuple(vec![key, values]);
             match machine.attempt(|machine| machine.apply(&self.aggregator, &[pair])) {
                 Ok(result) if length(&result) == Some(2) => return Ok(result),
-                Err(halt) if halt.kind().is_none_or(|kind| kind == FailureKind::Limit) => return Err(halt),
+                Err(halt) if halt.kind().is_none_or(|kind| kind == FailureKind::Limit) => {
+                    return Err(halt);
+                }
                 _ => {}
             }
         }
-        let (kind, message) = self.failure.clone().unwrap_or((FailureKind::Failed, String::new()));
-        Err(Box::new(Halt::Failed { kind, message, span: None, help: None }))
+        let (kind, message) = self
+            .failure
+            .clone()
+            .unwrap_or((FailureKind::Failed, String::new()));
+        Err(Box::new(Halt::Failed {
+            kind,
+            message,
+            span: None,
+            help: None,
+        }))
     }
 }
 
@@ -401,7 +455,9 @@ fn does_not_fit(kind: FailureKind, message: &str) -> bool {
 fn looks_like_a_pair(result: &Datum, values: &Datum) -> bool {
     match (result, values) {
         (Datum::List(result), Datum::List(values)) => {
-            values.items.len() == 2 && result.items.len() == 2 && equal(&result.items[0], &values.items[0])
+            values.items.len() == 2
+                && result.items.len() == 2
+                && equal(&result.items[0], &values.items[0])
         }
         _ => false,
     }

@@ -54,8 +54,22 @@ pub(super) struct Row {
     pub(super) example: (&'static str, &'static str),
 }
 
-pub(super) const fn row(name: &'static str, how: CallForm, signature: &'static str, run: FunctionCode) -> Row {
-    Row { name, how, signature, run, takes_rules: false, needs_text_format: false, summary: "", example: ("", "") }
+pub(super) const fn row(
+    name: &'static str,
+    how: CallForm,
+    signature: &'static str,
+    run: FunctionCode,
+) -> Row {
+    Row {
+        name,
+        how,
+        signature,
+        run,
+        takes_rules: false,
+        needs_text_format: false,
+        summary: "",
+        example: ("", ""),
+    }
 }
 
 pub(super) const fn plain(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
@@ -70,11 +84,19 @@ pub(super) const fn both(name: &'static str, signature: &'static str, run: Funct
     row(name, CallForm::Both, signature, run)
 }
 
-pub(super) const fn operator(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
+pub(super) const fn operator(
+    name: &'static str,
+    signature: &'static str,
+    run: FunctionCode,
+) -> Row {
     row(name, CallForm::Operator, signature, run)
 }
 
-pub(super) const fn property(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
+pub(super) const fn property(
+    name: &'static str,
+    signature: &'static str,
+    run: FunctionCode,
+) -> Row {
     row(name, CallForm::Property, signature, run)
 }
 

@@ -30,7 +30,12 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 2].map($ * 2)",
         "[2, 4]",
     ),
-    method("selectMany", "collection: iterable, selector: lambda", select_many).documented(
+    method(
+        "selectMany",
+        "collection: iterable, selector: lambda",
+        select_many,
+    )
+    .documented(
         "The value of an expression for each item; collections are replaced by their items.",
         "[1, 2].selectMany([$, 0])",
         "[1, 0, 2, 0]",
@@ -50,17 +55,32 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 2, 3].take(2)",
         "[1, 2]",
     ),
-    method("takeWhile", "collection: iterable, predicate: lambda", take_while).documented(
+    method(
+        "takeWhile",
+        "collection: iterable, predicate: lambda",
+        take_while,
+    )
+    .documented(
         "The items before the first one for which a condition is false.",
         "[1, 3, 1].takeWhile($ < 2)",
         "[1]",
     ),
-    method("skipWhile", "collection: iterable, predicate: lambda", skip_while).documented(
+    method(
+        "skipWhile",
+        "collection: iterable, predicate: lambda",
+        skip_while,
+    )
+    .documented(
         "The items from the first one for which a condition is false.",
         "[1, 3, 1].skipWhile($ < 2)",
         "[3, 1]",
     ),
-    both("distinct", "collection: iterable, keySelector: lambda = null", distinct).documented(
+    both(
+        "distinct",
+        "collection: iterable, keySelector: lambda = null",
+        distinct,
+    )
+    .documented(
         "The distinct items, or those with a distinct value of an expression.",
         "[1, 2, 1.0].distinct()",
         "[1, 2]",
@@ -75,7 +95,12 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 0].all()",
         "false",
     ),
-    method("first", "collection: iterable, default: any? = absent", first).documented(
+    method(
+        "first",
+        "collection: iterable, default: any? = absent",
+        first,
+    )
+    .documented(
         "The first item; if there is none, the default or a failure.",
         "[].first(0)",
         "0",
@@ -95,17 +120,32 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 2, 2].indexOf(2)",
         "1",
     ),
-    method("lastIndexOf", "collection: iterable, item: any?", last_index_of).documented(
+    method(
+        "lastIndexOf",
+        "collection: iterable, item: any?",
+        last_index_of,
+    )
+    .documented(
         "The index of the last equal item; -1 if there is none.",
         "[1, 2, 2].lastIndexOf(2)",
         "2",
     ),
-    method("indexWhere", "collection: iterable, predicate: lambda", index_where).documented(
+    method(
+        "indexWhere",
+        "collection: iterable, predicate: lambda",
+        index_where,
+    )
+    .documented(
         "The index of the first item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].indexWhere($ = 2)",
         "1",
     ),
-    method("lastIndexWhere", "collection: iterable, predicate: lambda", last_index_where).documented(
+    method(
+        "lastIndexWhere",
+        "collection: iterable, predicate: lambda",
+        last_index_where,
+    )
+    .documented(
         "The index of the last item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].lastIndexWhere($ = 2)",
         "2",
@@ -114,15 +154,24 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Takes a lambda argument. Fails if it is null.
 pub(super) fn callable(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Lambda>> {
-    given.lambda(at).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))
+    given
+        .lambda(at)
+        .ok_or_else(|| Halt::failed("'NoneType' object is not callable"))
 }
 
-/// Returns the number of items to take or skip. Fails with Python's message if the number is invalid.
+/// Returns the number of items to take or skip. Fails with Python's message if the number is
+/// invalid.
 pub(super) fn number_of_items(given: &CallArguments, unreadable: &str) -> Evaluated<u64> {
     let count = given.small(1).unwrap_or(-1);
     u64::try_from(count).map_err(|_| {
-        let words = if count == -1 { unreadable } else { "Indices for" };
-        Halt::failed(format!("{words} islice() must be None or an integer: 0 <= x <= sys.maxsize."))
+        let words = if count == -1 {
+            unreadable
+        } else {
+            "Indices for"
+        };
+        Halt::failed(format!(
+            "{words} islice() must be None or an integer: 0 <= x <= sys.maxsize."
+        ))
     })
 }
 
@@ -140,9 +189,11 @@ fn where_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 
 fn select(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, selector) = (given.depth(), given.items(0), callable(&mut given, 1)?);
-    stream(depth, move |machine: &mut Machine<'_>| match items.next(machine)? {
-        Some(item) => machine.apply(&selector, &[item]).map(Some),
-        None => Ok(None),
+    stream(depth, move |machine: &mut Machine<'_>| {
+        match items.next(machine)? {
+            Some(item) => machine.apply(&selector, &[item]).map(Some),
+            None => Ok(None),
+        }
     })
 }
 
@@ -157,7 +208,9 @@ fn select_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
                     None => inner = None,
                 }
             }
-            let Some(item) = items.next(machine)? else { return Ok(None) };
+            let Some(item) = items.next(machine)? else {
+                return Ok(None);
+            };
             match machine.apply(&selector, &[item])? {
                 many if many.is_iterable() => inner = Some(Cursor::of(many)),
                 one => return Ok(Some(one)),
@@ -193,7 +246,9 @@ fn limit(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 fn take_while(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, predicate) = (given.depth(), given.items(0), callable(&mut given, 1)?);
     stream(depth, move |machine: &mut Machine<'_>| {
-        let Some(item) = items.next(machine)? else { return Ok(None) };
+        let Some(item) = items.next(machine)? else {
+            return Ok(None);
+        };
         let goes_on = is_true(machine, Some(&predicate), std::slice::from_ref(&item))?;
         Ok(goes_on.then_some(item))
     })
@@ -251,7 +306,8 @@ fn all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     Ok(Datum::Bool(true))
 }
 
-/// Returns the default for an empty collection. Fails without a message, as yaql does, if there is no default.
+/// Returns the default for an empty collection. Fails without a message, as yaql does, if there is
+/// no default.
 fn or_default(default: Datum) -> Evaluated<Datum> {
     match default {
         Datum::Absent => Err(Halt::failed("")),
@@ -321,10 +377,14 @@ fn last_index_of(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluat
 
 fn index_where(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, predicate) = (given.items(0), callable(&mut given, 1)?);
-    find(machine, items, false, |machine, item| is_true(machine, Some(&predicate), &[item]))
+    find(machine, items, false, |machine, item| {
+        is_true(machine, Some(&predicate), &[item])
+    })
 }
 
 fn last_index_where(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, predicate) = (given.items(0), callable(&mut given, 1)?);
-    find(machine, items, true, |machine, item| is_true(machine, Some(&predicate), &[item]))
+    find(machine, items, true, |machine, item| {
+        is_true(machine, Some(&predicate), &[item])
+    })
 }

@@ -59,7 +59,10 @@ pub(super) const ROWS: &[Row] = &[
 /// Creates a sequence of integers from a start in steps, up to an optional exclusive end.
 fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Evaluated<Datum> {
     let upwards = step > BigInt::from(0);
-    let ends = move |at: &BigInt| stop.as_ref().is_some_and(|stop| if upwards { at >= stop } else { at <= stop });
+    let ends = move |at: &BigInt| {
+        stop.as_ref()
+            .is_some_and(|stop| if upwards { at >= stop } else { at <= stop })
+    };
     let (mut at, step) = (Datum::integer(start), Datum::integer(step));
     stream(0, move |_: &mut Machine<'_>| {
         if ends(&at.exact().unwrap_or_default()) {
@@ -72,7 +75,11 @@ fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Evaluated<Datu
 
 /// The exact integer of an argument.
 fn exact(given: &CallArguments, at: usize) -> BigInt {
-    given.slots.get(at).and_then(Datum::exact).unwrap_or_default()
+    given
+        .slots
+        .get(at)
+        .and_then(Datum::exact)
+        .unwrap_or_default()
 }
 
 fn range(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
@@ -128,7 +135,11 @@ fn cycle(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 
 fn generate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, decycle) = (given.depth(), given.flag(4));
-    let (predicate, producer, selector) = (callable(&mut given, 1)?, callable(&mut given, 2)?, given.lambda(3));
+    let (predicate, producer, selector) = (
+        callable(&mut given, 1)?,
+        callable(&mut given, 2)?,
+        given.lambda(3),
+    );
     let (mut value, mut started, mut seen) = (given.take(0), false, Keys::default());
     stream(depth, move |machine: &mut Machine<'_>| {
         if started {
@@ -145,7 +156,9 @@ fn generate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
             machine.weigh(56 + 8 * seen.len())?;
         }
         match &selector {
-            Some(selector) => machine.apply(selector, std::slice::from_ref(&value)).map(Some),
+            Some(selector) => machine
+                .apply(selector, std::slice::from_ref(&value))
+                .map(Some),
             None => Ok(Some(value.clone())),
         }
     })

@@ -23,7 +23,11 @@ pub(super) const ROWS: &[Row] = &[
         "isSet(set())",
         "true",
     ),
-    both("len", "set: set", len).documented("The number of items of a set.", "{a => 1}.keys().len()", "1"),
+    both("len", "set: set", len).documented(
+        "The number of items of a set.",
+        "{a => 1}.keys().len()",
+        "1",
+    ),
     method("union", "left: set, right: set", union).documented(
         "The union of two sets.",
         "set(1).union(set(2)).orderBy($)",
@@ -44,7 +48,12 @@ pub(super) const ROWS: &[Row] = &[
         "(set(1, 2) - set(2)).toList()",
         "[1]",
     ),
-    method("symmetricDifference", "left: set, right: set", symmetric_difference).documented(
+    method(
+        "symmetricDifference",
+        "left: set, right: set",
+        symmetric_difference,
+    )
+    .documented(
         "The symmetric difference of two sets.",
         "set(1, 2).symmetricDifference(set(2, 3)).orderBy($)",
         "[1, 3]",
@@ -96,7 +105,10 @@ fn first(machine: &mut Machine<'_>, set: &Datum, name: &str) -> Evaluated<Keys> 
             machine.step(set.items.len() as u64)?;
             Ok(set.items.clone())
         }
-        other => Err(Halt::failed(format!("'{}' object has no attribute '{name}'", other.type_name()))),
+        other => Err(Halt::failed(format!(
+            "'{}' object has no attribute '{name}'",
+            other.type_name()
+        ))),
     }
 }
 
@@ -123,7 +135,9 @@ fn difference(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<
 fn symmetric_difference(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let items = first(machine, &given.take(0), "symmetric_difference")?;
     let other = set_of(&given.take(1))?;
-    Ok(Datum::set(items.symmetric_difference(&other).cloned().collect()))
+    Ok(Datum::set(
+        items.symmetric_difference(&other).cloned().collect(),
+    ))
 }
 
 fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {

@@ -141,17 +141,28 @@ fn concat(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
 
 /// Returns the repetition count of a value of `bytes` bytes. Fails if the count exceeds 64 bits.
 pub(super) fn times_of(given: &CallArguments, at: usize, bytes: usize) -> Evaluated<i64> {
-    given.small(at).map_err(|_| match (given.int(at) > 0, bytes) {
-        (true, 1..) => Halt::memory(),
-        _ => Halt::failed("cannot fit 'int' into an index-sized integer"),
-    })
+    given
+        .small(at)
+        .map_err(|_| match (given.int(at) > 0, bytes) {
+            (true, 1..) => Halt::memory(),
+            _ => Halt::failed("cannot fit 'int' into an index-sized integer"),
+        })
 }
 
-fn repeated(machine: &mut Machine<'_>, given: &mut CallArguments, text: usize, count: usize) -> Evaluated<Datum> {
+fn repeated(
+    machine: &mut Machine<'_>,
+    given: &mut CallArguments,
+    text: usize,
+    count: usize,
+) -> Evaluated<Datum> {
     let text = given.text(text);
     let count = usize::try_from(times_of(given, count, text.len())?).unwrap_or(0);
     machine.weigh(text.len().saturating_mul(count).saturating_add(49))?;
-    Ok(Datum::text(text.repeat(if text.is_empty() { 0 } else { count })))
+    Ok(Datum::text(text.repeat(if text.is_empty() {
+        0
+    } else {
+        count
+    })))
 }
 
 fn times(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -185,7 +196,8 @@ fn texts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Datum {
 
 fn split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
-    // The number of parts is one more than the number of separators. Without a limit all parts are returned.
+    // The number of parts is one more than the number of separators. Without a limit all parts are
+    // returned.
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     match separator {
         Some(separator) if separator.is_empty() => Err(Halt::failed("empty separator")),
@@ -199,7 +211,11 @@ fn split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
                 rest = rest[end..].trim_start_matches(pycompat::is_space);
             }
             if !rest.is_empty() {
-                parts.push(rest.trim_end_matches(if most == usize::MAX { pycompat::is_space } else { |_| false }));
+                parts.push(rest.trim_end_matches(if most == usize::MAX {
+                    pycompat::is_space
+                } else {
+                    |_| false
+                }));
             }
             Ok(texts(parts))
         }
@@ -216,7 +232,10 @@ fn right_split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
             let mut parts = Vec::new();
             let mut rest = text.trim_end_matches(pycompat::is_space);
             while !rest.is_empty() && parts.len() + 1 < most {
-                let start = rest.char_indices().rev().find(|(_, one)| pycompat::is_space(*one));
+                let start = rest
+                    .char_indices()
+                    .rev()
+                    .find(|(_, one)| pycompat::is_space(*one));
                 let start = start.map_or(0, |(at, one)| at + one.len_utf8());
                 parts.push(&rest[start..]);
                 rest = rest[..start].trim_end_matches(pycompat::is_space);
@@ -231,7 +250,12 @@ fn right_split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
     Ok(texts(parts))
 }
 
-fn joined(machine: &mut Machine<'_>, mut given: CallArguments, items: usize, separator: usize) -> Evaluated<Datum> {
+fn joined(
+    machine: &mut Machine<'_>,
+    mut given: CallArguments,
+    items: usize,
+    separator: usize,
+) -> Evaluated<Datum> {
     let separator = given.text(separator);
     let mut items = given.items(items);
     let mut all = String::new();
@@ -275,42 +299,91 @@ fn str_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn trimmed<'a>(text: &'a str, chars: Option<&str>, left: bool, right: bool) -> &'a str {
-    let goes = |one: char| chars.map_or_else(|| pycompat::is_space(one), |chars| chars.contains(one));
-    let text = if left { text.trim_start_matches(goes) } else { text };
-    if right { text.trim_end_matches(goes) } else { text }
+    let goes =
+        |one: char| chars.map_or_else(|| pycompat::is_space(one), |chars| chars.contains(one));
+    let text = if left {
+        text.trim_start_matches(goes)
+    } else {
+        text
+    };
+    if right {
+        text.trim_end_matches(goes)
+    } else {
+        text
+    }
 }
 
 fn trim(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, true)))
+    Ok(Datum::text(trimmed(
+        &given.text(0),
+        given.text_or_null(1).as_deref(),
+        true,
+        true,
+    )))
 }
 
 fn trim_left(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, false)))
+    Ok(Datum::text(trimmed(
+        &given.text(0),
+        given.text_or_null(1).as_deref(),
+        true,
+        false,
+    )))
 }
 
 fn trim_right(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), false, true)))
+    Ok(Datum::text(trimmed(
+        &given.text(0),
+        given.text_or_null(1).as_deref(),
+        false,
+        true,
+    )))
 }
 
 fn norm(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let Some(text) = given.text_or_null(0) else { return Ok(Datum::Null) };
+    let Some(text) = given.text_or_null(0) else {
+        return Ok(Datum::Null);
+    };
     let text = trimmed(&text, given.text_or_null(1).as_deref(), true, true);
-    Ok(if text.is_empty() { Datum::Null } else { Datum::text(text) })
+    Ok(if text.is_empty() {
+        Datum::Null
+    } else {
+        Datum::text(text)
+    })
 }
 
 fn is_empty(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let Some(text) = given.text_or_null(0) else { return Ok(Datum::Bool(true)) };
+    let Some(text) = given.text_or_null(0) else {
+        return Ok(Datum::Bool(true));
+    };
     let trims = given.flag(1);
     let chars = given.text_or_null(2);
-    Ok(Datum::Bool(trimmed(&text, chars.as_deref(), trims, trims).is_empty()))
+    Ok(Datum::Bool(
+        trimmed(&text, chars.as_deref(), trims, trims).is_empty(),
+    ))
 }
 
-/// Replaces a part of a text `count` times, or everywhere if `count` is negative. Fails before it builds a text that is
-/// too large.
-fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64) -> Evaluated<String> {
+/// Replaces a part of a text `count` times, or everywhere if `count` is negative. Fails before it
+/// builds a text that is too large.
+fn replaced(
+    machine: &Machine<'_>,
+    text: &str,
+    old: &str,
+    new: &str,
+    count: i64,
+) -> Evaluated<String> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(old).count() };
-    machine.weigh(49 + text.len() + found.min(count).saturating_mul(new.len().saturating_sub(old.len())))?;
+    let found = if old.is_empty() {
+        text.chars().count() + 1
+    } else {
+        text.matches(old).count()
+    };
+    machine.weigh(
+        49 + text.len()
+            + found
+                .min(count)
+                .saturating_mul(new.len().saturating_sub(old.len())),
+    )?;
     Ok(text.replacen(old, new, count))
 }
 
@@ -331,14 +404,18 @@ fn replace_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated
 
 /// The byte index of a character; the length of the text for an index behind the last character.
 fn byte_of(text: &str, character: usize) -> usize {
-    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+    text.char_indices()
+        .nth(character)
+        .map_or(text.len(), |(at, _)| at)
 }
 
 /// The byte range of a Python slice; negative positions count from the end.
 fn slice(text: &str, start: i64, end: i64) -> (usize, usize) {
     let count = text.chars().count() as i64;
-    let place =
-        |at: i64| usize::try_from(if at < 0 { at.saturating_add(count) } else { at }.max(0)).unwrap_or(usize::MAX);
+    let place = |at: i64| {
+        usize::try_from(if at < 0 { at.saturating_add(count) } else { at }.max(0))
+            .unwrap_or(usize::MAX)
+    };
     let (start, end) = (place(start), place(end));
     (byte_of(text, start), byte_of(text, end.max(start)))
 }
@@ -363,14 +440,28 @@ fn find(text: &str, part: &str, start: i64, end: i64, last: bool) -> Datum {
         return Datum::Int(-1);
     }
     let (from, to) = slice(text, start, end);
-    let negative_end = if end < 0 { end.saturating_add(count).max(0) } else { end };
-    let clamped_start = if start < 0 { start.saturating_add(count).max(0) } else { start };
+    let negative_end = if end < 0 {
+        end.saturating_add(count).max(0)
+    } else {
+        end
+    };
+    let clamped_start = if start < 0 {
+        start.saturating_add(count).max(0)
+    } else {
+        start
+    };
     if negative_end < clamped_start {
         return Datum::Int(-1);
     }
     let within = &text[from..to];
-    let found = if last { within.rfind(part) } else { within.find(part) };
-    found.map_or(Datum::Int(-1), |at| Datum::count(text[..from + at].chars().count()))
+    let found = if last {
+        within.rfind(part)
+    } else {
+        within.find(part)
+    };
+    found.map_or(Datum::Int(-1), |at| {
+        Datum::count(text[..from + at].chars().count())
+    })
 }
 
 fn index_of(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -383,7 +474,8 @@ fn last_index_of(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Dat
     Ok(find(&text, &part, start, i64::MAX, true))
 }
 
-/// Returns the slice to search: from a position, which may count from the end, with a length or to the end.
+/// Returns the slice to search: from a position, which may count from the end, with a length or to
+/// the end.
 fn range(given: &CallArguments, text: &str) -> (i64, i64) {
     let (mut start, mut length) = (given.int(2), given.int(3));
     let count = text.chars().count() as i64;
@@ -411,7 +503,11 @@ fn last_index_of_within(_: &mut Machine<'_>, mut given: CallArguments) -> Evalua
 fn to_char_array(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let text = given.text(0);
     machine.weigh(56 + 8 * text.chars().count())?;
-    Ok(Datum::tuple(text.chars().map(|one| Datum::text(one.encode_utf8(&mut [0; 4]) as &str)).collect()))
+    Ok(Datum::tuple(
+        text.chars()
+            .map(|one| Datum::text(one.encode_utf8(&mut [0; 4]) as &str))
+            .collect(),
+    ))
 }
 
 fn is_string(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -419,7 +515,12 @@ fn is_string(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
 }
 
 fn any_text(given: &CallArguments, test: impl Fn(&str) -> bool) -> Datum {
-    Datum::Bool(given.rest.iter().any(|one| matches!(one, Datum::Text(text) if test(text))))
+    Datum::Bool(
+        given
+            .rest
+            .iter()
+            .any(|one| matches!(one, Datum::Text(text) if test(text))),
+    )
 }
 
 fn starts_with(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -454,11 +555,18 @@ fn characters(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
         Ok(&[SPACE]),
     ];
     let mut found = Keys::default();
-    for (_, kind) in kinds.into_iter().enumerate().filter(|(at, _)| given.flag(*at)) {
-        let texts = kind.map_err(|name| Halt::failed(format!("module 'string' has no attribute '{name}'")))?;
+    for (_, kind) in kinds
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| given.flag(*at))
+    {
+        let texts = kind
+            .map_err(|name| Halt::failed(format!("module 'string' has no attribute '{name}'")))?;
         for one in texts.iter().flat_map(|text| text.chars()) {
             found.insert(DatumKey::text(one.encode_utf8(&mut [0; 4]).into()));
         }
     }
-    Ok(Datum::tuple(found.into_iter().map(|key| key.value).collect()))
+    Ok(Datum::tuple(
+        found.into_iter().map(|key| key.value).collect(),
+    ))
 }

@@ -192,7 +192,10 @@ fn moment(moment: Moment) -> Datum {
 fn moment_of(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Moment>> {
     match given.take(at) {
         Datum::Moment(moment) => Ok(moment),
-        other => Err(Halt::failed(format!("'{}' object is no point in time", other.type_name()))),
+        other => Err(Halt::failed(format!(
+            "'{}' object is no point in time",
+            other.type_name()
+        ))),
     }
 }
 
@@ -206,7 +209,9 @@ fn span_of(given: &mut CallArguments, at: usize) -> Timespan {
 
 /// Returns a part of a date or time. Fails if the part exceeds 32 bits, as in Python.
 fn part(given: &CallArguments, at: usize) -> Evaluated<i64> {
-    let value = given.small(at).map_err(|_| Halt::failed("Python int too large to convert to C long"))?;
+    let value = given
+        .small(at)
+        .map_err(|_| Halt::failed("Python int too large to convert to C long"))?;
     match i32::try_from(value) {
         Ok(value) => Ok(value.into()),
         Err(_) if value > 0 => Err(Halt::failed("signed integer is greater than maximum")),
@@ -251,8 +256,19 @@ fn datetime_of_text(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<
 }
 
 fn timespan(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
-    let units: [i128; 6] = [86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1000, 1];
-    let total = units.iter().enumerate().map(|(at, unit)| i128::from(given.int(at)) * unit).sum();
+    let units: [i128; 6] = [
+        86_400_000_000,
+        3_600_000_000,
+        60_000_000,
+        1_000_000,
+        1000,
+        1,
+    ];
+    let total = units
+        .iter()
+        .enumerate()
+        .map(|(at, unit)| i128::from(given.int(at)) * unit)
+        .sum();
     Timespan::of(total).map(Datum::Timespan)
 }
 
@@ -260,7 +276,12 @@ fn now(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     let offset = match given.take(0) {
         Datum::Timespan(span) => span,
         Datum::Null => Timespan::ZERO,
-        other => return Err(Halt::failed(format!("'{}' object is no length of time", other.type_name()))),
+        other => {
+            return Err(Halt::failed(format!(
+                "'{}' object is no length of time",
+                other.type_name()
+            )));
+        }
     };
     match machine.draw(given.ordinal, ExternalValue::Now)? {
         Value::Int(instant) => Moment::at(instant.into(), offset).map(moment),
@@ -352,7 +373,10 @@ fn span(microseconds: &Datum) -> Evaluated<Datum> {
 }
 
 fn multiplied(length: Timespan, factor: &Datum) -> Evaluated<Datum> {
-    span(&arithmetic::multiply(&Datum::integer(length.total()), factor)?)
+    span(&arithmetic::multiply(
+        &Datum::integer(length.total()),
+        factor,
+    )?)
 }
 
 fn times(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
@@ -366,18 +390,31 @@ fn times_reversed(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Da
 }
 
 fn ratio(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let (first, second) = (span_of(&mut given, 0).total(), span_of(&mut given, 1).total());
+    let (first, second) = (
+        span_of(&mut given, 0).total(),
+        span_of(&mut given, 1).total(),
+    );
     if second == BigInt::from(0) {
         return Err(Halt::failed("float division by zero"));
     }
-    let (first, second) = (arithmetic::float(&Datum::integer(first))?, arithmetic::float(&Datum::integer(second))?);
+    let (first, second) = (
+        arithmetic::float(&Datum::integer(first))?,
+        arithmetic::float(&Datum::integer(second))?,
+    );
     Ok(Datum::Float(first / second))
 }
 
 fn divide(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (length, divisor) = (span_of(&mut given, 0), given.take(1));
-    let words = if matches!(divisor, Datum::Float(_)) { "float division by zero" } else { "division by zero" };
-    let (length, divisor) = (arithmetic::float(&Datum::integer(length.total()))?, arithmetic::float(&divisor)?);
+    let words = if matches!(divisor, Datum::Float(_)) {
+        "float division by zero"
+    } else {
+        "division by zero"
+    };
+    let (length, divisor) = (
+        arithmetic::float(&Datum::integer(length.total()))?,
+        arithmetic::float(&divisor)?,
+    );
     if divisor == 0.0 {
         return Err(Halt::failed(words));
     }
@@ -441,7 +478,8 @@ fn date(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 
 fn time(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let shown = moment_of(&mut given, 0)?;
-    Timespan::of(i128::from(shown.instant()) - i128::from(shown.midnight().instant())).map(Datum::Timespan)
+    Timespan::of(i128::from(shown.instant()) - i128::from(shown.midnight().instant()))
+        .map(Datum::Timespan)
 }
 
 fn utc(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {

@@ -1,7 +1,7 @@
 //! `cyan console`: evaluates expressions of the document's dialect at a prompt.
 //!
-//! The document is staged once; then each line is evaluated against it, as `cyan eval` does. In a pipe the console
-//! reads lines and prints results without a prompt.
+//! The document is staged once; then each line is evaluated against it, as `cyan eval` does. In a
+//! pipe the console reads lines and prints results without a prompt.
 
 mod prompt;
 
@@ -30,26 +30,45 @@ What is known only on deploy is shown so. Open brackets go on on the next line; 
   :quit    leave; so does Ctrl-D
 ";
 
-pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Console,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let reading = arguments.reading;
     let source = eval::source(reading.file.as_deref())?;
     if reading.file.is_some() && source.path.is_none() {
-        return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
+        return Err(CommandError::usage(
+            "the expressions come from standard input, so the document cannot",
+        ));
     }
     let session = open::session_in(global, &source.folder, report)?;
-    let request =
-        StageRequest { instance: reading.flag.instance, inputs: reading.inputs.0, ..StageRequest::new(source) };
+    let request = StageRequest {
+        instance: reading.flag.instance,
+        inputs: reading.inputs.0,
+        ..StageRequest::new(source)
+    };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
     let PlannedOperation { shell, staged, .. } = planned;
-    let mut dialogue =
-        ConsoleSession { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
+    let mut dialogue = ConsoleSession {
+        document,
+        shell,
+        staged,
+        reveal: reading.secrets.reveal,
+        failed: false,
+        values: Vec::new(),
+    };
     if report.terminal.can_ask() && std::io::stdout().is_terminal() {
         dialogue.run_on_terminal(report).await?;
         return Ok(Exit::Done);
     }
     dialogue.run_in_pipe(report).await?;
     report.set_result(json!({"values": dialogue.values}));
-    Ok(if dialogue.failed { Exit::Unusable } else { Exit::Done })
+    Ok(if dialogue.failed {
+        Exit::Unusable
+    } else {
+        Exit::Done
+    })
 }
 
 struct ConsoleSession {
@@ -65,9 +84,10 @@ impl ConsoleSession {
     async fn run_on_terminal(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let names = Names::of(&self.document);
         let mut prompt = Prompt::new(names)?;
-        report
-            .terminal
-            .write_message(format!("`{}` is staged. `:help` lists the commands.", self.document.source.shown));
+        report.terminal.write_message(format!(
+            "`{}` is staged. `:help` lists the commands.",
+            self.document.source.shown
+        ));
         while let Some(text) = prompt.line()? {
             if self.execute_line(&text, report).await {
                 break;
@@ -80,7 +100,10 @@ impl ConsoleSession {
         let mut text = String::new();
         let mut lines = std::io::stdin().lock().lines();
         while let Some(line) = crate::signals::while_blocked(|| lines.next()) {
-            let line = line.map_err(|source| CommandError::Unreadable { name: "standard input".to_owned(), source })?;
+            let line = line.map_err(|source| CommandError::Unreadable {
+                name: "standard input".to_owned(),
+                source,
+            })?;
             text.push_str(&line);
             if prompt::is_open(&text) {
                 text.push('\n');
@@ -100,7 +123,9 @@ impl ConsoleSession {
             "" => {}
             ":quit" | ":q" | ":exit" => return true,
             ":help" | ":h" | ":?" => report.terminal.write_stderr(HELP),
-            ":names" => report.terminal.write_stderr(&listed(&Names::of(&self.document))),
+            ":names" => report
+                .terminal
+                .write_stderr(&listed(&Names::of(&self.document))),
             other if other.starts_with(':') => {
                 self.failed = true;
                 report.error(&CommandError::Usage {
@@ -137,5 +162,8 @@ impl ConsoleSession {
 
 /// All readable names, one line for each section.
 fn listed(names: &Names) -> String {
-    names.sections().map(|(section, names)| format!("{section}: {}\n", names.join(", "))).collect()
+    names
+        .sections()
+        .map(|(section, names)| format!("{section}: {}\n", names.join(", ")))
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library
-//! (`prompt.rs`).
+//! The prompt of the console: line editing, history, completion. Questions for inputs use the same
+//! library (`prompt.rs`).
 
 use std::path::PathBuf;
 
@@ -25,7 +25,9 @@ pub(super) struct Prompt {
 
 impl Prompt {
     pub(super) fn new(names: Names) -> Result<Prompt, CommandError> {
-        let config = Config::builder().completion_type(CompletionType::List).max_history_size(1000);
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .max_history_size(1000);
         let config = config.map_err(failed)?.auto_add_history(true).build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
         editor.set_helper(Some(Completions(names)));
@@ -37,7 +39,8 @@ impl Prompt {
         Ok(Prompt { editor, history })
     }
 
-    /// Reads the next expression, over several lines while brackets are open; `None` at the end of input.
+    /// Reads the next expression, over several lines while brackets are open; `None` at the end of
+    /// input.
     pub(super) fn line(&mut self) -> Result<Option<String>, CommandError> {
         loop {
             match self.editor.readline(PROMPT) {
@@ -62,12 +65,19 @@ impl Drop for Prompt {
 }
 
 fn failed(error: ReadlineError) -> CommandError {
-    CommandError::Machine { what: "the terminal cannot be read", source: std::io::Error::other(error) }
+    CommandError::Machine {
+        what: "the terminal cannot be read",
+        source: std::io::Error::other(error),
+    }
 }
 
 /// The history file, in the user's state folder.
 fn history() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
     Some(state.join("cyan/history"))
 }
@@ -86,7 +96,12 @@ impl Highlighter for Completions {}
 impl Completer for Completions {
     type Candidate = String;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
         Ok(self.0.complete(line, at))
     }
 }
@@ -94,11 +109,16 @@ impl Completer for Completions {
 impl Validator for Completions {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let open = is_open(context.input());
-        Ok(if open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+        Ok(if open {
+            ValidationResult::Incomplete
+        } else {
+            ValidationResult::Valid(None)
+        })
     }
 }
 
-/// Whether a bracket is open. An open quotation mark does not count, because it must be closed on the same line.
+/// Whether a bracket is open. An open quotation mark does not count, because it must be closed on
+/// the same line.
 pub(super) fn is_open(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut characters = text.chars();
@@ -128,7 +148,11 @@ mod tests {
     fn open_brackets_continue_and_open_quotes_do_not() {
         assert!(is_open("list(1,") && is_open("${trim(\"a)\"") && is_open("x[0]. y("));
         assert!(
-            !is_open("list(1)") && !is_open("trim(\"(\")") && !is_open("trim(\"a") && !is_open(")") && !is_open("")
+            !is_open("list(1)")
+                && !is_open("trim(\"(\")")
+                && !is_open("trim(\"a")
+                && !is_open(")")
+                && !is_open("")
         );
         assert!(!is_open("trim('it\\'s (')"));
     }

@@ -13,12 +13,20 @@ use crate::view::table::table;
 pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, reveal: bool, paint: Paint) {
     for (place, child) in &snapshot.declared.children {
         if !child.exports.is_empty() || !child.metadata.is_null() {
-            text.push_str(&format!("\n{} {}\n", paint.bold(place), paint.dim("child document")));
+            text.push_str(&format!(
+                "\n{} {}\n",
+                paint.bold(place),
+                paint.dim("child document")
+            ));
             child_text(text, child, reveal);
         }
     }
     for (name, source) in &snapshot.declared.data_sources {
-        text.push_str(&format!("\n{} {}\n", paint.bold(name), paint.dim(format!("data source {}", source.type_name))));
+        text.push_str(&format!(
+            "\n{} {}\n",
+            paint.bold(name),
+            paint.dim(format!("data source {}", source.type_name))
+        ));
         entries(text, "", &source.metadata, reveal);
     }
 }
@@ -39,11 +47,24 @@ fn entries(text: &mut String, before: &str, value: &Value, reveal: bool) {
 /// One child with all its contents.
 pub(super) fn child_details_text(child: &ChildDetails, reveal: bool, paint: Paint) -> String {
     let flag = waiting::flag(child.waiting);
-    let mut text = format!("{} {}{flag}\n", paint.bold(&child.place), paint.dim("child document"));
+    let mut text = format!(
+        "{} {}{flag}\n",
+        paint.bold(&child.place),
+        paint.dim("child document")
+    );
     child_text(&mut text, &child.record, reveal);
     let rows = child.resources.iter().map(|one| {
-        let id = if is_link(&one.address) { String::new() } else { one.record.shown_id().to_owned() };
-        vec![one.address.to_string(), one.record.type_name.to_string(), flags(&one.record, one.waiting), id]
+        let id = if is_link(&one.address) {
+            String::new()
+        } else {
+            one.record.shown_id().to_owned()
+        };
+        vec![
+            one.address.to_string(),
+            one.record.type_name.to_string(),
+            flags(&one.record, one.waiting),
+            id,
+        ]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {

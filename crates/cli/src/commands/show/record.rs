@@ -9,7 +9,11 @@ use crate::terminal::Paint;
 use crate::view::changes::short;
 
 pub(super) fn one_line(value: &Value, reveal: bool) -> String {
-    if reveal { short(&value.revealed()) } else { short(value) }
+    if reveal {
+        short(&value.revealed())
+    } else {
+        short(value)
+    }
 }
 
 /// The display name of a resource (`displayName`).
@@ -20,7 +24,8 @@ pub(super) fn display_name(record: &Record) -> Option<&str> {
 pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
     // A failed link names the part at which it failed (decision 5.4).
-    if let Some(part) = link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
+    if let Some(part) = link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed)
+    {
         text.push_str(&format!(" at {part}"));
     }
     let protected = record.protect.then_some("protected");
@@ -34,9 +39,20 @@ pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
 }
 
 pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint) -> String {
-    let ResourceDetails { address, record, error, waiting } = details;
-    let name = display_name(record).map(|name| format!(" ({name})")).unwrap_or_default();
-    let mut text = format!("{}{name} {}\n", paint.bold(address), paint.dim(&record.type_name));
+    let ResourceDetails {
+        address,
+        record,
+        error,
+        waiting,
+    } = details;
+    let name = display_name(record)
+        .map(|name| format!(" ({name})"))
+        .unwrap_or_default();
+    let mut text = format!(
+        "{}{name} {}\n",
+        paint.bold(address),
+        paint.dim(&record.type_name)
+    );
     text.push_str(&format!("status: {}\n", flags(record, *waiting)));
     if let Some(error) = error {
         text.push_str(&format!("because: {error}\n"));
@@ -45,11 +61,18 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         text.push_str(&format!("attention: {attention}\n"));
     }
     if !record.id.is_empty() && !is_link(address) {
-        let id = if reveal { &record.id } else { record.shown_id() };
+        let id = if reveal {
+            &record.id
+        } else {
+            record.shown_id()
+        };
         text.push_str(&format!("id: {}\n", diag::visible_line(id)));
     }
     if !record.origin.made_from.is_empty() {
-        text.push_str(&format!("made from: {}, by a transform\n", record.origin.made_from));
+        text.push_str(&format!(
+            "made from: {}, by a transform\n",
+            record.origin.made_from
+        ));
     }
     let mut section = |name: &str, map: &Map| {
         if !map.is_empty() {
@@ -65,10 +88,16 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         section("data", record.outputs.as_map().unwrap_or(&Map::default()));
     } else {
         section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
-        let computed: Map = computed(record).into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let computed: Map = computed(record)
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .collect();
         section("computed", &computed);
     }
-    section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
+    section(
+        "metadata",
+        record.metadata.as_map().unwrap_or(&Map::default()),
+    );
     // An entry for a group of resources begins with `=`, which is not part of its name.
     let uses: Vec<String> = record
         .dependencies
@@ -83,7 +112,11 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
 }
 
 fn field(text: &mut String, key: &str, value: &Value, reveal: bool) {
-    let shown = if reveal { value.revealed() } else { value.clone() };
+    let shown = if reveal {
+        value.revealed()
+    } else {
+        value.clone()
+    };
     match &shown {
         Value::Text(lines) if lines.contains('\n') => {
             text.push_str(&format!("  {key}: |\n"));

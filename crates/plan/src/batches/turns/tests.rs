@@ -4,7 +4,8 @@ use super::MemberState::{Absent, Current, Failed, Old};
 use super::StandInState::{Existing, Possible, Unavailable};
 use super::*;
 
-/// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an apostrophe.
+/// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an
+/// apostrophe.
 fn format_turns(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
     let turn = |turn: &BatchTurn| {
@@ -12,7 +13,10 @@ fn format_turns(rolling: &RollingGroup<'_>) -> String {
             MemberRef::Member(at) => format!("+{at}"),
             MemberRef::Extra(at) => format!("+{at}'"),
         });
-        changed.chain(turn.deleted.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
+        changed
+            .chain(turn.deleted.iter().map(|at| format!("-{at}'")))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let mut shown = all.iter().map(turn).collect::<Vec<_>>().join(" / ");
     if let Some(late) = late {
@@ -24,8 +28,8 @@ fn format_turns(rolling: &RollingGroup<'_>) -> String {
 
 #[test]
 fn next_batch_follows_the_formula() {
-    // Target, existing, up to date, batch size, in service; then the new size of the group and the members in the
-    // batch.
+    // Target, existing, up to date, batch size, in service; then the new size of the group and the
+    // members in the batch.
     for (given, wanted) in [
         ((3, 3, 0, 1, 0), (3, 1)),
         ((3, 3, 0, 1, 3), (4, 1)),
@@ -39,7 +43,11 @@ fn next_batch_follows_the_formula() {
         ((6, 0, 0, 4, 0), (4, 4)),
     ] {
         let (target, there, current, size, in_service) = given;
-        assert_eq!(next_batch(target, there, current, size, in_service), wanted, "{given:?}");
+        assert_eq!(
+            next_batch(target, there, current, size, in_service),
+            wanted,
+            "{given:?}"
+        );
     }
 }
 
@@ -55,8 +63,20 @@ fn members_are_changed_and_deleted_in_order() {
         (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
         // A cut-off run left a temporary member and has updated one member.
         (&[Old, Old, Current], &[Existing], 1, 3, "+1 / +0 / -0'"),
-        (&[Old; 3], &[Existing, Existing], 1, 0, "+2 -1' -0' / +1 / +0"),
-        (&[Old; 3], &[Existing, Existing], 1, 3, "+2 -1' / +1 / +0 / -0'"),
+        (
+            &[Old; 3],
+            &[Existing, Existing],
+            1,
+            0,
+            "+2 -1' -0' / +1 / +0",
+        ),
+        (
+            &[Old; 3],
+            &[Existing, Existing],
+            1,
+            3,
+            "+2 -1' / +1 / +0 / -0'",
+        ),
         // No member can stand in: the update continues with fewer members in service.
         (&[Old; 3], &[Unavailable], 1, 3, "+2 / +1 / +0"),
         (&[Current; 3], &[], 1, 3, ""),
@@ -71,7 +91,11 @@ fn members_are_changed_and_deleted_in_order() {
             backwards: true,
             new_members_last: false,
         };
-        assert_eq!(format_turns(&rolling), *wanted, "{members:?} {extras:?} {size} {in_service}");
+        assert_eq!(
+            format_turns(&rolling),
+            *wanted,
+            "{members:?} {extras:?} {size} {in_service}"
+        );
     }
 }
 
@@ -95,7 +119,9 @@ fn lists(length: usize) -> Vec<Vec<MemberState>> {
     for _ in 0..length {
         all = all
             .into_iter()
-            .flat_map(|list| [Absent, Failed, Old, Current].map(|more| [&list[..], &[more]].concat()))
+            .flat_map(|list| {
+                [Absent, Failed, Old, Current].map(|more| [&list[..], &[more]].concat())
+            })
             .collect();
     }
     all
@@ -104,7 +130,9 @@ fn lists(length: usize) -> Vec<Vec<MemberState>> {
 #[test]
 fn group_reaches_its_target_with_enough_in_service() {
     for members in (0..5).flat_map(lists) {
-        for (there, size, in_service) in (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c)))) {
+        for (there, size, in_service) in
+            (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c))))
+        {
             // There are enough members that can stand in for others.
             let mut extras = vec![Existing; there];
             extras.resize(there + size + in_service, Possible);
@@ -132,13 +160,23 @@ fn check_turns(rolling: &RollingGroup<'_>) {
     let mut extras = rolling.extras.to_vec();
     let mut changed = vec![0; now.len()];
     let size = |now: &[MemberState], extras: &[StandInState]| {
-        now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == Existing).count()
+        now.iter().filter(|standing| **standing != Absent).count()
+            + extras.iter().filter(|it| **it == Existing).count()
     };
     for turn in &all {
-        assert!(*turn != BatchTurn::default() && turn.changed.len() <= rolling.size, "{}", shown());
+        assert!(
+            *turn != BatchTurn::default() && turn.changed.len() <= rolling.size,
+            "{}",
+            shown()
+        );
         let least = rolling.in_service.min(target).min(size(&now, &extras));
         for extra in &turn.deleted {
-            assert_eq!(std::mem::replace(&mut extras[*extra], Unavailable), Existing, "{}", shown());
+            assert_eq!(
+                std::mem::replace(&mut extras[*extra], Unavailable),
+                Existing,
+                "{}",
+                shown()
+            );
         }
         // A member that is being changed is not in service.
         for who in &turn.changed {
@@ -156,10 +194,19 @@ fn check_turns(rolling: &RollingGroup<'_>) {
         }
     }
     for who in late.iter().flat_map(|late| &late.changed) {
-        let MemberRef::Member(at) = who else { panic!("{}", shown()) };
+        let MemberRef::Member(at) = who else {
+            panic!("{}", shown())
+        };
         (now[*at], changed[*at]) = (Current, changed[*at] + 1);
     }
-    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&Existing), "{}", shown());
-    let wanted = rolling.members.iter().map(|standing| usize::from(*standing != Current));
+    assert!(
+        now.iter().all(|standing| *standing == Current) && !extras.contains(&Existing),
+        "{}",
+        shown()
+    );
+    let wanted = rolling
+        .members
+        .iter()
+        .map(|standing| usize::from(*standing != Current));
     assert!(wanted.eq(changed.iter().copied()), "{}", shown());
 }

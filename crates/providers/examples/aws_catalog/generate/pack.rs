@@ -13,11 +13,19 @@ use super::shapes::{Kind, Shape, Type};
 /// The size in bytes of an uncompressed block above which the next type begins a new block.
 const FULL: usize = 48 << 10;
 
-/// The bytes of the file. Types of one service are stored together, because their texts are similar.
+/// The bytes of the file. Types of one service are stored together, because their texts are
+/// similar.
 pub(crate) fn pack(types: &[Type], about: &str) -> Vec<u8> {
     let mut services: BTreeMap<&str, Vec<&Type>> = BTreeMap::new();
     for ty in types {
-        services.entry(ty.original.rsplit_once("::").map_or("", |(service, _)| service)).or_default().push(ty);
+        services
+            .entry(
+                ty.original
+                    .rsplit_once("::")
+                    .map_or("", |(service, _)| service),
+            )
+            .or_default()
+            .push(ty);
     }
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     // The index by plain name: the name, the block, the position.
@@ -29,7 +37,9 @@ pub(crate) fn pack(types: &[Type], about: &str) -> Vec<u8> {
             if block.size > FULL {
                 blocks.push(std::mem::take(&mut block).bytes());
             }
-            let listed = if ty.abilities & (ability::LIST | ability::READ) == ability::LIST | ability::READ {
+            let listed = if ty.abilities & (ability::LIST | ability::READ)
+                == ability::LIST | ability::READ
+            {
                 LISTED
             } else {
                 0
@@ -175,7 +185,11 @@ impl Block {
             (mark::PATTERN, shape.pattern.is_some()),
             (mark::KEYED_BY, shape.keyed_by.is_some()),
         ];
-        head |= marks.iter().filter(|(_, is)| *is).map(|(mark, _)| mark).sum::<u64>();
+        head |= marks
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(mark, _)| mark)
+            .sum::<u64>();
         let mut out = Vec::new();
         number(&mut out, head);
         if !shape.allowed.is_empty() {
@@ -187,7 +201,15 @@ impl Block {
         for text in [&shape.min, &shape.max].into_iter().flatten() {
             number(&mut out, self.text(text));
         }
-        for limit in [shape.min_length, shape.max_length, shape.min_items, shape.max_items].into_iter().flatten() {
+        for limit in [
+            shape.min_length,
+            shape.max_length,
+            shape.min_items,
+            shape.max_items,
+        ]
+        .into_iter()
+        .flatten()
+        {
             number(&mut out, limit);
         }
         for text in [&shape.pattern, &shape.keyed_by].into_iter().flatten() {
@@ -202,7 +224,10 @@ impl Block {
                 number(&mut out, members.len() as u64);
                 for member in members {
                     let unusual = usual_name(&member.original) != member.name;
-                    number(&mut out, self.text(&member.original) << 1 | u64::from(unusual));
+                    number(
+                        &mut out,
+                        self.text(&member.original) << 1 | u64::from(unusual),
+                    );
                     if unusual {
                         number(&mut out, self.text(&member.name));
                     }
@@ -234,7 +259,11 @@ impl Block {
         for text in &self.texts {
             out.extend(text.bytes());
         }
-        let shapes: Vec<Vec<u8>> = self.shapes.into_iter().map(Option::unwrap_or_default).collect();
+        let shapes: Vec<Vec<u8>> = self
+            .shapes
+            .into_iter()
+            .map(Option::unwrap_or_default)
+            .collect();
         for parts in [&shapes, &self.types] {
             number(&mut out, parts.len() as u64);
             for part in parts {
@@ -246,7 +275,8 @@ impl Block {
     }
 }
 
-/// Writes a number with seven bits a byte, the lowest first. The highest bit shows that more bytes follow.
+/// Writes a number with seven bits a byte, the lowest first. The highest bit shows that more bytes
+/// follow.
 fn number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 & 0x7f | 0x80);

@@ -1,24 +1,29 @@
-//! Converts regular expressions of JSON Schema (ECMAScript) to the syntax of the `regex` crate, if possible.
+//! Converts regular expressions of JSON Schema (ECMAScript) to the syntax of the `regex` crate, if
+//! possible.
 //!
-//! A pattern that the crate cannot express, or that is expensive to match, is made weaker or dropped: a pattern may
-//! refuse only values that the provider refuses as well.
+//! A pattern that the crate cannot express, or that is expensive to match, is made weaker or
+//! dropped: a pattern may refuse only values that the provider refuses as well.
 
 use regex::RegexBuilder;
 
 /// The size limit of a compiled pattern in bytes. Larger patterns take too long to compile.
 const MOST: usize = 96 << 10;
 
-/// Counted repetitions above this number become open-ended; a limit of the length is better for them.
+/// Counted repetitions above this number become open-ended; a limit of the length is better for
+/// them.
 const MOST_REPEATED: u32 = 64;
 
-/// The pattern in the syntax of the `regex` crate; `None` if it cannot be expressed or is expensive.
+/// The pattern in the syntax of the `regex` crate; `None` if it cannot be expressed or is
+/// expensive.
 pub(crate) fn pattern(text: &str) -> Option<String> {
     let exact = translate(text, u32::MAX)?;
     if compiles(&exact) {
         return Some(exact).filter(|text| says_something(text));
     }
     let loose = translate(text, MOST_REPEATED)?;
-    compiles(&loose).then_some(loose).filter(|text| says_something(text))
+    compiles(&loose)
+        .then_some(loose)
+        .filter(|text| says_something(text))
 }
 
 fn compiles(text: &str) -> bool {
@@ -29,7 +34,16 @@ fn compiles(text: &str) -> bool {
 fn says_something(text: &str) -> bool {
     !matches!(
         text,
-        "" | "^" | "$" | ".*" | "^.*$" | "[\\s\\S]*" | "^[\\s\\S]*$" | "(.*)" | "^(.*)$" | ".+" | "[\\S\\s]*"
+        "" | "^"
+            | "$"
+            | ".*"
+            | "^.*$"
+            | "[\\s\\S]*"
+            | "^[\\s\\S]*$"
+            | "(.*)"
+            | "^(.*)$"
+            | ".+"
+            | "[\\S\\s]*"
     )
 }
 
@@ -57,11 +71,17 @@ fn translate(text: &str, most: u32) -> Option<String> {
                     ('Z', false) => out.push('$'),
                     ('A', false) => out.push('^'),
                     // An escaped letter without a meaning cannot be translated.
-                    (letter, _) if letter.is_ascii_alphabetic() && !"bBsSnrtfvxupP".contains(letter) => return None,
+                    (letter, _)
+                        if letter.is_ascii_alphabetic() && !"bBsSnrtfvxupP".contains(letter) =>
+                    {
+                        return None;
+                    }
                     // References to groups, and octal numbers.
                     (digit, _) if digit.is_ascii_digit() => return None,
                     (escaped, _) => {
-                        if escaped.is_ascii() && !escaped.is_ascii_alphanumeric() && !"<>".contains(escaped)
+                        if escaped.is_ascii()
+                            && !escaped.is_ascii_alphanumeric()
+                            && !"<>".contains(escaped)
                             || escaped.is_ascii_alphabetic()
                         {
                             out.push('\\');
@@ -94,7 +114,10 @@ fn translate(text: &str, most: u32) -> Option<String> {
             }
             '-' if in_class && characters.get(at) == Some(&'-') => out.push_str("\\-"),
             '{' if !in_class => {
-                let rest: String = characters[at..].iter().take_while(|character| **character != '}').collect();
+                let rest: String = characters[at..]
+                    .iter()
+                    .take_while(|character| **character != '}')
+                    .collect();
                 at += rest.chars().count() + 1;
                 out.push_str(&repetition(&rest, most)?);
             }
@@ -104,19 +127,28 @@ fn translate(text: &str, most: u32) -> Option<String> {
     Some(out)
 }
 
-/// The counts between braces. A count above `most` becomes open-ended. `None` if the counts cannot be read.
+/// The counts between braces. A count above `most` becomes open-ended. `None` if the counts cannot
+/// be read.
 fn repetition(text: &str, most: u32) -> Option<String> {
     let number = |text: &str| text.trim().parse::<u32>().ok();
     Some(match text.split_once(',') {
         None => {
             let exact = number(text)?;
-            if exact > most { format!("{{{most},}}") } else { format!("{{{exact}}}") }
+            if exact > most {
+                format!("{{{most},}}")
+            } else {
+                format!("{{{exact}}}")
+            }
         }
         Some((least, "")) => format!("{{{},}}", number(least)?.min(most)),
         Some((least, greatest)) => {
             // No number before the comma: the languages differ.
             let (least, greatest) = (number(least)?, number(greatest)?);
-            if greatest > most { format!("{{{},}}", least.min(most)) } else { format!("{{{least},{greatest}}}") }
+            if greatest > most {
+                format!("{{{},}}", least.min(most))
+            } else {
+                format!("{{{least},{greatest}}}")
+            }
         }
     })
 }
@@ -147,7 +179,10 @@ mod tests {
 
     #[test]
     fn far_counts_are_loosened() {
-        assert_eq!(pattern(r"^[\p{L}\p{Z}]{1,2048}$").as_deref(), Some(r"^[\p{L}\p{Z}]{1,}$"));
+        assert_eq!(
+            pattern(r"^[\p{L}\p{Z}]{1,2048}$").as_deref(),
+            Some(r"^[\p{L}\p{Z}]{1,}$")
+        );
         assert_eq!(pattern("^[a-z]{1,255}$").as_deref(), Some("^[a-z]{1,255}$"));
     }
 }

@@ -1,8 +1,8 @@
 //! Converts a resource schema to shapes and fields: only facts, no descriptions.
 //!
-//! The shapes of a type are numbered; a recursive definition refers to its own number. If a schema is stricter than a
-//! catalogue can be (one of two fields, a field if another has some value), the shape is weaker: it must not refuse a
-//! valid value.
+//! The shapes of a type are numbered; a recursive definition refers to its own number. If a schema
+//! is stricter than a catalogue can be (one of two fields, a field if another has some value), the
+//! shape is weaker: it must not refuse a valid value.
 //!
 //! Not here: writing shapes to a file (`pack`).
 
@@ -121,13 +121,21 @@ struct Marks {
     inside: BTreeMap<String, Marks>,
 }
 
-static NOWHERE: Marks = Marks { read_only: false, create_only: false, write_only: false, inside: BTreeMap::new() };
+static NOWHERE: Marks = Marks {
+    read_only: false,
+    create_only: false,
+    write_only: false,
+    inside: BTreeMap::new(),
+};
 
 impl Marks {
     fn of(schema: &Json) -> Marks {
         let mut marks = Marks::default();
         for (list, set) in [
-            ("readOnlyProperties", (|marks| marks.read_only = true) as fn(&mut Marks)),
+            (
+                "readOnlyProperties",
+                (|marks| marks.read_only = true) as fn(&mut Marks),
+            ),
             ("createOnlyProperties", |marks| marks.create_only = true),
             ("writeOnlyProperties", |marks| marks.write_only = true),
         ] {
@@ -148,7 +156,11 @@ impl Marks {
 
     /// The marks of the items of a list or the values of a map. Some paths leave the `*` out.
     fn items(&self) -> &Marks {
-        self.inside.get("*").unwrap_or(if self.inside.is_empty() { &NOWHERE } else { self })
+        self.inside.get("*").unwrap_or(if self.inside.is_empty() {
+            &NOWHERE
+        } else {
+            self
+        })
     }
 
     fn is_plain(&self) -> bool {
@@ -160,18 +172,31 @@ impl Marks {
 fn steps(path: &str) -> impl Iterator<Item = &str> {
     let mut steps = path.split('/').filter(|step| !step.is_empty()).peekable();
     steps.next_if(|step| *step == "properties");
-    steps.filter(|step| *step != "properties").map(|step| if step == "items" || step == "[]" { "*" } else { step })
+    steps.filter(|step| *step != "properties").map(|step| {
+        if step == "items" || step == "[]" {
+            "*"
+        } else {
+            step
+        }
+    })
 }
 
 fn texts(list: &Json) -> impl Iterator<Item = &str> {
-    list.as_array().into_iter().flatten().filter_map(Json::as_str)
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
 }
 
 /// Converts a schema to a type.
 pub(crate) fn lower(schema: &Json) -> Type {
     let original = schema["typeName"].as_str().unwrap_or_default().to_owned();
     let marks = Marks::of(schema);
-    let mut lowering = Lowering { root: schema, shapes: Vec::new(), definitions: HashMap::new() };
+    let mut lowering = Lowering {
+        root: schema,
+        shapes: Vec::new(),
+        definitions: HashMap::new(),
+    };
     let flat = lowering.flat(&[schema]);
     let mut members = lowering.members(&flat, &marks);
     let handlers = &schema["handlers"];
@@ -185,12 +210,21 @@ pub(crate) fn lower(schema: &Json) -> Type {
     ] {
         abilities |= if handlers.get(name).is_some() { bit } else { 0 };
     }
-    let identifier: Vec<String> =
-        texts(&schema["primaryIdentifier"]).map(|path| steps(path).collect::<Vec<_>>().join("/")).collect();
-    let also: Vec<&str> = schema["additionalIdentifiers"].as_array().into_iter().flatten().flat_map(texts).collect();
+    let identifier: Vec<String> = texts(&schema["primaryIdentifier"])
+        .map(|path| steps(path).collect::<Vec<_>>().join("/"))
+        .collect();
+    let also: Vec<&str> = schema["additionalIdentifiers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(texts)
+        .collect();
     let written = |member: &Member| member.flags & flag::COMPUTED == 0;
-    let named =
-        !identifier.is_empty() && members.iter().filter(|member| identifier.contains(&member.original)).all(written);
+    let named = !identifier.is_empty()
+        && members
+            .iter()
+            .filter(|member| identifier.contains(&member.original))
+            .all(written);
     for member in &mut members {
         let identifies = identifier.contains(&member.original);
         let text = lowering.shapes[member.shape].kind == Kind::String;
@@ -205,19 +239,28 @@ pub(crate) fn lower(schema: &Json) -> Type {
                 member.flags |= flag::COMPUTED | flag::OPTIONAL;
             }
         } else {
-            let known = identifies || also.iter().any(|path| steps(path).eq([member.original.as_str()]));
+            let known = identifies
+                || also
+                    .iter()
+                    .any(|path| steps(path).eq([member.original.as_str()]));
             if !known && !STEADY.iter().any(|end| member.original.ends_with(end)) {
                 member.flags |= flag::CHANGES_ON_UPDATE;
             }
         }
     }
-    let parts: Vec<&Member> = members.iter().filter(|member| identifier.contains(&member.original)).collect();
-    let given: Vec<&&Member> =
-        parts.iter().filter(|member| member.flags & (flag::COMPUTED | flag::OPTIONAL) == flag::COMPUTED).collect();
+    let parts: Vec<&Member> = members
+        .iter()
+        .filter(|member| identifier.contains(&member.original))
+        .collect();
+    let given: Vec<&&Member> = parts
+        .iter()
+        .filter(|member| member.flags & (flag::COMPUTED | flag::OPTIONAL) == flag::COMPUTED)
+        .collect();
     let id_field = match (parts.as_slice(), given.as_slice()) {
         _ if parts.len() != identifier.len() => None,
         ([one], _) => Some(one.name.clone()),
-        // Of several identifying fields, the only computed one. The others are known from the parent of the resource.
+        // Of several identifying fields, the only computed one. The others are known from the
+        // parent of the resource.
         (_, [one]) => Some(one.name.clone()),
         _ => None,
     };
@@ -228,7 +271,10 @@ pub(crate) fn lower(schema: &Json) -> Type {
         None if named => 0,
         None => ability::CREATE_FIRST,
     };
-    let shape = lowering.add(Shape { kind: Kind::Object(members), ..Shape::default() });
+    let shape = lowering.add(Shape {
+        kind: Kind::Object(members),
+        ..Shape::default()
+    });
     let mut ty = Type {
         name: words::type_name(&original),
         original,
@@ -244,13 +290,29 @@ pub(crate) fn lower(schema: &Json) -> Type {
 
 /// Marks tags as a list of keys and values with unique keys.
 fn key_tags(schema: &Json, ty: &mut Type) {
-    let Some(path) = schema["tagging"]["tagProperty"].as_str() else { return };
-    let Kind::Object(members) = &ty.shapes[ty.shape].kind else { return };
+    let Some(path) = schema["tagging"]["tagProperty"].as_str() else {
+        return;
+    };
+    let Kind::Object(members) = &ty.shapes[ty.shape].kind else {
+        return;
+    };
     let mut path = steps(path);
-    let (Some(name), None) = (path.next(), path.next()) else { return };
-    let Some(tags) = members.iter().find(|member| member.original == name).map(|member| member.shape) else { return };
-    let Kind::Array(item) = ty.shapes[tags].kind else { return };
-    let Kind::Object(fields) = &ty.shapes[item].kind else { return };
+    let (Some(name), None) = (path.next(), path.next()) else {
+        return;
+    };
+    let Some(tags) = members
+        .iter()
+        .find(|member| member.original == name)
+        .map(|member| member.shape)
+    else {
+        return;
+    };
+    let Kind::Array(item) = ty.shapes[tags].kind else {
+        return;
+    };
+    let Kind::Object(fields) = &ty.shapes[item].kind else {
+        return;
+    };
     let key = fields
         .iter()
         .find(|field| field.name == "key" && field.flags & flag::REQUIRED != 0)
@@ -266,7 +328,8 @@ fn key_tags(schema: &Json, ty: &mut Type) {
 #[derive(Clone, Debug, Default)]
 struct Flat<'s> {
     types: Vec<&'s str>,
-    /// The alternatives of each property, by name. Each alternative is a list of schemas that apply together.
+    /// The alternatives of each property, by name. Each alternative is a list of schemas that apply
+    /// together.
     properties: IndexMap<&'s str, Vec<Vec<&'s Json>>>,
     required: Vec<&'s str>,
     /// The schemas of the values of a map.
@@ -341,7 +404,9 @@ impl<'s> Lowering<'s> {
     }
 
     fn flatten(&self, schema: &'s Json, flat: &mut Flat<'s>, depth: usize) {
-        let Some(object) = schema.as_object() else { return };
+        let Some(object) = schema.as_object() else {
+            return;
+        };
         if depth > MOST_REFERENCES {
             flat.too_deep = true;
             return;
@@ -349,11 +414,21 @@ impl<'s> Lowering<'s> {
         // Keywords beside a reference override those of its target.
         match &schema["type"] {
             Json::String(one) if flat.types.is_empty() => flat.types.push(one),
-            Json::Array(_) if flat.types.is_empty() => flat.types = texts(&schema["type"]).collect(),
+            Json::Array(_) if flat.types.is_empty() => {
+                flat.types = texts(&schema["type"]).collect()
+            }
             _ => {}
         }
-        for (name, property) in object.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            let alternatives = flat.properties.entry(name).or_insert_with(|| vec![Vec::new()]);
+        for (name, property) in object
+            .get("properties")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let alternatives = flat
+                .properties
+                .entry(name)
+                .or_insert_with(|| vec![Vec::new()]);
             if let [all] = alternatives.as_mut_slice() {
                 all.push(property);
             }
@@ -394,7 +469,12 @@ impl<'s> Lowering<'s> {
         {
             self.flatten(target, flat, depth + 1);
         }
-        for part in object.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+        for part in object
+            .get("allOf")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+        {
             self.flatten(part, flat, depth + 1);
         }
     }
@@ -407,18 +487,31 @@ impl<'s> Lowering<'s> {
         if flat.too_deep {
             return Shape::default();
         }
-        let mut branches: Vec<Flat<'s>> =
-            flat.choices.iter().flat_map(|choice| choice.iter()).map(|one| self.flat(&[one])).collect();
+        let mut branches: Vec<Flat<'s>> = flat
+            .choices
+            .iter()
+            .flat_map(|choice| choice.iter())
+            .map(|one| self.flat(&[one]))
+            .collect();
         let mut flat = flat.clone();
         flat.choices.clear();
         let is_object = |flat: &Flat<'_>| {
-            flat.types.iter().all(|ty| *ty == "object") && !flat.properties.is_empty() && flat.choices.is_empty()
+            flat.types.iter().all(|ty| *ty == "object")
+                && !flat.properties.is_empty()
+                && flat.choices.is_empty()
         };
         // An alternative for old templates: a document as JSON text.
         let loose = |branch: &Flat<'_>| {
-            branch.types.len() > 1 && branch.limits.get("format").is_some_and(|format| *format == "json")
+            branch.types.len() > 1
+                && branch
+                    .limits
+                    .get("format")
+                    .is_some_and(|format| *format == "json")
         };
-        if branches.iter().any(|branch| branch.says_something() && !loose(branch)) {
+        if branches
+            .iter()
+            .any(|branch| branch.says_something() && !loose(branch))
+        {
             branches.retain(|branch| !loose(branch));
         }
         if !flat.says_something() && !branches.is_empty() {
@@ -451,8 +544,13 @@ impl<'s> Lowering<'s> {
         let plain: Vec<&Kind> = shapes.iter().map(|shape| &shape.kind).collect();
         match plain.as_slice() {
             [_] => shapes.swap_remove(0),
-            [first, rest @ ..] if matches!(first, Kind::String) && rest.iter().all(|kind| kind == first) => {
-                Shape { kind: Kind::String, ..Shape::default() }
+            [first, rest @ ..]
+                if matches!(first, Kind::String) && rest.iter().all(|kind| kind == first) =>
+            {
+                Shape {
+                    kind: Kind::String,
+                    ..Shape::default()
+                }
             }
             _ => Shape {
                 kind: Kind::Union(shapes.into_iter().map(|shape| self.add(shape)).collect()),
@@ -473,15 +571,22 @@ impl<'s> Lowering<'s> {
                 types.push("object");
             } else if flat.items.is_some() {
                 types.push("array");
-            } else if flat.allowed.is_some_and(texts) || flat.constant.is_some_and(Json::is_string) {
+            } else if flat.allowed.is_some_and(texts) || flat.constant.is_some_and(Json::is_string)
+            {
                 types.push("string");
             }
         }
         match types.as_slice() {
-            [one] => Shape { nullable, ..self.of_type(one, flat, marks) },
+            [one] => Shape {
+                nullable,
+                ..self.of_type(one, flat, marks)
+            },
             [] => Shape::default(),
             several => {
-                let shapes: Vec<Shape> = several.iter().map(|ty| self.of_type(ty, flat, marks)).collect();
+                let shapes: Vec<Shape> = several
+                    .iter()
+                    .map(|ty| self.of_type(ty, flat, marks))
+                    .collect();
                 if shapes.iter().any(|shape| shape.kind == Kind::Any) {
                     return Shape::default();
                 }
@@ -496,18 +601,28 @@ impl<'s> Lowering<'s> {
 
     fn of_type(&mut self, ty: &str, flat: &Flat<'s>, marks: &Marks) -> Shape {
         let limit = |key: &str| flat.limits.get(key).copied();
-        let count =
-            |key: &str| limit(key).and_then(Json::as_f64).filter(|number| *number >= 0.0).map(|number| number as u64);
-        let number = |key: &str| limit(key).filter(|limit| limit.is_number()).map(|limit| limit.to_string());
+        let count = |key: &str| {
+            limit(key)
+                .and_then(Json::as_f64)
+                .filter(|number| *number >= 0.0)
+                .map(|number| number as u64)
+        };
+        let number = |key: &str| {
+            limit(key)
+                .filter(|limit| limit.is_number())
+                .map(|limit| limit.to_string())
+        };
         let mut shape = Shape::default();
         match ty {
             "string" => {
                 shape.kind = Kind::String;
                 shape.min_length = count("minLength").filter(|least| *least > 0);
                 shape.max_length = count("maxLength");
-                shape.pattern = limit("pattern").and_then(Json::as_str).and_then(pattern::pattern);
-                // The limits of a JSON text are dropped: they apply to the text before encoding, or the document may
-                // be an object.
+                shape.pattern = limit("pattern")
+                    .and_then(Json::as_str)
+                    .and_then(pattern::pattern);
+                // The limits of a JSON text are dropped: they apply to the text before encoding, or
+                // the document may be an object.
                 if limit("format").is_some_and(|format| format == "json") {
                     (shape.min_length, shape.max_length, shape.pattern) = (None, None, None);
                 }
@@ -527,7 +642,8 @@ impl<'s> Lowering<'s> {
                     None => self.add(Shape::default()),
                 };
                 shape.kind = Kind::Array(item);
-                shape.set = limit("insertionOrder").is_some_and(|ordered| *ordered == Json::Bool(false));
+                shape.set =
+                    limit("insertionOrder").is_some_and(|ordered| *ordered == Json::Bool(false));
                 shape.min_items = count("minItems").filter(|least| *least > 0);
                 shape.max_items = count("maxItems");
             }
@@ -547,7 +663,9 @@ impl<'s> Lowering<'s> {
         }
         let alike = flat.values.windows(2).all(|pair| same(pair[0], pair[1]));
         let value = match flat.values.as_slice() {
-            [first, ..] if flat.properties.is_empty() && !flat.open && alike => self.shape(&[first], marks.items()),
+            [first, ..] if flat.properties.is_empty() && !flat.open && alike => {
+                self.shape(&[first], marks.items())
+            }
             _ => self.add(Shape::default()),
         };
         Kind::Map(value)
@@ -563,19 +681,24 @@ impl<'s> Lowering<'s> {
                     let mut numbers = Vec::new();
                     for one in several {
                         let number = self.shape(one, marks);
-                        if !numbers
-                            .iter()
-                            .any(|other: &usize| *other == number || self.shapes[*other] == self.shapes[number])
-                        {
+                        if !numbers.iter().any(|other: &usize| {
+                            *other == number || self.shapes[*other] == self.shapes[number]
+                        }) {
                             numbers.push(number);
                         }
                     }
                     match numbers.as_slice() {
                         [one] => *one,
-                        _ if numbers.iter().any(|number| self.shapes[*number].kind == Kind::Any) => {
+                        _ if numbers
+                            .iter()
+                            .any(|number| self.shapes[*number].kind == Kind::Any) =>
+                        {
                             self.add(Shape::default())
                         }
-                        _ => self.add(Shape { kind: Kind::Union(numbers), ..Shape::default() }),
+                        _ => self.add(Shape {
+                            kind: Kind::Union(numbers),
+                            ..Shape::default()
+                        }),
                     }
                 }
             };
@@ -587,10 +710,22 @@ impl<'s> Lowering<'s> {
                     flags |= flag::OPTIONAL;
                 }
             } else {
-                flags |= if flat.required.contains(original) { flag::REQUIRED } else { 0 };
-                flags |= if marks.create_only { flag::MUST_RECREATE } else { 0 };
+                flags |= if flat.required.contains(original) {
+                    flag::REQUIRED
+                } else {
+                    0
+                };
+                flags |= if marks.create_only {
+                    flag::MUST_RECREATE
+                } else {
+                    0
+                };
             }
-            flags |= if marks.write_only { flag::WRITE_ONLY } else { 0 };
+            flags |= if marks.write_only {
+                flag::WRITE_ONLY
+            } else {
+                0
+            };
             let holds_text = match &self.shapes[shape].kind {
                 Kind::String => true,
                 Kind::Array(item) => self.shapes[*item].kind == Kind::String,
@@ -599,7 +734,12 @@ impl<'s> Lowering<'s> {
             if holds_text && SECRETS.iter().any(|end| ends_with(original, end)) {
                 flags |= flag::SENSITIVE;
             }
-            members.push(Member { name: words::lower_camel(original), original: (*original).to_owned(), flags, shape });
+            members.push(Member {
+                name: words::lower_camel(original),
+                original: (*original).to_owned(),
+                flags,
+                shape,
+            });
         }
         members
     }
@@ -609,7 +749,9 @@ impl<'s> Lowering<'s> {
         match &self.shapes[shape].kind {
             Kind::Object(members) => {
                 !members.is_empty()
-                    && members.iter().all(|member| member.flags & (flag::COMPUTED | flag::OPTIONAL) == flag::COMPUTED)
+                    && members.iter().all(|member| {
+                        member.flags & (flag::COMPUTED | flag::OPTIONAL) == flag::COMPUTED
+                    })
             }
             _ => false,
         }
@@ -617,18 +759,32 @@ impl<'s> Lowering<'s> {
 }
 
 /// The keywords of limits that shapes may have.
-const LIMITS: &[&str] =
-    &["minLength", "maxLength", "pattern", "minimum", "maximum", "minItems", "maxItems", "insertionOrder", "format"];
+const LIMITS: &[&str] = &[
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "insertionOrder",
+    "format",
+];
 
 /// The definition for which a schema is only an alias.
 fn alias(schema: &Json) -> Option<&str> {
     let object = schema.as_object()?;
-    let only =
-        object.keys().all(|key| matches!(key.as_str(), "$ref" | "description" | "title" | "$comment" | "examples"));
+    let only = object.keys().all(|key| {
+        matches!(
+            key.as_str(),
+            "$ref" | "description" | "title" | "$comment" | "examples"
+        )
+    });
     object.get("$ref").filter(|_| only)?.as_str()
 }
 
-/// Adds the fields of alternatives. Each is allowed, and required only if every alternative requires it.
+/// Adds the fields of alternatives. Each is allowed, and required only if every alternative
+/// requires it.
 fn merge<'s>(flat: &mut Flat<'s>, branches: &[Flat<'s>]) {
     let own: Vec<&str> = flat.properties.keys().copied().collect();
     for branch in branches {
@@ -638,7 +794,9 @@ fn merge<'s>(flat: &mut Flat<'s>, branches: &[Flat<'s>]) {
             }
             let all = flat.properties.entry(name).or_default();
             for one in alternatives {
-                if !all.iter().any(|other| other.len() == one.len() && other.iter().zip(one).all(|(a, b)| same(a, b))) {
+                if !all.iter().any(|other| {
+                    other.len() == one.len() && other.iter().zip(one).all(|(a, b)| same(a, b))
+                }) {
                     all.push(one.clone());
                 }
             }
@@ -651,7 +809,10 @@ fn merge<'s>(flat: &mut Flat<'s>, branches: &[Flat<'s>]) {
     if own.is_empty()
         && let Some((first, rest)) = branches.split_first()
     {
-        let by_all = first.required.iter().filter(|name| rest.iter().all(|branch| branch.required.contains(name)));
+        let by_all = first
+            .required
+            .iter()
+            .filter(|name| rest.iter().all(|branch| branch.required.contains(name)));
         flat.required.extend(by_all);
     }
 }
@@ -676,13 +837,16 @@ fn same(one: &Json, other: &Json) -> bool {
 
 /// Whether a name ends with a word, and the word is not the end of another word.
 fn ends_with(name: &str, end: &str) -> bool {
-    let Some(before) = name.len().checked_sub(end.len()) else { return false };
+    let Some(before) = name.len().checked_sub(end.len()) else {
+        return false;
+    };
     name.is_char_boundary(before)
         && name[before..].eq_ignore_ascii_case(end)
         && (before == 0 || name[before..].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// The allowed values of the kind: texts as they are, others as JSON. Empty if a value is of another kind.
+/// The allowed values of the kind: texts as they are, others as JSON. Empty if a value is of
+/// another kind.
 fn allowed(kind: &Kind, flat: &Flat<'_>) -> Vec<String> {
     let values: Vec<&Json> = match (flat.constant, flat.allowed) {
         (Some(one), _) => vec![one],
@@ -708,13 +872,24 @@ fn allowed(kind: &Kind, flat: &Flat<'_>) -> Vec<String> {
 /// Removes limits that exclude every value.
 fn crossed(shape: &mut Shape) {
     let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
-    if number(&shape.min).zip(number(&shape.max)).is_some_and(|(min, max)| min > max) {
+    if number(&shape.min)
+        .zip(number(&shape.max))
+        .is_some_and(|(min, max)| min > max)
+    {
         (shape.min, shape.max) = (None, None);
     }
-    if shape.min_length.zip(shape.max_length).is_some_and(|(min, max)| min > max) {
+    if shape
+        .min_length
+        .zip(shape.max_length)
+        .is_some_and(|(min, max)| min > max)
+    {
         (shape.min_length, shape.max_length) = (None, None);
     }
-    if shape.min_items.zip(shape.max_items).is_some_and(|(min, max)| min > max) {
+    if shape
+        .min_items
+        .zip(shape.max_items)
+        .is_some_and(|(min, max)| min > max)
+    {
         (shape.min_items, shape.max_items) = (None, None);
     }
 }

@@ -1,7 +1,7 @@
 //! Splits CloudFormation's names into words, and joins them in the spelling of documents.
 //!
-//! Capital letters alone do not show the words of `SSEKMSKeyId`, so tables here list such names. The catalogue stores
-//! both spellings, so that neither has to be derived at run time.
+//! Capital letters alone do not show the words of `SSEKMSKeyId`, so tables here list such names.
+//! The catalogue stores both spellings, so that neither has to be derived at run time.
 
 /// Words with an unusual spelling, or words that are joined without a visible boundary.
 const WORDS: &[(&str, &[&str])] = &[
@@ -117,14 +117,17 @@ fn split<'n>(name: &'n str, whole: &[&str]) -> Vec<&'n str> {
             continue;
         }
         let rest = &name[at..];
-        if let Some(product) = whole.iter().find(|one| rest.starts_with(**one) && !is_lower(at + one.len())) {
+        if let Some(product) = whole
+            .iter()
+            .find(|one| rest.starts_with(**one) && !is_lower(at + one.len()))
+        {
             words.push(&rest[..product.len()]);
             at += product.len();
             continue;
         }
         let known = WORDS.iter().find(|(one, _)| {
-            // A known word that ends in a lower-case letter may be followed by digits, but not by another lower-case
-            // letter.
+            // A known word that ends in a lower-case letter may be followed by digits, but not by
+            // another lower-case letter.
             rest.starts_with(one) && !is_lower(at + one.len())
         });
         if let Some((one, parts)) = known {
@@ -151,7 +154,9 @@ fn split<'n>(name: &'n str, whole: &[&str]) -> Vec<&'n str> {
             0 | 1 => small(end.max(at + 1)),
             _ if is_digit(end) => small(end),
             // `ARNs`: the plural of an acronym.
-            _ if bytes.get(end) == Some(&b's') && !is_lower(end + 1) && !is_digit(end + 1) => end + 1,
+            _ if bytes.get(end) == Some(&b's') && !is_lower(end + 1) && !is_digit(end + 1) => {
+                end + 1
+            }
             // The last capital letter begins the next word.
             _ if is_lower(end) => end - 1,
             _ => end,
@@ -175,12 +180,20 @@ pub(crate) fn lower_camel(name: &str) -> String {
     camel
 }
 
-/// The name of a type in the spelling of documents: `AWS::ApiGateway::RestApi` becomes `aws/api-gateway/rest-api`.
+/// The name of a type in the spelling of documents: `AWS::ApiGateway::RestApi` becomes
+/// `aws/api-gateway/rest-api`.
 pub(crate) fn type_name(original: &str) -> String {
     let kebab = |(at, segment): (usize, &str)| {
-        split(segment, if at == 1 { SERVICES } else { NAMES }).join("-").to_ascii_lowercase()
+        split(segment, if at == 1 { SERVICES } else { NAMES })
+            .join("-")
+            .to_ascii_lowercase()
     };
-    original.split("::").enumerate().map(kebab).collect::<Vec<_>>().join("/")
+    original
+        .split("::")
+        .enumerate()
+        .map(kebab)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 #[cfg(test)]
@@ -220,13 +233,28 @@ mod tests {
             ("AWS::DynamoDB::Table", "aws/dynamodb/table"),
             ("AWS::ApiGateway::RestApi", "aws/api-gateway/rest-api"),
             ("AWS::ApiGatewayV2::VpcLink", "aws/api-gateway-v2/vpc-link"),
-            ("AWS::EC2::VPCGatewayAttachment", "aws/ec2/vpc-gateway-attachment"),
-            ("AWS::EC2::VPCDHCPOptionsAssociation", "aws/ec2/vpc-dhcp-options-association"),
+            (
+                "AWS::EC2::VPCGatewayAttachment",
+                "aws/ec2/vpc-gateway-attachment",
+            ),
+            (
+                "AWS::EC2::VPCDHCPOptionsAssociation",
+                "aws/ec2/vpc-dhcp-options-association",
+            ),
             ("AWS::RDS::DBInstance", "aws/rds/db-instance"),
             ("AWS::WAFv2::WebACL", "aws/wafv2/web-acl"),
-            ("AWS::ElasticLoadBalancingV2::LoadBalancer", "aws/elastic-load-balancing-v2/load-balancer"),
-            ("AWS::CloudFront::CloudFrontOriginAccessIdentity", "aws/cloudfront/cloudfront-origin-access-identity"),
-            ("AWS::IoTSiteWise::AssetModel", "aws/iot-sitewise/asset-model"),
+            (
+                "AWS::ElasticLoadBalancingV2::LoadBalancer",
+                "aws/elastic-load-balancing-v2/load-balancer",
+            ),
+            (
+                "AWS::CloudFront::CloudFrontOriginAccessIdentity",
+                "aws/cloudfront/cloudfront-origin-access-identity",
+            ),
+            (
+                "AWS::IoTSiteWise::AssetModel",
+                "aws/iot-sitewise/asset-model",
+            ),
             ("AWS::SecretsManager::Secret", "aws/secrets-manager/secret"),
         ] {
             assert_eq!(type_name(original), name);

@@ -1,4 +1,5 @@
-//! Parses a MIME message into the texts of its parts. The parser is lenient: a text that is no message has no parts.
+//! Parses a MIME message into the texts of its parts. The parser is lenient: a text that is no
+//! message has no parts.
 //!
 //! Nested parts are included. Texts stay encoded.
 
@@ -7,7 +8,8 @@
 pub(crate) struct MimePart {
     /// The text of the part.
     pub(crate) text: String,
-    /// The subtype of `text/`. If it is empty, the subtype follows from the file name, and without one it is `plain`.
+    /// The subtype of `text/`. If it is empty, the subtype follows from the file name, and without
+    /// one it is `plain`.
     pub(crate) subtype: String,
     /// The file name; empty for none.
     pub(crate) filename: String,
@@ -46,25 +48,43 @@ impl<'t> Entity<'t> {
                 }
             } else if rest.len() == text.len() && written.starts_with("From ") {
                 // The envelope line of a mailbox is no header.
-            } else if let Some((name, value)) = written.split_once(':').filter(|(name, _)| is_name(name)) {
-                headers.push((name.to_ascii_lowercase(), value.trim_start_matches([' ', '\t']).to_owned()));
+            } else if let Some((name, value)) =
+                written.split_once(':').filter(|(name, _)| is_name(name))
+            {
+                headers.push((
+                    name.to_ascii_lowercase(),
+                    value.trim_start_matches([' ', '\t']).to_owned(),
+                ));
             } else {
                 break;
             }
             rest = &rest[line.len()..];
         }
-        Entity { headers, body: rest }
+        Entity {
+            headers,
+            body: rest,
+        }
     }
 
     fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The content type in lower case.
     fn kind(&self) -> (String, String) {
         let plain = || ("text".to_owned(), "plain".to_owned());
-        let Some(value) = self.header("content-type") else { return plain() };
-        let kind = value.split(';').next().unwrap_or_default().trim().to_lowercase();
+        let Some(value) = self.header("content-type") else {
+            return plain();
+        };
+        let kind = value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
         match kind.split_once('/') {
             Some((main, sub)) if !sub.contains('/') => (main.to_owned(), sub.to_owned()),
             _ => plain(),
@@ -73,17 +93,26 @@ impl<'t> Entity<'t> {
 
     fn filename(&self) -> String {
         let named = |header: &str, name: &str| parameter(self.header(header)?, name);
-        named("content-disposition", "filename").or_else(|| named("content-type", "name")).unwrap_or_default()
+        named("content-disposition", "filename")
+            .or_else(|| named("content-type", "name"))
+            .unwrap_or_default()
     }
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b':')
 }
 
-/// Adds the parts of a multipart message to `found`. Returns `false` if the entity is not such a message.
+/// Adds the parts of a multipart message to `found`. Returns `false` if the entity is not such a
+/// message.
 fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<MimePart>) -> bool {
-    let Some(boundary) = entity.header("content-type").and_then(|value| parameter(value, "boundary")) else {
+    let Some(boundary) = entity
+        .header("content-type")
+        .and_then(|value| parameter(value, "boundary"))
+    else {
         return false;
     };
     let boundary = format!("--{}", boundary.trim_end());
@@ -95,7 +124,9 @@ fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<MimePart>) -> bo
     let mut texts: Vec<&str> = Vec::new();
     let mut ended = false;
     for line in entity.body.split_inclusive('\n') {
-        let rest = line.strip_prefix(&boundary).map(|rest| rest.trim_end_matches(['\r', '\n', ' ', '\t']));
+        let rest = line
+            .strip_prefix(&boundary)
+            .map(|rest| rest.trim_end_matches(['\r', '\n', ' ', '\t']));
         if matches!(rest, Some("" | "--")) {
             // A repeated boundary counts once.
             if let Some(begun) = begun.filter(|begun| *begun < at || rest == Some("--")) {
@@ -117,7 +148,11 @@ fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<MimePart>) -> bo
         let part = Entity::of(text);
         if !multipart(&part, depth + 1, found) {
             let (text, subtype, filename) = (part.body.to_owned(), part.kind().1, part.filename());
-            found.push(MimePart { text, subtype, filename });
+            found.push(MimePart {
+                text,
+                subtype,
+                filename,
+            });
         }
     }
     true
@@ -132,7 +167,9 @@ fn without_end(text: &str) -> &str {
 /// A parameter of a header's value.
 fn parameter(value: &str, name: &str) -> Option<String> {
     for part in pieces(value).skip(1) {
-        let Some((key, value)) = part.split_once('=') else { continue };
+        let Some((key, value)) = part.split_once('=') else {
+            continue;
+        };
         let (key, value) = (key.trim().to_lowercase(), value.trim());
         if key == name {
             return Some(unquoted(value));
@@ -159,7 +196,10 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
 }
 
 fn unquoted(value: &str) -> String {
-    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+    match value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
         Some(inside) => inside.replace("\\\\", "\\").replace("\\\"", "\""),
         None => value.to_owned(),
     }
@@ -170,8 +210,12 @@ fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
-        let digits = more.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let digits = more
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits
+            .filter(|_| *first == b'%')
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &more[2..] } else { more };
     }

@@ -6,11 +6,20 @@ fn written(parts: &str) -> String {
     let parts: Vec<serde_json::Value> = serde_json::from_str(parts).unwrap();
     let mut found = Vec::new();
     for part in parts {
-        let text = |key: &str| part.get(key).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+        let text = |key: &str| {
+            part.get(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or_default()
+                .to_owned()
+        };
         if text("type") == "multipart" {
             found.extend(parts_of(&text("config")));
         } else {
-            found.push(MimePart { text: text("config"), subtype: text("subtype"), filename: text("filename") });
+            found.push(MimePart {
+                text: text("config"),
+                subtype: text("subtype"),
+                filename: text("filename"),
+            });
         }
     }
     let message = message(&found);
@@ -20,17 +29,21 @@ fn written(parts: &str) -> String {
 
 #[test]
 fn messages_are_written_as_recorded() {
-    let recorded: Vec<(String, String)> = serde_json::from_str(include_str!("recorded.json")).unwrap();
+    let recorded: Vec<(String, String)> =
+        serde_json::from_str(include_str!("recorded.json")).unwrap();
     assert!(recorded.len() >= 40);
     for (parts, wanted) in recorded {
         assert_eq!(written(&parts), wanted, "{parts}");
     }
 }
 
-/// Compares written messages with recorded answers: a file of lines, each with parts in JSON and their message.
+/// Compares written messages with recorded answers: a file of lines, each with parts in JSON and
+/// their message.
 #[test]
 fn messages_are_written_as_in_the_file_that_is_named() {
-    let Some(file) = std::env::var_os("CYAN_HEAT_MIME") else { return };
+    let Some(file) = std::env::var_os("CYAN_HEAT_MIME") else {
+        return;
+    };
     let mut wrong = 0;
     for line in std::fs::read_to_string(file).unwrap().lines() {
         let (parts, wanted): (String, String) = serde_json::from_str(line).unwrap();
@@ -47,7 +60,10 @@ fn messages_are_written_as_in_the_file_that_is_named() {
 
 #[test]
 fn the_boundary_follows_from_the_content_and_is_no_line_of_it() {
-    let part = |text: &str| MimePart { text: text.to_owned(), ..MimePart::default() };
+    let part = |text: &str| MimePart {
+        text: text.to_owned(),
+        ..MimePart::default()
+    };
     assert_eq!(message(&[part("a")]), message(&[part("a")]));
     assert_ne!(message(&[part("a")]), message(&[part("b")]));
     assert_eq!(super::boundary(&[]).len(), 15 + 19 + 2);

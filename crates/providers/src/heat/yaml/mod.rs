@@ -4,8 +4,8 @@
 //! - It does not indent the items of a list below the key of the list.
 //! - It folds a line at a space after 80 characters.
 //! - It quotes a text that YAML 1.1 would read as another type.
-//! - It puts a text in double quotes if it holds a character other than line feeds and printable ASCII, and escapes
-//!   that character.
+//! - It puts a text in double quotes if it holds a character other than line feeds and printable
+//!   ASCII, and escapes that character.
 //!
 //! Not here: reading YAML; anchors, tags, comments; flow style except for empty lists and maps.
 
@@ -25,10 +25,16 @@ const STEP: usize = 2;
 /// The maximum length in bytes of a key that shares a line with its value.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// Writes a value as a document with a final line end. The value must hold no unknown parts. The writer ignores secret
-/// marks.
+/// Writes a value as a document with a final line end. The value must hold no unknown parts. The
+/// writer ignores secret marks.
 pub(super) fn write(value: &Value) -> String {
-    let mut writer = HeatYamlWriter { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
+    let mut writer = HeatYamlWriter {
+        out: String::new(),
+        column: 0,
+        indent: 0,
+        whitespace: true,
+        indention: true,
+    };
     writer.node(value, None, YamlPosition::Root);
     if !writer.out.ends_with('\n') {
         writer.out.push('\n');
@@ -36,7 +42,8 @@ pub(super) fn write(value: &Value) -> String {
     writer.out
 }
 
-/// The position of a value in the document. It determines the indentation of lists and the style of scalars.
+/// The position of a value in the document. It determines the indentation of lists and the style of
+/// scalars.
 #[derive(Clone, Copy, PartialEq)]
 enum YamlPosition {
     Root,
@@ -56,7 +63,8 @@ struct HeatYamlWriter {
     indent: usize,
     /// Whether the next token needs no space before it.
     whitespace: bool,
-    /// Whether the current line contains only indentation and the indicators `-`, `?` and `:` of a block collection.
+    /// Whether the current line contains only indentation and the indicators `-`, `?` and `:` of a
+    /// block collection.
     indention: bool,
 }
 
@@ -85,10 +93,13 @@ impl HeatYamlWriter {
                     self.node(value, Some(indent), YamlPosition::Entry);
                 }
             }
-            Value::List(items) | Value::Set(items) if items.is_empty() => self.indicator("[]", true, false, false),
+            Value::List(items) | Value::Set(items) if items.is_empty() => {
+                self.indicator("[]", true, false, false)
+            }
             Value::List(items) | Value::Set(items) => {
                 let is_flush = place == YamlPosition::Entry && !self.indention;
-                let indent = around.map_or(0, |indent| if is_flush { indent } else { indent + STEP });
+                let indent =
+                    around.map_or(0, |indent| if is_flush { indent } else { indent + STEP });
                 for item in items.iter() {
                     self.indent = indent;
                     self.line();
@@ -98,13 +109,19 @@ impl HeatYamlWriter {
             }
             Value::Text(text) => self.scalar(text, true, around.unwrap_or(0), place),
             Value::Null => self.scalar("null", false, around.unwrap_or(0), place),
-            Value::Bool(value) => self.scalar(if *value { "true" } else { "false" }, false, around.unwrap_or(0), place),
+            Value::Bool(value) => self.scalar(
+                if *value { "true" } else { "false" },
+                false,
+                around.unwrap_or(0),
+                place,
+            ),
             Value::Float(number) => self.scalar(&float(*number), false, around.unwrap_or(0), place),
             other => self.scalar(&python_text(other), false, around.unwrap_or(0), place),
         }
     }
 
-    /// Writes a scalar. With `is_text`, a reader gets a text back, also if the scalar looks like another type.
+    /// Writes a scalar. With `is_text`, a reader gets a text back, also if the scalar looks like
+    /// another type.
     fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: YamlPosition) {
         self.indent = around + STEP;
         let folds = place != YamlPosition::Key;
@@ -121,7 +138,8 @@ impl HeatYamlWriter {
     }
 
     fn write_str(&mut self, text: &str) {
-        text.chars().for_each(|character| self.write_char(character));
+        text.chars()
+            .for_each(|character| self.write_char(character));
     }
 
     fn line_end(&mut self) {
@@ -129,10 +147,14 @@ impl HeatYamlWriter {
         self.column = 0;
     }
 
-    /// Moves to the column `indent`. Stays on the current line if it holds only indentation and indicators and ends
-    /// before that column, or at that column with `whitespace`. Otherwise starts a new line.
+    /// Moves to the column `indent`. Stays on the current line if it holds only indentation and
+    /// indicators and ends before that column, or at that column with `whitespace`. Otherwise
+    /// starts a new line.
     fn line(&mut self) {
-        if !self.indention || self.column > self.indent || (self.column == self.indent && !self.whitespace) {
+        if !self.indention
+            || self.column > self.indent
+            || (self.column == self.indent && !self.whitespace)
+        {
             self.line_end();
         }
         while self.column < self.indent {
@@ -141,8 +163,8 @@ impl HeatYamlWriter {
         (self.whitespace, self.indention) = (true, true);
     }
 
-    /// Writes an indicator, with `apart` after a space if one is needed. `whitespace`: the next token needs no space
-    /// before it. `indention`: a block collection may continue on this line.
+    /// Writes an indicator, with `apart` after a space if one is needed. `whitespace`: the next
+    /// token needs no space before it. `indention`: a block collection may continue on this line.
     fn indicator(&mut self, text: &str, apart: bool, whitespace: bool, indention: bool) {
         if apart && !self.whitespace {
             self.write_char(' ');
@@ -182,7 +204,12 @@ impl HeatYamlWriter {
             match character {
                 ' ' => {
                     let next = rest.peek();
-                    if folds && !spaces && self.column > WIDTH && !first && next.is_some_and(|next| *next != ' ') {
+                    if folds
+                        && !spaces
+                        && self.column > WIDTH
+                        && !first
+                        && next.is_some_and(|next| *next != ' ')
+                    {
                         self.line();
                     } else {
                         self.write_char(' ');
@@ -190,7 +217,8 @@ impl HeatYamlWriter {
                     spaces = true;
                 }
                 '\n' => {
-                    // A reader folds one line end into a space, so the first line end of a sequence is written twice.
+                    // A reader folds one line end into a space, so the first line end of a sequence
+                    // is written twice.
                     if !breaks {
                         self.line_end();
                     }
@@ -228,7 +256,8 @@ impl HeatYamlWriter {
                     if folds && !spaces && self.column > WIDTH && !first && next.is_some() {
                         self.line();
                         if next == Some(' ') {
-                            // A reader drops spaces at the start of a line. The backslash protects this space.
+                            // A reader drops spaces at the start of a line. The backslash protects
+                            // this space.
                             self.write_char('\\');
                         }
                     } else {
@@ -267,10 +296,18 @@ fn float(number: f64) -> String {
         return ".nan".into();
     }
     if number.is_infinite() {
-        return if number > 0.0 { ".inf".into() } else { "-.inf".into() };
+        return if number > 0.0 {
+            ".inf".into()
+        } else {
+            "-.inf".into()
+        };
     }
     let text = float_text(number);
-    if text.contains('.') { text } else { text.replacen('e', ".0e", 1) }
+    if text.contains('.') {
+        text
+    } else {
+        text.replacen('e', ".0e", 1)
+    }
 }
 
 #[cfg(test)]

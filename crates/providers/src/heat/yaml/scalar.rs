@@ -12,8 +12,8 @@ pub(super) enum Style {
     Double,
 }
 
-/// Whether YAML 1.1 reads a text as another type: null, boolean, number (also in base 60), time, merge key or value
-/// key.
+/// Whether YAML 1.1 reads a text as another type: null, boolean, number (also in base 60), time,
+/// merge key or value key.
 static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = [
         r"|~|null|Null|NULL",
@@ -39,7 +39,11 @@ pub(super) fn style_of(text: &str, is_text: bool, is_key: bool) -> Style {
     if found.plain && reads_as_is && !(is_key && text.is_empty()) {
         return Style::Plain;
     }
-    if found.single { Style::Single } else { Style::Double }
+    if found.single {
+        Style::Single
+    } else {
+        Style::Double
+    }
 }
 
 /// The styles that a text allows.
@@ -61,7 +65,8 @@ impl Analysis {
             let next = rest.peek();
             let indicates = match character {
                 '#' => first || before.is_none_or(is_blank),
-                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => first,
+                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
+                | '@' | '`' => first,
                 '?' | '-' => first && ends(next),
                 ':' => ends(next),
                 _ => false,
@@ -73,11 +78,16 @@ impl Analysis {
             breaks |= is_break(character);
             let special = !(line_end || (' '..='~').contains(&character));
             // Folding would lose a space next to a line end.
-            single &= !(special || (space && before == Some('\n')) || (line_end && before == Some(' ')));
+            single &=
+                !(special || (space && before == Some('\n')) || (line_end && before == Some(' ')));
             plain &= single;
             (before, first) = (Some(character), false);
         }
-        Analysis { plain, single, breaks }
+        Analysis {
+            plain,
+            single,
+            breaks,
+        }
     }
 }
 

@@ -18,17 +18,29 @@ pub(super) struct FunctionError {
 
 /// The error for an argument outside its range.
 pub(super) fn range(argument: usize, message: impl Into<String>) -> FunctionError {
-    FunctionError { code: &expr::codes::ARGUMENT_RANGE, message: message.into(), argument: Some(argument) }
+    FunctionError {
+        code: &expr::codes::ARGUMENT_RANGE,
+        message: message.into(),
+        argument: Some(argument),
+    }
 }
 
 /// The error for an argument in a wrong format.
 pub(super) fn form(argument: usize, message: impl Into<String>) -> FunctionError {
-    FunctionError { code: &expr::codes::ARGUMENT_FORMAT, message: message.into(), argument: Some(argument) }
+    FunctionError {
+        code: &expr::codes::ARGUMENT_FORMAT,
+        message: message.into(),
+        argument: Some(argument),
+    }
 }
 
 /// The error for an argument of a wrong type.
 pub(super) fn kind(argument: usize, message: impl Into<String>) -> FunctionError {
-    FunctionError { code: &expr::codes::ARGUMENT_TYPE, message: message.into(), argument: Some(argument) }
+    FunctionError {
+        code: &expr::codes::ARGUMENT_TYPE,
+        message: message.into(),
+        argument: Some(argument),
+    }
 }
 
 /// A text argument. Empty if it is not a text, which the declaration excludes.
@@ -38,7 +50,10 @@ pub(super) fn text_at(arguments: &[Value], at: usize) -> &str {
 
 /// A list argument. Empty if it is not a list, which the declaration excludes.
 pub(super) fn list_at(arguments: &[Value], at: usize) -> &[Value] {
-    arguments.get(at).and_then(Value::as_list).unwrap_or_default()
+    arguments
+        .get(at)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
 }
 
 /// An optional argument; `None` if it is omitted or null.
@@ -50,8 +65,13 @@ pub(super) fn given(arguments: &[Value], at: usize) -> Option<&Value> {
 pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, FunctionError> {
     match arguments.get(at).map(Value::unmarked) {
         Some(Value::Int(value)) => Ok(*value),
-        Some(Value::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => Ok(*value as i64),
-        Some(other) => Err(kind(at, format!("an integer is needed, found {}", other.kind_word()))),
+        Some(Value::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => {
+            Ok(*value as i64)
+        }
+        Some(other) => Err(kind(
+            at,
+            format!("an integer is needed, found {}", other.kind_word()),
+        )),
         None => Err(kind(at, "an integer is needed")),
     }
 }
@@ -61,7 +81,10 @@ pub(super) fn float_at(arguments: &[Value], at: usize) -> Result<f64, FunctionEr
     match arguments.get(at).map(Value::unmarked) {
         Some(Value::Int(value)) => Ok(*value as f64),
         Some(Value::Float(value)) => Ok(*value),
-        Some(other) => Err(kind(at, format!("a number is needed, found {}", other.kind_word()))),
+        Some(other) => Err(kind(
+            at,
+            format!("a number is needed, found {}", other.kind_word()),
+        )),
         None => Err(kind(at, "a number is needed")),
     }
 }

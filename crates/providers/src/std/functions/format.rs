@@ -10,12 +10,19 @@ use super::arguments::{FunctionError, form, range, text_at};
 const WIDEST: usize = 10_000;
 
 pub(super) fn format(arguments: &[Value]) -> Result<Value, FunctionError> {
-    formatted(text_at(arguments, 0), arguments.get(1..).unwrap_or_default()).map(Value::from)
+    formatted(
+        text_at(arguments, 0),
+        arguments.get(1..).unwrap_or_default(),
+    )
+    .map(Value::from)
 }
 
 /// Formats one text for each item of the list arguments.
 pub(super) fn format_list(arguments: &[Value]) -> Result<Value, FunctionError> {
-    let (pattern, rest) = (text_at(arguments, 0), arguments.get(1..).unwrap_or_default());
+    let (pattern, rest) = (
+        text_at(arguments, 0),
+        arguments.get(1..).unwrap_or_default(),
+    );
     let mut count = None;
     for length in rest.iter().filter_map(Value::as_list).map(<[Value]>::len) {
         if *count.get_or_insert(length) != length {
@@ -23,10 +30,17 @@ pub(super) fn format_list(arguments: &[Value]) -> Result<Value, FunctionError> {
         }
     }
     let text = |at: usize| {
-        let item = |value: &Value| value.as_list().map_or_else(|| value.clone(), |items| items[at].clone());
+        let item = |value: &Value| {
+            value
+                .as_list()
+                .map_or_else(|| value.clone(), |items| items[at].clone())
+        };
         formatted(pattern, &rest.iter().map(item).collect::<Vec<_>>()).map(Value::from)
     };
-    (0..count.unwrap_or(1)).map(text).collect::<Result<Vec<_>, _>>().map(Value::list)
+    (0..count.unwrap_or(1))
+        .map(text)
+        .collect::<Result<Vec<_>, _>>()
+        .map(Value::list)
 }
 
 /// The flags between `%` and its verb.
@@ -77,7 +91,11 @@ fn formatted(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
             while let Some(digit) = characters.next_if(char::is_ascii_digit) {
                 digits.push(digit);
             }
-            let precision = if digits.is_empty() { Some(0) } else { digits.parse().ok() };
+            let precision = if digits.is_empty() {
+                Some(0)
+            } else {
+                digits.parse().ok()
+            };
             match precision.filter(|precision| *precision <= 1000) {
                 Some(precision) => spec.precision = Some(precision),
                 None => return Err(form(0, "a precision may be at most 1000")),
@@ -96,7 +114,10 @@ fn formatted(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
         }
     }
     if let Some(more) = values.get(next..).filter(|more| !more.is_empty()) {
-        let more: Vec<String> = more.iter().map(|value| format!("std.formattable={}", plain(value))).collect();
+        let more: Vec<String> = more
+            .iter()
+            .map(|value| format!("std.formattable={}", plain(value)))
+            .collect();
         out.push_str(&format!("%!(EXTRA {})", more.join(", ")));
     }
     Ok(out)
@@ -149,17 +170,43 @@ fn one(verb: char, spec: &Spec, value: &Value) -> String {
             }
         }
         ('c', _) if whole.is_some() => {
-            let letter = whole.and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
+            let letter = whole
+                .and_then(|code| u32::try_from(code).ok())
+                .and_then(char::from_u32);
             (letter.unwrap_or('\u{fffd}').to_string(), false)
         }
-        ('f' | 'F', _) if float.is_some() => {
-            (signed(&format!("{:.*}", spec.precision.unwrap_or(6), float.unwrap_or_default()), spec), true)
-        }
+        ('f' | 'F', _) if float.is_some() => (
+            signed(
+                &format!(
+                    "{:.*}",
+                    spec.precision.unwrap_or(6),
+                    float.unwrap_or_default()
+                ),
+                spec,
+            ),
+            true,
+        ),
         ('e' | 'E', _) if float.is_some() => {
-            let text = exponent(&format!("{:.*e}", spec.precision.unwrap_or(6), float.unwrap_or_default()));
-            (signed(&if verb == 'E' { text.to_uppercase() } else { text }, spec), true)
+            let text = exponent(&format!(
+                "{:.*e}",
+                spec.precision.unwrap_or(6),
+                float.unwrap_or_default()
+            ));
+            (
+                signed(
+                    &if verb == 'E' {
+                        text.to_uppercase()
+                    } else {
+                        text
+                    },
+                    spec,
+                ),
+                true,
+            )
         }
-        ('g' | 'G', _) if float.is_some() => (signed(&shortest(float.unwrap_or_default()), spec), true),
+        ('g' | 'G', _) if float.is_some() => {
+            (signed(&shortest(float.unwrap_or_default()), spec), true)
+        }
         (verb, _) => {
             let kind = match bare {
                 Value::Text(_) => "string",
@@ -185,7 +232,11 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
 }
 
 fn signed(text: &str, spec: &Spec) -> String {
-    if text.starts_with('-') { text.to_owned() } else { format!("{}{text}", sign(false, spec)) }
+    if text.starts_with('-') {
+        text.to_owned()
+    } else {
+        format!("{}{text}", sign(false, spec))
+    }
 }
 
 fn padded(text: String, spec: &Spec, is_number: bool) -> String {
@@ -214,7 +265,9 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if (c as u32) < 0x20 || c == '\u{7f}' => out.push_str(&format!("\\x{:02x}", c as u32)),
+            c if (c as u32) < 0x20 || c == '\u{7f}' => {
+                out.push_str(&format!("\\x{:02x}", c as u32))
+            }
             c => out.push(c),
         }
     }
@@ -226,21 +279,29 @@ fn plain(value: &Value) -> String {
     match value.unmarked() {
         Value::Null => "<nil>".into(),
         Value::List(items) | Value::Set(items) => {
-            format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(" "))
+            format!(
+                "[{}]",
+                items.iter().map(plain).collect::<Vec<_>>().join(" ")
+            )
         }
         Value::Map(entries) => {
-            let mut entries: Vec<(&str, String)> =
-                entries.iter().map(|(key, value)| (key.as_ref(), plain(value))).collect();
+            let mut entries: Vec<(&str, String)> = entries
+                .iter()
+                .map(|(key, value)| (key.as_ref(), plain(value)))
+                .collect();
             entries.sort();
-            let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
+            let entries: Vec<String> = entries
+                .into_iter()
+                .map(|(key, value)| format!("{key}:{value}"))
+                .collect();
             format!("map[{}]", entries.join(" "))
         }
         other => scalar_text(other).unwrap_or_default(),
     }
 }
 
-/// The shortest text of a float that distinguishes it from all others, with an exponent below 0.0001 and from a million
-/// on.
+/// The shortest text of a float that distinguishes it from all others, with an exponent below
+/// 0.0001 and from a million on.
 pub(super) fn shortest(value: f64) -> String {
     by_exponent(value, 6)
 }
@@ -261,19 +322,32 @@ fn by_exponent(value: f64, most: i32) -> String {
         };
     }
     let scientific = format!("{value:e}");
-    let power: i32 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
-    if value != 0.0 && !(-4..most).contains(&power) { exponent(&scientific) } else { format!("{value}") }
+    let power: i32 = scientific
+        .split_once('e')
+        .and_then(|(_, power)| power.parse().ok())
+        .unwrap_or(0);
+    if value != 0.0 && !(-4..most).contains(&power) {
+        exponent(&scientific)
+    } else {
+        format!("{value}")
+    }
 }
 
 /// An exponent in Go's format, with a sign and two digits.
 fn exponent(text: &str) -> String {
-    let Some((digits, power)) = text.split_once('e') else { return text.to_owned() };
+    let Some((digits, power)) = text.split_once('e') else {
+        return text.to_owned();
+    };
     let power: i32 = power.parse().unwrap_or(0);
-    format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+    format!(
+        "{digits}e{}{:02}",
+        if power < 0 { '-' } else { '+' },
+        power.abs()
+    )
 }
 
-/// A scalar in Go's format: floats in the shortest form, with an exponent from a million on. `None` if the value is no
-/// scalar.
+/// A scalar in Go's format: floats in the shortest form, with an exponent from a million on. `None`
+/// if the value is no scalar.
 pub(super) fn scalar_text(value: &Value) -> Option<String> {
     Some(match value.unmarked() {
         Value::Text(text) => text.to_string(),

@@ -1,8 +1,9 @@
-//! The functions of `std`, which expressions can call in addition to the functions of the specification.
+//! The functions of `std`, which expressions can call in addition to the functions of the
+//! specification.
 //!
-//! A function that Pulumi's package `std` also has gives the same result under the same name. The catalogue declares
-//! each function; this module implements it. All functions are pure, so the evaluator calls them directly, in a
-//! simulation too.
+//! A function that Pulumi's package `std` also has gives the same result under the same name. The
+//! catalogue declares each function; this module implements it. All functions are pure, so the
+//! evaluator calls them directly, in a simulation too.
 //!
 //! Not here: checks of number and type of arguments (`expr`).
 
@@ -42,7 +43,11 @@ impl Native for StdFunction {
         (self.body)(arguments).map_err(|error| Refusal {
             code: error.code,
             message: error.message,
-            path: error.argument.map(expr::ValueStep::Index).into_iter().collect(),
+            path: error
+                .argument
+                .map(expr::ValueStep::Index)
+                .into_iter()
+                .collect(),
             inside: None,
             help: None,
             words: None,
@@ -54,11 +59,15 @@ impl Native for StdFunction {
     }
 }
 
-/// Attaches the implementation to the declaration of a function, found by the name without the package prefix.
+/// Attaches the implementation to the declaration of a function, found by the name without the
+/// package prefix.
 pub(super) fn attach_body(definition: &mut FunctionDef) {
     if let Some(body) = body(own_name(&definition.name)) {
-        definition.native =
-            Some(Arc::new(StdFunction { name: definition.name.clone(), least: definition.min_arguments, body }));
+        definition.native = Some(Arc::new(StdFunction {
+            name: definition.name.clone(),
+            least: definition.min_arguments,
+            body,
+        }));
     }
 }
 
@@ -67,21 +76,24 @@ pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Result<Value, Stri
     Some(body(own_name(name))?(arguments).map_err(|error| error.message))
 }
 
-/// The name without the package prefix. A function has the prefix if the language has a function of the same name.
+/// The name without the package prefix. A function has the prefix if the language has a function of
+/// the same name.
 fn own_name(name: &str) -> &str {
     name.strip_prefix("std_").unwrap_or(name)
 }
 
 fn body(name: &str) -> Option<StdCode> {
-    numbers::body(name).or_else(|| text::body(name)).or_else(|| lists::body(name)).or_else(|| network::body(name)).or(
-        match name {
+    numbers::body(name)
+        .or_else(|| text::body(name))
+        .or_else(|| lists::body(name))
+        .or_else(|| network::body(name))
+        .or(match name {
             "format" => Some(format::format as StdCode),
             "formatlist" => Some(format::format_list),
             "yamlencode" => Some(yaml::encode),
             "yamldecode" => Some(yaml::decode),
             _ => None,
-        },
-    )
+        })
 }
 
 #[cfg(test)]

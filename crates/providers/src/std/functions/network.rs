@@ -16,7 +16,8 @@ pub(super) fn body(name: &str) -> Option<StdCode> {
     })
 }
 
-/// A network: its first address as a number, the length of its prefix, and the length of its addresses, in bits.
+/// A network: its first address as a number, the length of its prefix, and the length of its
+/// addresses, in bits.
 #[derive(Clone, Copy)]
 struct Network {
     bits: u128,
@@ -31,10 +32,21 @@ impl Network {
                 IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
                 IpAddr::V6(address) => (address.to_bits(), 128),
             };
-            let prefix = prefix.parse::<u32>().ok().filter(|prefix| *prefix <= width)?;
+            let prefix = prefix
+                .parse::<u32>()
+                .ok()
+                .filter(|prefix| *prefix <= width)?;
             let host = width - prefix;
-            let kept = bits.checked_shr(host).unwrap_or(0).checked_shl(host).unwrap_or(0);
-            Some(Network { bits: kept, prefix, width })
+            let kept = bits
+                .checked_shr(host)
+                .unwrap_or(0)
+                .checked_shl(host)
+                .unwrap_or(0);
+            Some(Network {
+                bits: kept,
+                prefix,
+                width,
+            })
         });
         parsed.ok_or_else(|| form(0, format!("`{text}` is no network such as `10.0.0.0/16`")))
     }
@@ -53,7 +65,9 @@ impl Network {
 
     /// The number of addresses in the network, saturated.
     fn size(&self) -> u128 {
-        1u128.checked_shl(self.width - self.prefix).unwrap_or(u128::MAX)
+        1u128
+            .checked_shl(self.width - self.prefix)
+            .unwrap_or(u128::MAX)
     }
 }
 
@@ -62,10 +76,20 @@ fn host(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let number = integer_at(arguments, 1)?;
     let size = network.size();
-    let offset = if number < 0 { size.checked_sub(u128::from(number.unsigned_abs())) } else { Some(number as u128) };
+    let offset = if number < 0 {
+        size.checked_sub(u128::from(number.unsigned_abs()))
+    } else {
+        Some(number as u128)
+    };
     match offset.filter(|offset| *offset < size) {
         Some(offset) => Ok(network.address(offset).into()),
-        None => Err(range(1, format!("prefix of {} does not accommodate a host numbered {number}", network.prefix))),
+        None => Err(range(
+            1,
+            format!(
+                "prefix of {} does not accommodate a host numbered {number}",
+                network.prefix
+            ),
+        )),
     }
 }
 
@@ -73,7 +97,10 @@ fn netmask(arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = text_at(arguments, 0);
     let network = Network::of(text)?;
     if network.width != 32 {
-        return Err(form(0, format!("IPv6 addresses cannot have a netmask: {text}")));
+        return Err(form(
+            0,
+            format!("IPv6 addresses cannot have a netmask: {text}"),
+        ));
     }
     let mask = u32::MAX.checked_shl(32 - network.prefix).unwrap_or(0);
     Ok(Ipv4Addr::from_bits(mask).to_string().into())
@@ -83,12 +110,23 @@ fn subnet(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let (more, number) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
     let prefix = extended(&network, more)?;
-    let count = 1u128.checked_shl(prefix - network.prefix).unwrap_or(u128::MAX);
+    let count = 1u128
+        .checked_shl(prefix - network.prefix)
+        .unwrap_or(u128::MAX);
     let Some(number) = u128::try_from(number).ok().filter(|number| *number < count) else {
-        return Err(range(2, format!("prefix extension of {more} does not accommodate a subnet numbered {number}")));
+        return Err(range(
+            2,
+            format!("prefix extension of {more} does not accommodate a subnet numbered {number}"),
+        ));
     };
     let offset = number.checked_shl(network.width - prefix).unwrap_or(0);
-    Ok(Network { bits: network.bits | offset, prefix, width: network.width }.text().into())
+    Ok(Network {
+        bits: network.bits | offset,
+        prefix,
+        width: network.width,
+    }
+    .text()
+    .into())
 }
 
 fn extended(network: &Network, more: i64) -> Result<u32, FunctionError> {
@@ -96,7 +134,15 @@ fn extended(network: &Network, more: i64) -> Result<u32, FunctionError> {
     u32::try_from(prefix)
         .ok()
         .filter(|prefix| more >= 0 && *prefix <= network.width)
-        .ok_or_else(|| range(1, format!("insufficient address space to extend prefix of {} by {more}", network.prefix)))
+        .ok_or_else(|| {
+            range(
+                1,
+                format!(
+                    "insufficient address space to extend prefix of {} by {more}",
+                    network.prefix
+                ),
+            )
+        })
 }
 
 /// Consecutive networks of the given prefix lengths.
@@ -105,15 +151,30 @@ fn subnets(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut next = 0u128;
     let mut out = Vec::new();
     for at in 0..list_at(arguments, 1).len() {
-        let more =
-            integer_at(list_at(arguments, 1), at).map_err(|wrong| FunctionError { argument: Some(1), ..wrong })?;
+        let more = integer_at(list_at(arguments, 1), at).map_err(|wrong| FunctionError {
+            argument: Some(1),
+            ..wrong
+        })?;
         let prefix = extended(&network, more)?;
-        let size = 1u128.checked_shl(network.width - prefix).unwrap_or(u128::MAX);
+        let size = 1u128
+            .checked_shl(network.width - prefix)
+            .unwrap_or(u128::MAX);
         let start = next.div_ceil(size).saturating_mul(size);
         if start.saturating_add(size) > network.size() {
-            return Err(range(1, "not enough remaining address space for all subnets"));
+            return Err(range(
+                1,
+                "not enough remaining address space for all subnets",
+            ));
         }
-        out.push(Network { bits: network.bits | start, prefix, width: network.width }.text().into());
+        out.push(
+            Network {
+                bits: network.bits | start,
+                prefix,
+                width: network.width,
+            }
+            .text()
+            .into(),
+        );
         next = start + size;
     }
     Ok(Value::list(out))

@@ -1,5 +1,5 @@
-//! Checks that the catalogue matches the implementations, that the examples are true, and that the results equal
-//! Pulumi's recorded answers.
+//! Checks that the catalogue matches the implementations, that the examples are true, and that the
+//! results equal Pulumi's recorded answers.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,11 @@ fn value(json: &Json) -> Value {
         Json::Array(items) => Value::list(items.iter().map(value)),
         Json::Object(entries) => match entries.get("$float").and_then(Json::as_str) {
             Some(text) => Value::Float(text.replace("Infinity", "inf").parse().unwrap()),
-            None => Value::map(entries.iter().map(|(key, item)| (key.as_str(), value(item)))),
+            None => Value::map(
+                entries
+                    .iter()
+                    .map(|(key, item)| (key.as_str(), value(item))),
+            ),
         },
     }
 }
@@ -27,9 +31,13 @@ fn value(json: &Json) -> Value {
 fn same(a: &Value, b: &Value) -> bool {
     match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+        }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
         (a, b) => a == b,
     }
@@ -37,8 +45,13 @@ fn same(a: &Value, b: &Value) -> bool {
 
 /// The recorded answers, if the shared pack exists.
 fn pack() -> Option<Vec<Json>> {
-    let folder = std::env::var("CYAN_CONFORMANCE_PULUMI")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/pulumi").to_owned());
+    let folder = std::env::var("CYAN_CONFORMANCE_PULUMI").unwrap_or_else(|_| {
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../../shared/conformance/pulumi"
+        )
+        .to_owned()
+    });
     let text = std::fs::read_to_string(format!("{folder}/std.json")).ok()?;
     Some(serde_json::from_str(&text).unwrap())
 }
@@ -46,11 +59,20 @@ fn pack() -> Option<Vec<Json>> {
 #[test]
 fn every_declared_function_has_a_body() {
     for definition in &CATALOG.functions {
-        assert!(definition.native.is_some(), "`{}` has no body", definition.name);
+        assert!(
+            definition.native.is_some(),
+            "`{}` has no body",
+            definition.name
+        );
         let own = own_name(&definition.name);
         // `values.x` is a reference, so a call cannot start with that name.
         let taken = expr::core_functions().get(own).is_some() || own == "values";
-        assert_eq!(taken, definition.name.starts_with("std_"), "`{}`", definition.name);
+        assert_eq!(
+            taken,
+            definition.name.starts_with("std_"),
+            "`{}`",
+            definition.name
+        );
     }
 }
 
@@ -97,7 +119,11 @@ fn every_example_is_true() {
                 None => {
                     let expected: Json = serde_json::from_str(&example.expected).unwrap();
                     let answer = answer.unwrap_or_else(|code| panic!("{}: {code}", example.call));
-                    assert!(same(&answer, &value(&expected)), "{}: {answer:?}", example.call);
+                    assert!(
+                        same(&answer, &value(&expected)),
+                        "{}: {answer:?}",
+                        example.call
+                    );
                 }
             }
         }
@@ -110,8 +136,14 @@ fn functions_give_none_for_none_and_refuse_the_wrong_kind() {
     assert_eq!(evaluated("round(2.5, none)"), Ok(Value::Int(3)));
     assert_eq!(evaluated(r#"subtract("1", 1)"#), Err("argument-type"));
     assert_eq!(evaluated("subtract(1)"), Err("argument-count"));
-    assert_eq!(evaluated("multiply(9223372036854775807, 2)"), Err("argument-range"));
-    assert_eq!(evaluated("map(list(1, 2), floor)"), Ok(Value::list([Value::Int(1), Value::Int(2)])));
+    assert_eq!(
+        evaluated("multiply(9223372036854775807, 2)"),
+        Err("argument-range")
+    );
+    assert_eq!(
+        evaluated("map(list(1, 2), floor)"),
+        Ok(Value::list([Value::Int(1), Value::Int(2)]))
+    );
 }
 
 /// Functions with known differences: Pulumi refuses every text of several lines.
@@ -126,7 +158,12 @@ fn answers_are_those_that_pulumi_gave() {
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
     for case in &pack {
-        let name = case["function"].as_str().unwrap().rsplit(':').next().unwrap();
+        let name = case["function"]
+            .as_str()
+            .unwrap()
+            .rsplit(':')
+            .next()
+            .unwrap();
         if body(name).is_none()
             || DIFFERENT.contains(&name)
             || case.get("crash").is_some()
@@ -135,15 +172,30 @@ fn answers_are_those_that_pulumi_gave() {
             continue;
         }
         seen.insert(name);
-        let definition = CATALOG.functions.iter().find(|it| own_name(&it.name) == name).unwrap();
-        let argument = |parameter: &str| case["arguments"].get(parameter).map_or(Value::Null, value);
+        let definition = CATALOG
+            .functions
+            .iter()
+            .find(|it| own_name(&it.name) == name)
+            .unwrap();
+        let argument =
+            |parameter: &str| case["arguments"].get(parameter).map_or(Value::Null, value);
         let mut arguments: Vec<Value> = match name {
             // The order of parameters differs from Pulumi's if `start` is omitted.
             "range" if case["arguments"].get("start").is_none() => vec![argument("limit")],
-            _ => definition.parameters.iter().map(|parameter| argument(&parameter.name)).collect(),
+            _ => definition
+                .parameters
+                .iter()
+                .map(|parameter| argument(&parameter.name))
+                .collect(),
         };
         if let Some(rest) = &definition.rest {
-            arguments.extend(argument(&rest.name).as_list().unwrap_or_default().iter().cloned());
+            arguments.extend(
+                argument(&rest.name)
+                    .as_list()
+                    .unwrap_or_default()
+                    .iter()
+                    .cloned(),
+            );
         }
         let answer = call(name, &arguments).unwrap();
         let right = match (&answer, case.get("result")) {
@@ -152,10 +204,20 @@ fn answers_are_those_that_pulumi_gave() {
             _ => false,
         };
         if !right {
-            wrong.push(format!("{name}{}: {answer:?}, recorded {:?}", case["arguments"], case.get("result")));
+            wrong.push(format!(
+                "{name}{}: {answer:?}, recorded {:?}",
+                case["arguments"],
+                case.get("result")
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pack.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        pack.len(),
+        wrong.join("\n")
+    );
     assert!(seen.len() >= 69, "only {} functions: {seen:?}", seen.len());
 }
 
@@ -205,13 +267,22 @@ fn yaml_is_read_back_as_it_was_written() {
         ("map", map),
         ("empty", Value::list([])),
         ("none", Value::map::<&str>([])),
-        ("deep", Value::list([Value::list([Value::Int(1), Value::map([("a", Value::list([Value::Null]))])])])),
+        (
+            "deep",
+            Value::list([Value::list([
+                Value::Int(1),
+                Value::map([("a", Value::list([Value::Null]))]),
+            ])]),
+        ),
         ("float", Value::Float(1.0)),
     ]);
     for whole in [list, nested, Value::text("x"), Value::Int(-3)] {
-        let text = call("yamlencode", std::slice::from_ref(&whole)).unwrap().unwrap();
-        let back =
-            call("yamldecode", std::slice::from_ref(&text)).unwrap().unwrap_or_else(|why| panic!("{why}\n{text}"));
+        let text = call("yamlencode", std::slice::from_ref(&whole))
+            .unwrap()
+            .unwrap();
+        let back = call("yamldecode", std::slice::from_ref(&text))
+            .unwrap()
+            .unwrap_or_else(|why| panic!("{why}\n{text}"));
         assert_eq!(back, whole, "{}", text.as_text().unwrap());
     }
 }
@@ -221,15 +292,33 @@ fn aliases_in_yaml_do_not_grow_without_limit() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for at in 1..12 {
         let before = format!("*a{}, ", at - 1).repeat(10);
-        text.push_str(&format!("a{at}: &a{at} [{}]\n", before.trim_end_matches(", ")));
+        text.push_str(&format!(
+            "a{at}: &a{at} [{}]\n",
+            before.trim_end_matches(", ")
+        ));
     }
     assert!(call("yamldecode", &[Value::from(text)]).unwrap().is_err());
 }
 
 #[test]
 fn ranges_have_a_limit() {
-    for arguments in [vec![Value::Int(100_001)], vec![Value::Int(0), Value::Int(i64::MAX)], vec![Value::Float(1e300)]] {
+    for arguments in [
+        vec![Value::Int(100_001)],
+        vec![Value::Int(0), Value::Int(i64::MAX)],
+        vec![Value::Float(1e300)],
+    ] {
         assert!(call("range", &arguments).unwrap().is_err(), "{arguments:?}");
     }
-    assert!(call("range", &[Value::Int(i64::MIN), Value::Int(i64::MAX), Value::Int(i64::MAX)]).unwrap().is_ok());
+    assert!(
+        call(
+            "range",
+            &[
+                Value::Int(i64::MIN),
+                Value::Int(i64::MAX),
+                Value::Int(i64::MAX)
+            ]
+        )
+        .unwrap()
+        .is_ok()
+    );
 }

@@ -16,14 +16,32 @@ pub(super) fn body(name: &str) -> Option<StdCode> {
         "strrev" => |a| Ok(text_at(a, 0).chars().rev().collect::<String>().into()),
         "trimspace" => |a| Ok(text_at(a, 0).trim().into()),
         "chomp" => |a| Ok(text_at(a, 0).trim_end_matches(['\r', '\n']).into()),
-        "trim" => |a| Ok(text_at(a, 0).trim_matches(|c| text_at(a, 1).contains(c)).into()),
-        "trimprefix" => |a| Ok(text_at(a, 0).strip_prefix(text_at(a, 1)).unwrap_or(text_at(a, 0)).into()),
-        "trimsuffix" => |a| Ok(text_at(a, 0).strip_suffix(text_at(a, 1)).unwrap_or(text_at(a, 0)).into()),
+        "trim" => |a| {
+            Ok(text_at(a, 0)
+                .trim_matches(|c| text_at(a, 1).contains(c))
+                .into())
+        },
+        "trimprefix" => |a| {
+            Ok(text_at(a, 0)
+                .strip_prefix(text_at(a, 1))
+                .unwrap_or(text_at(a, 0))
+                .into())
+        },
+        "trimsuffix" => |a| {
+            Ok(text_at(a, 0)
+                .strip_suffix(text_at(a, 1))
+                .unwrap_or(text_at(a, 0))
+                .into())
+        },
         "startswith" => |a| Ok(text_at(a, 0).starts_with(text_at(a, 1)).into()),
         "endswith" => |a| Ok(text_at(a, 0).ends_with(text_at(a, 1)).into()),
         "indent" => indent,
         "replace" => replace,
-        "split" => |a| Ok(Value::list(split(text_at(a, 0), text_at(a, 1)).map(Value::from))),
+        "split" => |a| {
+            Ok(Value::list(
+                split(text_at(a, 0), text_at(a, 1)).map(Value::from),
+            ))
+        },
         "substr" => substr,
         "urlencode" => |a| Ok(url_encode(text_at(a, 0)).into()),
         "basename" => |a| Ok(basename(text_at(a, 0)).into()),
@@ -31,9 +49,12 @@ pub(super) fn body(name: &str) -> Option<StdCode> {
         "regex" => regex,
         "regexall" => regex_all,
         "regex_match" => |a| Ok(compiled(text_at(a, 1), 1)?.is_match(text_at(a, 0)).into()),
-        "regex_replace" => {
-            |a| Ok(compiled(text_at(a, 1), 1)?.replace_all(text_at(a, 0), text_at(a, 2)).into_owned().into())
-        }
+        "regex_replace" => |a| {
+            Ok(compiled(text_at(a, 1), 1)?
+                .replace_all(text_at(a, 0), text_at(a, 2))
+                .into_owned()
+                .into())
+        },
         "base64encode" => |a| Ok(BASE64.encode(text_at(a, 0).as_bytes()).into()),
         "base64decode" => base64_decode,
         "base64sha256" => |a| Ok(BASE64.encode(&Sha256::digest(text_at(a, 0))).into()),
@@ -65,17 +86,32 @@ fn title(text: &str) -> String {
 
 fn indent(arguments: &[Value]) -> Result<Value, FunctionError> {
     let spaces = integer_at(arguments, 1)?;
-    let Some(spaces) = usize::try_from(spaces).ok().filter(|spaces| *spaces <= 1000) else {
+    let Some(spaces) = usize::try_from(spaces)
+        .ok()
+        .filter(|spaces| *spaces <= 1000)
+    else {
         return Err(range(1, "`spaces` must be from 0 to 1000"));
     };
-    Ok(text_at(arguments, 0).replace('\n', &format!("\n{}", " ".repeat(spaces))).into())
+    Ok(text_at(arguments, 0)
+        .replace('\n', &format!("\n{}", " ".repeat(spaces)))
+        .into())
 }
 
 /// Replaces in a text. A search text between slashes is a regular expression.
 fn replace(arguments: &[Value]) -> Result<Value, FunctionError> {
-    let (text, search, with) = (text_at(arguments, 0), text_at(arguments, 1), text_at(arguments, 2));
-    match search.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-        Some(pattern) if search.len() > 1 => Ok(compiled(pattern, 1)?.replace_all(text, with).into_owned().into()),
+    let (text, search, with) = (
+        text_at(arguments, 0),
+        text_at(arguments, 1),
+        text_at(arguments, 2),
+    );
+    match search
+        .strip_prefix('/')
+        .and_then(|rest| rest.strip_suffix('/'))
+    {
+        Some(pattern) if search.len() > 1 => Ok(compiled(pattern, 1)?
+            .replace_all(text, with)
+            .into_owned()
+            .into()),
         _ => Ok(text.replace(search, with).into()),
     }
 }
@@ -87,15 +123,26 @@ fn split<'t>(text: &'t str, separator: &'t str) -> Box<dyn Iterator<Item = Strin
     Box::new(text.split(separator).map(str::to_owned))
 }
 
-/// A part of a text by characters. Positions outside the text are clipped. A negative offset counts from the end; a
-/// length of -1 is the rest.
+/// A part of a text by characters. Positions outside the text are clipped. A negative offset counts
+/// from the end; a length of -1 is the rest.
 fn substr(arguments: &[Value]) -> Result<Value, FunctionError> {
     let characters: Vec<char> = text_at(arguments, 0).chars().collect();
     let (offset, length) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
     let count = characters.len() as i64;
-    let start = if offset < 0 { (count + offset).max(0) } else { offset.min(count) };
-    let end = if length < 0 { count } else { start.saturating_add(length).min(count) };
-    Ok(characters[start as usize..end as usize].iter().collect::<String>().into())
+    let start = if offset < 0 {
+        (count + offset).max(0)
+    } else {
+        offset.min(count)
+    };
+    let end = if length < 0 {
+        count
+    } else {
+        start.saturating_add(length).min(count)
+    };
+    Ok(characters[start as usize..end as usize]
+        .iter()
+        .collect::<String>()
+        .into())
 }
 
 /// Encodes a text for the query of a URL: a space is `+`.
@@ -103,7 +150,9 @@ fn url_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte as char),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(byte as char)
+            }
             b' ' => out.push('+'),
             other => out.push_str(&format!("%{other:02X}")),
         }
@@ -142,40 +191,67 @@ fn dirname(path: &str) -> String {
 fn compiled(pattern: &str, argument: usize) -> Result<Regex, FunctionError> {
     Regex::new(pattern).map_err(|error| {
         let text = error.to_string();
-        let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        form(argument, format!("`{pattern}` is no regular expression: {why}"))
+        let why = text
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned();
+        form(
+            argument,
+            format!("`{pattern}` is no regular expression: {why}"),
+        )
     })
 }
 
 /// The text of a match, or its groups: a map if they have names, else a list.
 fn matched(regex: &Regex, captures: &regex::Captures<'_>) -> Value {
-    let group = |at: usize| captures.get(at).map_or(Value::Null, |found| found.as_str().into());
+    let group = |at: usize| {
+        captures
+            .get(at)
+            .map_or(Value::Null, |found| found.as_str().into())
+    };
     if regex.captures_len() == 1 {
         return group(0);
     }
-    let names: Vec<(usize, &str)> =
-        regex.capture_names().enumerate().filter_map(|(at, name)| Some((at, name?))).collect();
+    let names: Vec<(usize, &str)> = regex
+        .capture_names()
+        .enumerate()
+        .filter_map(|(at, name)| Some((at, name?)))
+        .collect();
     if names.is_empty() {
         return Value::list((1..regex.captures_len()).map(group));
     }
-    Value::map(names.into_iter().map(|(at, name)| (Name::from(name), group(at))))
+    Value::map(
+        names
+            .into_iter()
+            .map(|(at, name)| (Name::from(name), group(at))),
+    )
 }
 
 fn regex(arguments: &[Value]) -> Result<Value, FunctionError> {
     let regex = compiled(text_at(arguments, 1), 1)?;
-    Ok(regex.captures(text_at(arguments, 0)).map_or_else(|| Value::list([]), |found| matched(&regex, &found)))
+    Ok(regex
+        .captures(text_at(arguments, 0))
+        .map_or_else(|| Value::list([]), |found| matched(&regex, &found)))
 }
 
 fn regex_all(arguments: &[Value]) -> Result<Value, FunctionError> {
     let regex = compiled(text_at(arguments, 1), 1)?;
-    Ok(Value::list(regex.captures_iter(text_at(arguments, 0)).map(|found| matched(&regex, &found))))
+    Ok(Value::list(
+        regex
+            .captures_iter(text_at(arguments, 0))
+            .map(|found| matched(&regex, &found)),
+    ))
 }
 
 fn base64_decode(arguments: &[Value]) -> Result<Value, FunctionError> {
     let bytes = BASE64
         .decode(text_at(arguments, 0).as_bytes())
         .map_err(|error| form(0, format!("failed to decode base64 data: {error}")))?;
-    String::from_utf8(bytes).map(Value::from).map_err(|_| form(0, "decoded base64 data is not valid UTF-8"))
+    String::from_utf8(bytes)
+        .map(Value::from)
+        .map_err(|_| form(0, "decoded base64 data is not valid UTF-8"))
 }
 
 fn json_encode(arguments: &[Value]) -> Result<Value, FunctionError> {
@@ -188,7 +264,12 @@ fn json_encode(arguments: &[Value]) -> Result<Value, FunctionError> {
 fn write_json(value: &Value, out: &mut String) {
     let text = |text: &str, out: &mut String| {
         let json = serde_json::to_string(text).unwrap_or_default();
-        out.push_str(&json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
+        out.push_str(
+            &json
+                .replace('<', "\\u003c")
+                .replace('>', "\\u003e")
+                .replace('&', "\\u0026"),
+        );
     };
     match value.unmarked() {
         Value::Text(written) => text(written, out),
@@ -236,11 +317,19 @@ fn to_bool(arguments: &[Value]) -> Result<Value, FunctionError> {
             "false" => Ok(Value::Bool(false)),
             _ => Err(form(0, format!("{text} is not a boolean value"))),
         },
-        other => Err(kind(0, format!("{} is not a boolean value", scalar_text(other).unwrap_or_default()))),
+        other => Err(kind(
+            0,
+            format!(
+                "{} is not a boolean value",
+                scalar_text(other).unwrap_or_default()
+            ),
+        )),
     }
 }
 
 fn to_string(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = given(arguments, 0).cloned().unwrap_or_default();
-    scalar_text(&value).map(Value::from).ok_or_else(|| kind(0, format!("{} is not a string value", value.kind_word())))
+    scalar_text(&value)
+        .map(Value::from)
+        .ok_or_else(|| kind(0, format!("{} is not a string value", value.kind_word())))
 }

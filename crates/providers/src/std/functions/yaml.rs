@@ -1,7 +1,7 @@
 //! `yamlencode` and `yamldecode`.
 //!
-//! Output is block style with two spaces. A text that could be read as another type is quoted. Input follows the core
-//! schema of YAML 1.2: `yes` is a text, `0x1f` a number.
+//! Output is block style with two spaces. A text that could be read as another type is quoted.
+//! Input follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
 
 use blueprint::{Map, Name, Value};
 use syntax::{Content, Format, Node};
@@ -78,10 +78,25 @@ fn scalar(text: &str) -> String {
         c.is_alphanumeric()
             || matches!(
                 c,
-                ' ' | '_' | '-' | '.' | '/' | '+' | '@' | '(' | ')' | ';' | '$' | '<' | '=' | '~' | '^' | ','
+                ' ' | '_'
+                    | '-'
+                    | '.'
+                    | '/'
+                    | '+'
+                    | '@'
+                    | '('
+                    | ')'
+                    | ';'
+                    | '$'
+                    | '<'
+                    | '='
+                    | '~'
+                    | '^'
+                    | ','
             )
     };
-    let starts = text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '/' | '.' | '(' | '$'));
+    let starts =
+        text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '/' | '.' | '(' | '$'));
     let is_plain = starts
         && text.chars().all(safe)
         && !text.ends_with(' ')
@@ -94,7 +109,9 @@ fn scalar(text: &str) -> String {
     let json = serde_json::to_string(text).unwrap_or_default();
     json.chars()
         .map(|c| match c {
-            '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{2028}' | '\u{2029}' => format!("\\u{:04x}", c as u32),
+            '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{2028}' | '\u{2029}' => {
+                format!("\\u{:04x}", c as u32)
+            }
             other => other.to_string(),
         })
         .collect()
@@ -102,7 +119,10 @@ fn scalar(text: &str) -> String {
 
 /// Whether YAML 1.1 reads a text as a boolean.
 fn is_word(text: &str) -> bool {
-    matches!(text.to_ascii_lowercase().as_str(), "y" | "n" | "yes" | "no" | "on" | "off")
+    matches!(
+        text.to_ascii_lowercase().as_str(),
+        "y" | "n" | "yes" | "no" | "on" | "off"
+    )
 }
 
 pub(super) fn decode(arguments: &[Value]) -> Result<Value, FunctionError> {
@@ -111,23 +131,34 @@ pub(super) fn decode(arguments: &[Value]) -> Result<Value, FunctionError> {
         return Err(form(0, format!("the text is no YAML: {}", error.message)));
     }
     let mut budget = MOST_NODES;
-    tree.root.as_ref().map_or(Ok(Value::Null), |root| value(root, &mut budget))
+    tree.root
+        .as_ref()
+        .map_or(Ok(Value::Null), |root| value(root, &mut budget))
 }
 
-/// The value of a node. Aliases may expand to more than the text, so the number of values is limited.
+/// The value of a node. Aliases may expand to more than the text, so the number of values is
+/// limited.
 fn value(node: &Node, budget: &mut usize) -> Result<Value, FunctionError> {
-    *budget = budget.checked_sub(1).ok_or_else(|| form(0, "the text has too many values"))?;
+    *budget = budget
+        .checked_sub(1)
+        .ok_or_else(|| form(0, "the text has too many values"))?;
     Ok(match &node.content {
         Content::Missing => Value::Null,
         Content::Scalar(scalar) if scalar.style.is_text() => Value::text(&*scalar.text),
         Content::Scalar(scalar) => typed(&scalar.text),
-        Content::List(items) => {
-            Value::list(items.iter().map(|item| value(item, budget)).collect::<Result<Vec<_>, _>>()?)
-        }
+        Content::List(items) => Value::list(
+            items
+                .iter()
+                .map(|item| value(item, budget))
+                .collect::<Result<Vec<_>, _>>()?,
+        ),
         Content::Map(entries) => {
             let mut map = Map::default();
             for entry in entries {
-                map.insert(Name::from(entry.key.text().unwrap_or_default()), value(&entry.value, budget)?);
+                map.insert(
+                    Name::from(entry.key.text().unwrap_or_default()),
+                    value(&entry.value, budget)?,
+                );
             }
             Value::Map(std::sync::Arc::new(map))
         }
@@ -145,7 +176,9 @@ fn typed(text: &str) -> Value {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let based = |prefix: &str, base: u32| {
         let digits = text.strip_prefix(prefix)?;
-        i64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with(['-', '+']))
+        i64::from_str_radix(digits, base)
+            .ok()
+            .filter(|_| !digits.starts_with(['-', '+']))
     };
     if let Some(number) = based("0x", 16).or_else(|| based("0o", 8)) {
         return Value::Int(number);
@@ -158,7 +191,9 @@ fn typed(text: &str) -> Value {
     }
     let looks_like_a_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && digits.bytes().any(|byte| byte.is_ascii_digit())
-        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     match text.parse::<f64>() {
         Ok(number) if looks_like_a_number && number.is_finite() => Value::Float(number),
         _ => Value::text(text),

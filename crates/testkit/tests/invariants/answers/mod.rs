@@ -1,5 +1,5 @@
-//! How the engine handles the answers of a provider: the fields of a read, opaque data, diagnostics; and the settings
-//! of a provider that a document may change.
+//! How the engine handles the answers of a provider: the fields of a read, opaque data,
+//! diagnostics; and the settings of a provider that a document may change.
 
 mod private_data;
 mod refused;
@@ -9,7 +9,9 @@ mod settings;
 
 /// A document with a box of these fields.
 fn one_box(fields: &str) -> String {
-    format!("version: 2023-04-20\nresources:\n  a: {{ type: script/box, spec: {{ name: a, {fields} }} }}\n")
+    format!(
+        "version: 2023-04-20\nresources:\n  a: {{ type: script/box, spec: {{ name: a, {fields} }} }}\n"
+    )
 }
 
 /// A document without the box.

@@ -9,19 +9,30 @@ use crate::{apply_successfully, run_with_paused_clock};
 /// A box that chooses a configuration.
 const CHOOSING: &str = "{ type: script/box, metadata: { annotations: { cyan.provider: far } },";
 
-const FAR: &str = "  far: { type: cyan/provider, spec: { namespace: script, settings: { region: north } } }\n";
+const FAR: &str =
+    "  far: { type: cyan/provider, spec: { namespace: script, settings: { region: north } } }\n";
 
 fn created() -> Script {
-    Script { applied_private: "created".into(), ..Script::default() }
+    Script {
+        applied_private: "created".into(),
+        ..Script::default()
+    }
 }
 
 fn drifted() -> Script {
-    Script { drift: Some(("note", "drifted")), read_private: "read".into(), ..created() }
+    Script {
+        drift: Some(("note", "drifted")),
+        read_private: "read".into(),
+        ..created()
+    }
 }
 
 #[test]
 fn delete_gets_what_was_read() {
-    for (capabilities, planned) in [("\"plansDeletes\": true", true), ("\"plansDeletes\": false", false)] {
+    for (capabilities, planned) in [
+        ("\"plansDeletes\": true", true),
+        ("\"plansDeletes\": false", false),
+    ] {
         run_with_paused_clock(async {
             for document in [Some(WITHOUT_BOX), None] {
                 let setup = Setup::new(capabilities);
@@ -44,8 +55,14 @@ fn delete_of_a_replacement_gets_what_was_read() {
         let setup = Setup::new("\"plans\": \"always\", \"plansDeletes\": true");
         setup.answer(created());
         apply_successfully(&setup.harness, Some(&one_box("zone: z1")), 1).await;
-        let replaces = Verdict::Replace { delete_first: Some(true) };
-        setup.answer(Script { verdict: replaces, planned_private: "planned".into(), ..drifted() });
+        let replaces = Verdict::Replace {
+            delete_first: Some(true),
+        };
+        setup.answer(Script {
+            verdict: replaces,
+            planned_private: "planned".into(),
+            ..drifted()
+        });
         apply_successfully(&setup.harness, Some(&one_box("zone: z2")), 1).await;
         let expected = [
             "plan-update a in -: note drifted, private read",
@@ -65,9 +82,16 @@ fn private_data_that_is_planned_for_a_call_is_not_recorded_without_it() {
         setup.answer(created());
         apply_successfully(&setup.harness, Some(&one_box("note: first")), 1).await;
         let only_recorded = vec!["note".into()];
-        setup.answer(Script { planned_private: "planned".into(), only_recorded, ..created() });
+        setup.answer(Script {
+            planned_private: "planned".into(),
+            only_recorded,
+            ..created()
+        });
         apply_successfully(&setup.harness, Some(&one_box("note: second")), 1).await;
-        assert_eq!(setup.calls(), ["plan-update a in -: note first, private created"]);
+        assert_eq!(
+            setup.calls(),
+            ["plan-update a in -: note first, private created"]
+        );
         assert_eq!(setup.private_of("a").await, "created");
     });
 }
@@ -78,10 +102,15 @@ fn private_data_of_an_answer_takes_the_place_of_what_was_recorded_and_planned() 
         let setup = Setup::new("\"plans\": true");
         setup.answer(created());
         apply_successfully(&setup.harness, Some(&one_box("note: first")), 1).await;
-        setup.answer(Script { planned_private: "planned".into(), ..Script::default() });
+        setup.answer(Script {
+            planned_private: "planned".into(),
+            ..Script::default()
+        });
         apply_successfully(&setup.harness, Some(&one_box("note: second")), 1).await;
-        let expected =
-            ["plan-update a in -: note first, private created", "update a in -: note first, private planned"];
+        let expected = [
+            "plan-update a in -: note first, private created",
+            "update a in -: note first, private planned",
+        ];
         assert_eq!(setup.calls(), expected);
         assert_eq!(setup.private_of("a").await, "-");
     });
@@ -95,7 +124,11 @@ fn create_of_a_replacement_does_not_get_the_private_data_of_the_old_object() {
         apply_successfully(&setup.harness, Some(&one_box("zone: z1")), 1).await;
         // The provider requires a replacement only when it is asked to plan an update.
         let replaces = vec!["zone".into()];
-        setup.answer(Script { planned_private: "planned".into(), replaces, ..Script::default() });
+        setup.answer(Script {
+            planned_private: "planned".into(),
+            replaces,
+            ..Script::default()
+        });
         apply_successfully(&setup.harness, Some(&one_box("zone: z2")), 1).await;
         let expected = [
             "plan-update a in -: note -, private created",
@@ -125,7 +158,9 @@ fn declared_configuration_imports() {
     run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         let chooses = "{ type: script/box, metadata: { annotations: { cyan.provider: far, cyan.import: box-1 } },";
-        let text = format!("version: 2023-04-20\nresources:\n  a: {chooses} spec: {{ name: a }} }}\n{FAR}");
+        let text = format!(
+            "version: 2023-04-20\nresources:\n  a: {chooses} spec: {{ name: a }} }}\n{FAR}"
+        );
         apply_successfully(&setup.harness, Some(&text), 1).await;
         assert_eq!(setup.calls(), ["import a in north: note -, private -"]);
     });
@@ -137,10 +172,19 @@ fn recorded_configuration_corrects_drift() {
         let setup = Setup::new("\"plans\": \"always\"");
         let text = one_box("note: first").replace("{ type: script/box,", CHOOSING) + FAR;
         apply_successfully(&setup.harness, Some(&text), 1).await;
-        setup.answer(Script { verdict: Verdict::Update, ..drifted() });
-        let options = engine::Options { reconcile: true, ..engine::Options::default() };
+        setup.answer(Script {
+            verdict: Verdict::Update,
+            ..drifted()
+        });
+        let options = engine::Options {
+            reconcile: true,
+            ..engine::Options::default()
+        };
         let stage = setup.harness.stage_destroy(options).await;
         assert!(stage.staged.is_some(), "{:?}", stage.diagnostics);
-        assert_eq!(setup.calls(), ["plan-update a in north: note drifted, private read"]);
+        assert_eq!(
+            setup.calls(),
+            ["plan-update a in north: note drifted, private read"]
+        );
     });
 }

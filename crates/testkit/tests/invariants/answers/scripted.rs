@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ImportRequest, Imported, Observed,
-    Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest,
-    Readiness, Ready, Session, SettingsChange, Verdict,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ImportRequest,
+    Imported, Observed, Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, SettingsChange, Verdict,
 };
 use testkit::harness::Harness;
 
@@ -73,7 +73,11 @@ fn shared(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 }
 
 fn text(value: &Value, name: &str) -> String {
-    value.get(name).and_then(|value| value.unmarked().as_text()).unwrap_or("-").to_owned()
+    value
+        .get(name)
+        .and_then(|value| value.unmarked().as_text())
+        .unwrap_or("-")
+        .to_owned()
 }
 
 impl Provider for Scripted {
@@ -81,12 +85,26 @@ impl Provider for Scripted {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
-        let session = ScriptedSession { region: text(&with.settings, "region"), shared: self.shared.clone() };
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        let session = ScriptedSession {
+            region: text(&with.settings, "region"),
+            shared: self.shared.clone(),
+        };
         // While settings are unknown, the provider returns no diagnostics.
         let is_known = !with.settings.has_unknown();
-        let diagnostics = if is_known { shared(&self.shared).script.about_settings.clone() } else { Vec::new() };
-        let configured = Configured { session: Arc::new(session), change: SettingsChange::Same, diagnostics };
+        let diagnostics = if is_known {
+            shared(&self.shared).script.about_settings.clone()
+        } else {
+            Vec::new()
+        };
+        let configured = Configured {
+            session: Arc::new(session),
+            change: SettingsChange::Same,
+            diagnostics,
+        };
         Box::pin(async { Ok(configured) })
     }
 }
@@ -96,18 +114,39 @@ impl ScriptedSession {
     fn note(&self, what: &str, call: &Call, prior: &Value, private: &Value) -> Script {
         let (note, private) = (text(prior, "note"), private.as_text().unwrap_or("-"));
         let mut shared = shared(&self.shared);
-        shared.log.push(format!("{what} {} in {}: note {note}, private {private}", call.address, self.region));
+        shared.log.push(format!(
+            "{what} {} in {}: note {note}, private {private}",
+            call.address, self.region
+        ));
         shared.script.clone()
     }
 }
 
 impl Session for ScriptedSession {
-    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let what = format!("plan-{:?}", request.mode).to_lowercase();
         let script = self.note(&what, call, request.prior, request.private);
-        let verdict = if request.mode == PlanMode::Update { script.verdict } else { Verdict::default() };
-        let (private, only_recorded, replaces) = (script.planned_private, script.only_recorded, script.replaces);
-        let planned = Planned { verdict, private, only_recorded, replaces, ..Planned::default() };
+        let verdict = if request.mode == PlanMode::Update {
+            script.verdict
+        } else {
+            Verdict::default()
+        };
+        let (private, only_recorded, replaces) = (
+            script.planned_private,
+            script.only_recorded,
+            script.replaces,
+        );
+        let planned = Planned {
+            verdict,
+            private,
+            only_recorded,
+            replaces,
+            ..Planned::default()
+        };
         Box::pin(async { Ok(planned) })
     }
 
@@ -118,8 +157,16 @@ impl Session for ScriptedSession {
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         let script = self.note("read", call, request.outputs, request.private);
         let mut fields = request.outputs.as_map().cloned().unwrap_or_default();
-        fields.extend(script.drift.map(|(name, value)| (name.into(), value.into())));
-        let private = if script.read_private.is_null() { request.private.clone() } else { script.read_private };
+        fields.extend(
+            script
+                .drift
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        let private = if script.read_private.is_null() {
+            request.private.clone()
+        } else {
+            script.read_private
+        };
         let observed = Observed {
             id: request.id.unwrap_or_default().into(),
             fields: Value::Map(Arc::new(fields)),
@@ -137,13 +184,29 @@ impl Session for ScriptedSession {
     ) -> BoxFuture<'a, Result<Vec<Imported>, ProviderError>> {
         self.note("import", call, &Value::Null, &Value::Null);
         let fields = Value::map([("name", Value::text("a")), ("id", Value::text(request.id))]);
-        let observed = Observed { id: request.id.into(), fields, ..Observed::default() };
-        let imported = Imported { type_name: request.type_name.into(), observed };
+        let observed = Observed {
+            id: request.id.into(),
+            fields,
+            ..Observed::default()
+        };
+        let imported = Imported {
+            type_name: request.type_name.into(),
+            observed,
+        };
         Box::pin(async { Ok(vec![imported]) })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        let script = self.note(request.operation.word(), call, request.prior, request.private);
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        let script = self.note(
+            request.operation.word(),
+            call,
+            request.prior,
+            request.private,
+        );
         if let Some(error) = script.refused {
             return Box::pin(async { Err(error) });
         }
@@ -153,9 +216,16 @@ impl Session for ScriptedSession {
             let id = format!("{}-{}", call.address, text(request.desired, "zone"));
             let mut fields: Map = request.desired.as_map().cloned().unwrap_or_default();
             fields.insert("id".into(), id.as_str().into());
-            let ready = if script.pending { Ready::Pending } else { Ready::Yes };
+            let ready = if script.pending {
+                Ready::Pending
+            } else {
+                Ready::Yes
+            };
             let fields = Value::Map(Arc::new(fields));
-            Applied { ready, ..Applied::ready(id.as_str(), fields).with_private(script.applied_private) }
+            Applied {
+                ready,
+                ..Applied::ready(id.as_str(), fields).with_private(script.applied_private)
+            }
         };
         Box::pin(async { Ok(applied) })
     }
@@ -186,39 +256,67 @@ impl Setup {
 
     /// A harness with the provider and these settings.
     pub(super) fn with_settings(plans: &str, settings: &str) -> Setup {
-        let text = CATALOG.replace("PLANS", plans).replace("SETTINGS", settings);
+        let text = CATALOG
+            .replace("PLANS", plans)
+            .replace("SETTINGS", settings);
         let catalog = provider::read_catalog(&text).expect("the catalogue of the test");
         let shared = Arc::<Mutex<Shared>>::default();
-        let scripted = Scripted { catalog: Arc::new(catalog), shared: shared.clone() };
-        let real: Vec<Arc<dyn Provider>> = vec![Arc::new(providers::cyan::provider()), Arc::new(scripted)];
-        Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), shared }
+        let scripted = Scripted {
+            catalog: Arc::new(catalog),
+            shared: shared.clone(),
+        };
+        let real: Vec<Arc<dyn Provider>> =
+            vec![Arc::new(providers::cyan::provider()), Arc::new(scripted)];
+        Setup {
+            harness: Harness::with("/nowhere".into(), Vec::new(), real),
+            shared,
+        }
     }
 
     /// Sets the script for later answers, and clears the log of calls.
     pub(super) fn answer(&self, script: Script) {
-        *shared(&self.shared) = Shared { script, log: Vec::new() };
+        *shared(&self.shared) = Shared {
+            script,
+            log: Vec::new(),
+        };
     }
 
     /// The calls since the last use of this function, without reads.
     pub(super) fn calls(&self) -> Vec<String> {
         let calls = std::mem::take(&mut shared(&self.shared).log);
-        calls.into_iter().filter(|line| !line.starts_with("read")).collect()
+        calls
+            .into_iter()
+            .filter(|line| !line.starts_with("read"))
+            .collect()
     }
 
     /// The errors in the journal.
     pub(super) async fn errors(&self) -> Vec<String> {
-        let log = self.harness.store().log(&self.harness.name, None, 100).await.expect("there is a journal");
+        let log = self
+            .harness
+            .store()
+            .log(&self.harness.name, None, 100)
+            .await
+            .expect("there is a journal");
         let error = |entry: &state::EntryKind| match entry {
             state::EntryKind::Outcome(outcome) => outcome.error.as_deref().map(str::to_owned),
             _ => None,
         };
-        log.iter().filter_map(|line| error(&line.entry.kind)).collect()
+        log.iter()
+            .filter_map(|line| error(&line.entry.kind))
+            .collect()
     }
 
     /// The opaque data of the record at an address; `-` if there is none.
     pub(super) async fn private_of(&self, address: &str) -> String {
         let snapshot = self.harness.snapshot().await;
-        let record = snapshot.records.iter().find(|(at, _)| at.to_string() == address);
-        record.and_then(|(_, record)| record.private.as_text()).unwrap_or("-").to_owned()
+        let record = snapshot
+            .records
+            .iter()
+            .find(|(at, _)| at.to_string() == address);
+        record
+            .and_then(|(_, record)| record.private.as_text())
+            .unwrap_or("-")
+            .to_owned()
     }
 }

@@ -40,7 +40,11 @@ fn root(path: &str, metadata: &str) -> String {
 }
 
 fn setup() -> Setup {
-    Setup::with_documents(&[("child.yaml", CHILD), ("deep.yaml", DEEP), ("template.yaml", TEMPLATE)])
+    Setup::with_documents(&[
+        ("child.yaml", CHILD),
+        ("deep.yaml", DEEP),
+        ("template.yaml", TEMPLATE),
+    ])
 }
 
 #[test]
@@ -49,8 +53,12 @@ fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
         let setup = setup();
         let text = root("child.yaml", "{ cyan.provider: far }");
         setup.deploy(&text).await;
-        let created =
-            ["create a in default", "create core/c in north", "create core/deep/d in north", "create core/own in near"];
+        let created = [
+            "create a in default",
+            "create core/c in north",
+            "create core/deep/d in north",
+            "create core/own in near",
+        ];
         assert_eq!(setup.calls(), created);
         setup.deploy(&text).await;
         assert_eq!(setup.calls(), [""; 0]);
@@ -58,13 +66,36 @@ fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
         let used: BTreeMap<String, String> = snapshot
             .records
             .iter()
-            .filter_map(|(address, record)| Some((address.to_string(), record.provider.as_ref()?.address.to_string())))
+            .filter_map(|(address, record)| {
+                Some((
+                    address.to_string(),
+                    record.provider.as_ref()?.address.to_string(),
+                ))
+            })
             .collect();
-        let used: Vec<(&str, &str)> = used.iter().map(|(address, by)| (address.as_str(), by.as_str())).collect();
-        assert_eq!(used, [("core/c", "far"), ("core/deep/d", "far"), ("core/own", "core/near")]);
+        let used: Vec<(&str, &str)> = used
+            .iter()
+            .map(|(address, by)| (address.as_str(), by.as_str()))
+            .collect();
+        assert_eq!(
+            used,
+            [
+                ("core/c", "far"),
+                ("core/deep/d", "far"),
+                ("core/own", "core/near")
+            ]
+        );
         // The document has lost the children and the configuration.
-        setup.deploy("version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n").await;
-        let deleted = ["delete core/c in north", "delete core/deep/d in north", "delete core/own in near"];
+        setup
+            .deploy(
+                "version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n",
+            )
+            .await;
+        let deleted = [
+            "delete core/c in north",
+            "delete core/deep/d in north",
+            "delete core/own in near",
+        ];
         assert_eq!(setup.calls(), deleted);
         apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default"]);
@@ -75,16 +106,33 @@ fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
 fn settings_of_an_inherited_configuration_may_be_known_on_deploy_only() {
     run_with_paused_clock(async {
         let setup = setup();
-        let text = root("deep.yaml", "{ cyan.provider: far }")
-            .replace("{ region: north }", "{ region: \"${resources.a.spec.id}\" }");
+        let text = root("deep.yaml", "{ cyan.provider: far }").replace(
+            "{ region: north }",
+            "{ region: \"${resources.a.spec.id}\" }",
+        );
         setup.deploy(&text).await;
-        assert_eq!(setup.calls(), ["create a in default", "create core/d in a-default"]);
+        assert_eq!(
+            setup.calls(),
+            ["create a in default", "create core/d in a-default"]
+        );
         let snapshot = setup.harness.snapshot().await;
-        let used = snapshot.records.iter().find(|(address, _)| address.to_string() == "core/d");
-        let used = used.map(|(_, record)| record.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let used = snapshot
+            .records
+            .iter()
+            .find(|(address, _)| address.to_string() == "core/d");
+        let used = used.map(|(_, record)| {
+            record
+                .dependencies
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        });
         assert_eq!(used, Some(vec!["far".to_owned()]));
         apply_successfully(&setup.harness, None, 2).await;
-        assert_eq!(setup.calls(), ["delete a in default", "delete core/d in a-default"]);
+        assert_eq!(
+            setup.calls(),
+            ["delete a in default", "delete core/d in a-default"]
+        );
     });
 }
 
@@ -93,11 +141,16 @@ fn nearest_include_decides_for_each_namespace() {
     let middle = "version: 2023-04-20\ninclude:\n  deep: { path: deep.yaml, metadata: { cyan.provider: NAME } }\n\
         resources:\n  south: { type: cyan/provider, spec: { namespace: site, settings: { region: south } } }\n  \
         test: { type: cyan/provider, spec: { namespace: test, settings: {} } }\n";
-    for (name, created) in [("south", "create core/deep/d in south"), ("test", "create core/deep/d in north")] {
+    for (name, created) in [
+        ("south", "create core/deep/d in south"),
+        ("test", "create core/deep/d in north"),
+    ] {
         run_with_paused_clock(async {
             let middle = middle.replace("NAME", name);
             let setup = Setup::with_documents(&[("middle.yaml", &middle), ("deep.yaml", DEEP)]);
-            setup.deploy(&root("middle.yaml", "{ cyan.provider: [test, far] }")).await;
+            setup
+                .deploy(&root("middle.yaml", "{ cyan.provider: [test, far] }"))
+                .await;
             assert_eq!(setup.calls(), ["create a in default", created]);
         });
     }
@@ -107,10 +160,18 @@ fn nearest_include_decides_for_each_namespace() {
 fn template_in_another_dialect_inherits() {
     run_with_paused_clock(async {
         let setup = setup();
-        setup.deploy(&root("template.yaml", "{ cyan.provider: far }")).await;
-        assert_eq!(setup.calls(), ["create a in default", "create core/h in north"]);
+        setup
+            .deploy(&root("template.yaml", "{ cyan.provider: far }"))
+            .await;
+        assert_eq!(
+            setup.calls(),
+            ["create a in default", "create core/h in north"]
+        );
         apply_successfully(&setup.harness, None, 2).await;
-        assert_eq!(setup.calls(), ["delete a in default", "delete core/h in north"]);
+        assert_eq!(
+            setup.calls(),
+            ["delete a in default", "delete core/h in north"]
+        );
     });
 }
 
@@ -118,12 +179,18 @@ fn template_in_another_dialect_inherits() {
 fn resource_whose_include_names_another_configuration_is_only_recorded() {
     run_with_paused_clock(async {
         let setup = setup();
-        setup.deploy(&root("deep.yaml", "{ cyan.provider: far }")).await;
+        setup
+            .deploy(&root("deep.yaml", "{ cyan.provider: far }"))
+            .await;
         setup.calls();
         // The two configurations may belong to the same account.
         let text = root("deep.yaml", "{}");
         let staged = stage(&setup.harness, &text).await.staged.expect("a plan");
-        let steps = staged.plan.steps.iter().filter(|step| step.address.to_string() == "core/d");
+        let steps = staged
+            .plan
+            .steps
+            .iter()
+            .filter(|step| step.address.to_string() == "core/d");
         let words: Vec<&str> = steps.map(|step| step.action.word()).collect();
         assert_eq!(words, ["none"]);
     });
@@ -135,20 +202,30 @@ fn mistakes_are_reported_at_the_name() {
         let setup = setup();
         for (metadata, mistakes) in [
             ("{ cyan.provider: a }", vec!["provider-name at a"]),
-            ("{ cyan.provider: missing }", vec!["unknown-resource at missing"]),
+            (
+                "{ cyan.provider: missing }",
+                vec!["unknown-resource at missing"],
+            ),
             ("{ cyan.provider: [far, a] }", vec!["provider-name at a"]),
             ("{ cyan.provider: [far, far] }", vec![]),
             ("{ cyan.provider: 3 }", vec!["invalid-annotation at 3"]),
             ("{ cyan.provider: [] }", vec![]),
-            ("{ cyan.provider: \"${variables.x}\" }", vec!["substitution-not-allowed at ${variables.x}"]),
+            (
+                "{ cyan.provider: \"${variables.x}\" }",
+                vec!["substitution-not-allowed at ${variables.x}"],
+            ),
         ] {
-            assert_eq!(setup.mistakes(&root("deep.yaml", metadata)).await, mistakes, "{metadata}");
+            assert_eq!(
+                setup.mistakes(&root("deep.yaml", metadata)).await,
+                mistakes,
+                "{metadata}"
+            );
         }
         let two = root("deep.yaml", "{ cyan.provider: [far, more] }")
             + "  more: { type: cyan/provider, spec: { namespace: site } }\n";
         assert_eq!(setup.mistakes(&two).await, ["provider-name at more"]);
-        let computed =
-            root("deep.yaml", "{ cyan.provider: far }").replace("namespace: site", "namespace: \"${'site'}\"");
+        let computed = root("deep.yaml", "{ cyan.provider: far }")
+            .replace("namespace: site", "namespace: \"${'site'}\"");
         assert_eq!(setup.mistakes(&computed).await, [""; 0]);
         let computed = computed.replace("${'site'}", "si${'te'}");
         assert_eq!(setup.mistakes(&computed).await, ["provider-name at far"]);
@@ -158,12 +235,19 @@ fn mistakes_are_reported_at_the_name() {
 #[test]
 fn configuration_that_reads_what_it_manages_is_a_cycle() {
     run_with_paused_clock(async {
-        let child = format!("{DEEP}exports:\n  region: {{ type: string, field: resources.d.spec.region }}\n");
+        let child = format!(
+            "{DEEP}exports:\n  region: {{ type: string, field: resources.d.spec.region }}\n"
+        );
         let setup = Setup::with_documents(&[("deep.yaml", &child)]);
-        let text = root("deep.yaml", "{ cyan.provider: far }")
-            .replace("{ region: north }", "{ region: \"${children.core.region}\" }");
+        let text = root("deep.yaml", "{ cyan.provider: far }").replace(
+            "{ region: north }",
+            "{ region: \"${children.core.region}\" }",
+        );
         let mistakes = setup.mistakes(&text).await;
-        assert!(mistakes.contains(&"cycle at far".to_owned()), "{mistakes:?}");
+        assert!(
+            mistakes.contains(&"cycle at far".to_owned()),
+            "{mistakes:?}"
+        );
     });
 }
 
@@ -171,8 +255,10 @@ fn configuration_that_reads_what_it_manages_is_a_cycle() {
 fn absent_configuration_is_an_error_where_it_is_used() {
     run_with_paused_clock(async {
         let setup = setup();
-        let text = root("deep.yaml", "{ cyan.provider: far }")
-            .replace("far: { type: cyan/provider,", "far: { type: cyan/provider, condition: \"${false}\",");
+        let text = root("deep.yaml", "{ cyan.provider: far }").replace(
+            "far: { type: cyan/provider,",
+            "far: { type: cyan/provider, condition: \"${false}\",",
+        );
         assert_eq!(setup.mistakes(&text).await, ["absent-element at far"]);
     });
 }

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, Catalog, Configuration, Configured, FetchRequest, Fetched,
-    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SettingsChange,
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, Catalog, Configuration, Configured,
+    FetchRequest, Fetched, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session, SettingsChange,
 };
 use testkit::document_sources::InMemorySource;
 use testkit::harness::Harness;
@@ -62,19 +63,39 @@ impl Provider for RegionProvider {
         &self.catalog
     }
 
-    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         let region = region_of(&with.settings);
         let moved = !with.former.is_null() && region_of(&with.former) != region;
-        let change = if moved { SettingsChange::Replace(vec!["region".into()]) } else { SettingsChange::Same };
-        let session = Arc::new(RegionSession { region, hosts: self.hosts.clone(), log: self.log.clone() });
-        Box::pin(async { Ok(Configured { session, change, diagnostics: Vec::new() }) })
+        let change = if moved {
+            SettingsChange::Replace(vec!["region".into()])
+        } else {
+            SettingsChange::Same
+        };
+        let session = Arc::new(RegionSession {
+            region,
+            hosts: self.hosts.clone(),
+            log: self.log.clone(),
+        });
+        Box::pin(async {
+            Ok(Configured {
+                session,
+                change,
+                diagnostics: Vec::new(),
+            })
+        })
     }
 }
 
 impl RegionSession {
     fn note(&self, what: &str, call: &Call) {
         let line = format!("{what} {} in {}", call.address, self.region);
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
     }
 }
 
@@ -84,13 +105,38 @@ impl Session for RegionSession {
         _call: &'a Call,
         request: FetchRequest<'a>,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        let name = request.filters.iter().map(|(.., wanted)| wanted.clone()).next().unwrap_or_default();
-        let line = format!("fetch {} in {}", name.as_text().unwrap_or_default(), self.region);
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-        let fields: Map = [("name".into(), name), ("region".into(), self.region.as_str().into())].into_iter().collect();
+        let name = request
+            .filters
+            .iter()
+            .map(|(.., wanted)| wanted.clone())
+            .next()
+            .unwrap_or_default();
+        let line = format!(
+            "fetch {} in {}",
+            name.as_text().unwrap_or_default(),
+            self.region
+        );
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+        let fields: Map = [
+            ("name".into(), name),
+            ("region".into(), self.region.as_str().into()),
+        ]
+        .into_iter()
+        .collect();
         let fields = Value::Map(Arc::new(fields));
-        let candidate = Candidate { filter_fields: fields.clone(), fields };
-        Box::pin(async { Ok(Fetched { candidates: vec![candidate], ..Fetched::default() }) })
+        let candidate = Candidate {
+            filter_fields: fields.clone(),
+            fields,
+        };
+        Box::pin(async {
+            Ok(Fetched {
+                candidates: vec![candidate],
+                ..Fetched::default()
+            })
+        })
     }
 
     fn read<'a>(
@@ -113,16 +159,27 @@ impl Session for RegionSession {
         })
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             self.note(request.operation.word(), call);
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
             if request.operation == Operation::Delete {
                 let id = request.id.unwrap_or_default();
-                assert_eq!(hosts.remove(id).as_ref(), Some(&self.region), "{id} is deleted in its own region");
+                assert_eq!(
+                    hosts.remove(id).as_ref(),
+                    Some(&self.region),
+                    "{id} is deleted in its own region"
+                );
                 return Ok(Applied::deleted());
             }
-            let id = request.id.map_or_else(|| format!("{}-{}", call.address, self.region), str::to_owned);
+            let id = request.id.map_or_else(
+                || format!("{}-{}", call.address, self.region),
+                str::to_owned,
+            );
             hosts.insert(id.clone(), self.region.clone());
             let mut fields = request.desired.as_map().cloned().unwrap_or_default();
             fields.insert("region".into(), self.region.as_str().into());
@@ -142,15 +199,26 @@ impl Setup {
     pub(super) fn new() -> Setup {
         let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue of the test"));
         let (hosts, log) = (Arc::default(), Log::default());
-        let sites = RegionProvider { catalog, hosts: Arc::clone(&hosts), log: log.clone() };
-        let real: Vec<Arc<dyn Provider>> = vec![Arc::new(providers::cyan::provider()), Arc::new(sites)];
-        Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), hosts, log }
+        let sites = RegionProvider {
+            catalog,
+            hosts: Arc::clone(&hosts),
+            log: log.clone(),
+        };
+        let real: Vec<Arc<dyn Provider>> =
+            vec![Arc::new(providers::cyan::provider()), Arc::new(sites)];
+        Setup {
+            harness: Harness::with("/nowhere".into(), Vec::new(), real),
+            hosts,
+            log,
+        }
     }
 
     /// The same setup with documents beside the root.
     pub(super) fn with_documents(documents: &[(&str, &str)]) -> Setup {
         let mut setup = Setup::new();
-        let texts = documents.iter().map(|(name, text)| (format!("/nowhere/{name}"), (*text).to_owned()));
+        let texts = documents
+            .iter()
+            .map(|(name, text)| (format!("/nowhere/{name}"), (*text).to_owned()));
         setup.harness.memory_source = Some(InMemorySource::new(texts));
         setup
     }
@@ -162,7 +230,11 @@ impl Setup {
         let shown = |one: &diag::Diagnostic| {
             let span = one.span();
             let text = staged.files.get(span.file).map_or("", |file| file.text());
-            format!("{} at {}", one.code.name, &text[span.start as usize..span.end as usize])
+            format!(
+                "{} at {}",
+                one.code.name,
+                &text[span.start as usize..span.end as usize]
+            )
         };
         mistakes.map(shown).collect()
     }
@@ -174,12 +246,20 @@ impl Setup {
     /// The calls since the last use of this function, without reads.
     pub(super) fn calls(&self) -> Vec<String> {
         let all = std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut calls: Vec<String> = all.into_iter().filter(|line| !line.starts_with("read")).collect();
+        let mut calls: Vec<String> = all
+            .into_iter()
+            .filter(|line| !line.starts_with("read"))
+            .collect();
         calls.sort();
         calls
     }
 
     pub(super) fn hosts(&self) -> Vec<String> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .keys()
+            .cloned()
+            .collect()
     }
 }

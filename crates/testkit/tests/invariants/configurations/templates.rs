@@ -1,5 +1,5 @@
-//! Templates of Heat choose configurations in the metadata of resources, and pass them on to nested templates and
-//! groups.
+//! Templates of Heat choose configurations in the metadata of resources, and pass them on to nested
+//! templates and groups.
 
 use super::regions::Setup;
 use crate::{apply_successfully, run_with_paused_clock};
@@ -23,8 +23,9 @@ fn template(resources: &str) -> String {
 fn resource_chooses_in_its_metadata() {
     run_with_paused_clock(async {
         let setup = Setup::new();
-        let text =
-            template("  b: { type: site/host, metadata: { cyan.provider: far, note: 1 }, properties: { name: b } }\n");
+        let text = template(
+            "  b: { type: site/host, metadata: { cyan.provider: far, note: 1 }, properties: { name: b } }\n",
+        );
         setup.deploy(&text).await;
         assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
         apply_successfully(&setup.harness, None, 2).await;
@@ -41,8 +42,12 @@ fn nested_template_inherits() {
              two: { type: nested.yaml, metadata: { cyan.provider: [far] } }\n  three: { type: nested.yaml }\n",
         );
         setup.deploy(&text).await;
-        let created =
-            ["create a in default", "create one/n in north", "create three/n in default", "create two/n in north"];
+        let created = [
+            "create a in default",
+            "create one/n in north",
+            "create three/n in default",
+            "create two/n in north",
+        ];
         assert_eq!(setup.calls(), created);
         apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.hosts(), [""; 0]);
@@ -53,13 +58,24 @@ fn nested_template_inherits() {
 fn members_of_a_group_inherit_its_choice_or_have_their_own() {
     let member = "type: site/host, properties: { name: 'm-%index%' }";
     for group in [
-        format!("metadata: {{ cyan.provider: far }}, properties: {{ count: 1, resource_def: {{ {member} }} }}"),
-        format!("properties: {{ count: 1, resource_def: {{ {member}, metadata: {{ cyan.provider: far }} }} }}"),
+        format!(
+            "metadata: {{ cyan.provider: far }}, properties: {{ count: 1, resource_def: {{ {member} }} }}"
+        ),
+        format!(
+            "properties: {{ count: 1, resource_def: {{ {member}, metadata: {{ cyan.provider: far }} }} }}"
+        ),
     ] {
         run_with_paused_clock(async {
             let setup = Setup::new();
-            setup.deploy(&template(&format!("  g: {{ type: 'OS::Heat::ResourceGroup', {group} }}\n"))).await;
-            assert_eq!(setup.calls(), ["create a in default", "create g/0 in north"]);
+            setup
+                .deploy(&template(&format!(
+                    "  g: {{ type: 'OS::Heat::ResourceGroup', {group} }}\n"
+                )))
+                .await;
+            assert_eq!(
+                setup.calls(),
+                ["create a in default", "create g/0 in north"]
+            );
         });
     }
 }
@@ -69,9 +85,13 @@ fn mistakes_are_reported_at_the_name() {
     run_with_paused_clock(async {
         let setup = Setup::with_documents(&[("nested.yaml", NESTED)]);
         let host = |chosen: &str| {
-            format!("  b: {{ type: site/host, metadata: {{ cyan.provider: {chosen} }}, properties: {{ name: b }} }}\n")
+            format!(
+                "  b: {{ type: site/host, metadata: {{ cyan.provider: {chosen} }}, properties: {{ name: b }} }}\n"
+            )
         };
-        let nested = |chosen: &str| format!("  b: {{ type: nested.yaml, metadata: {{ cyan.provider: {chosen} }} }}\n");
+        let nested = |chosen: &str| {
+            format!("  b: {{ type: nested.yaml, metadata: {{ cyan.provider: {chosen} }} }}\n")
+        };
         for (resource, mistake) in [
             (host("a"), "provider-name at a"),
             (host("missing"), "unknown-resource at missing"),
@@ -82,7 +102,11 @@ fn mistakes_are_reported_at_the_name() {
             (nested("[far, 3]"), "invalid-annotation at 3"),
         ] {
             let mistakes = setup.mistakes(&template(&resource)).await;
-            assert_eq!(mistakes.first().map(String::as_str), Some(mistake), "{resource}");
+            assert_eq!(
+                mistakes.first().map(String::as_str),
+                Some(mistake),
+                "{resource}"
+            );
         }
     });
 }

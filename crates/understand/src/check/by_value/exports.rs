@@ -20,9 +20,15 @@ impl Checker<'_> {
             export.field.references(&mut |reference| {
                 let found = self.attribute(place, reference);
                 // A missing export of a child fails only the output that reads it.
-                let only_a_warning = export.may_fail && matches!(reference.head, ReferenceHead::Child(_));
-                let severity =
-                    |one: Diagnostic| if only_a_warning { one.with_severity(Severity::Warning) } else { one };
+                let only_a_warning =
+                    export.may_fail && matches!(reference.head, ReferenceHead::Child(_));
+                let severity = |one: Diagnostic| {
+                    if only_a_warning {
+                        one.with_severity(Severity::Warning)
+                    } else {
+                        one
+                    }
+                };
                 self.found.extend(found.map(severity));
             });
         }

@@ -1,7 +1,8 @@
-//! Checks by value, for dialects that choose it: evaluates each expression as far as possible and checks the value.
+//! Checks by value, for dialects that choose it: evaluates each expression as far as possible and
+//! checks the value.
 //!
-//! A value that is not known before deployment is Unknown here, and fits everywhere. The code that computes values at
-//! stage therefore also reports the errors of literals during the check.
+//! A value that is not known before deployment is Unknown here, and fits everywhere. The code that
+//! computes values at stage therefore also reports the errors of literals during the check.
 //!
 //! Not here: unresolved names in the document itself, which the dialect reports.
 

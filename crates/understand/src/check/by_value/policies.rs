@@ -22,11 +22,19 @@ impl Checker<'_> {
     /// Checks that the removal policy is a known word, even if the resource is absent.
     pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &KnownValues<'_>) {
         let Some(removal) = removal else { return };
-        let Some(policy) = known.value(removal, &mut Diagnostics::new()).filter(|policy| !policy.has_unknown()) else {
+        let Some(policy) = known
+            .value(removal, &mut Diagnostics::new())
+            .filter(|policy| !policy.has_unknown())
+        else {
             return;
         };
-        let refused = self.rules.specs.removal(&policy.revealed(), &self.blueprint.version);
-        self.found.extend(refused.map(|refused| refused.label(removal.span, "it evaluates to this value")));
+        let refused = self
+            .rules
+            .specs
+            .removal(&policy.revealed(), &self.blueprint.version);
+        self.found.extend(
+            refused.map(|refused| refused.label(removal.span, "it evaluates to this value")),
+        );
     }
 
     /// Checks that the type supports the removal and update policies.
@@ -38,17 +46,32 @@ impl Checker<'_> {
         found: &mut Diagnostics,
     ) {
         if let Some(removal) = policies.removal
-            && let Some(word) = known.value_at(ExpressionPlace::new(ExpressionPart::Removal, name, removal), found)
-            && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
+            && let Some(word) = known.value_at(
+                ExpressionPlace::new(ExpressionPart::Removal, name, removal),
+                found,
+            )
+            && word
+                .revealed()
+                .as_text()
+                .is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
             && !policies.snapshots
         {
             let mut none = dialect::codes::INVALID_DELETION_POLICY
-                .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
+                .new(format!(
+                    "no snapshot can be taken of a `{}`",
+                    policies.type_name
+                ))
                 .label(removal.span, "not possible for this type");
-            none.native_message = self.rules.messages.of(&Mistake::NoSnapshot(name)).map(Box::new);
+            none.native_message = self
+                .rules
+                .messages
+                .of(&Mistake::NoSnapshot(name))
+                .map(Box::new);
             found.push(none);
         }
-        let Some(policy) = policies.update else { return };
+        let Some(policy) = policies.update else {
+            return;
+        };
         let none = Arc::new(blueprint::Schema::default());
         let schema = policies.allowed.unwrap_or(&none);
         let place = ExpressionPlace::new(ExpressionPart::UpdatePolicy, name, policy);

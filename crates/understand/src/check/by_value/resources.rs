@@ -24,7 +24,11 @@ impl Checker<'_> {
             let mut mistakes = Diagnostics::new();
             match &resource.switched_off {
                 Some(spec) => {
-                    let whole = Resource { spec: (**spec).clone(), switched_off: None, ..resource.clone() };
+                    let whole = Resource {
+                        spec: (**spec).clone(),
+                        switched_off: None,
+                        ..resource.clone()
+                    };
                     self.resource_by_value(at, name, &whole, known, &mut mistakes);
                 }
                 None => self.resource_by_value(at, name, resource, known, &mut mistakes),
@@ -32,7 +36,11 @@ impl Checker<'_> {
             if is_present {
                 self.found.append(mistakes);
             } else {
-                self.found.extend(mistakes.iter().map(|one| one.clone().with_severity(Severity::Note)));
+                self.found.extend(
+                    mistakes
+                        .iter()
+                        .map(|one| one.clone().with_severity(Severity::Note)),
+                );
                 absent_types.insert(resource.type_name.span);
             }
         }
@@ -41,7 +49,11 @@ impl Checker<'_> {
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();
-                if absent_types.contains(&one.span()) { one.with_severity(Severity::Note) } else { one }
+                if absent_types.contains(&one.span()) {
+                    one.with_severity(Severity::Note)
+                } else {
+                    one
+                }
             }));
         }
     }
@@ -55,13 +67,18 @@ impl Checker<'_> {
         found: &mut Diagnostics,
     ) {
         resource.spec.references(&mut |reference| {
-            if matches!(&reference.head, ReferenceHead::Resource { name: read, .. } if read == name) {
+            if matches!(&reference.head, ReferenceHead::Resource { name: read, .. } if read == name)
+            {
                 let mut itself = codes::SELF_REFERENCE
                     .new(format!("`{name}` reads itself"))
                     .label(reference.head_span, "this is the resource being defined")
                     .help("take the reference away");
                 let round = [(name.as_ref(), resource.type_name.item.as_ref())];
-                itself.native_message = self.rules.messages.of(&Mistake::Cycle(&round)).map(Box::new);
+                itself.native_message = self
+                    .rules
+                    .messages
+                    .of(&Mistake::Cycle(&round))
+                    .map(Box::new);
                 found.push(itself);
             }
         });
@@ -69,15 +86,22 @@ impl Checker<'_> {
             && let Some(needed) = resource.depends_on.first()
         {
             let mut depends = codes::EXTERNAL_DEPENDENCY
-                .new(format!("`{name}` exists elsewhere and cannot depend on `{}`", needed.item))
+                .new(format!(
+                    "`{name}` exists elsewhere and cannot depend on `{}`",
+                    needed.item
+                ))
                 .label(needed.span, "named here");
-            let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
+            let mistake = Mistake::ExternalDepends {
+                type_name: &resource.type_name.item,
+                id,
+            };
             depends.native_message = self.rules.messages.of(&mistake).map(Box::new);
             found.push(depends);
         }
         let spec = ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec);
         // The spec of a type that accepts anything is not evaluated.
-        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
+        let takes_anything =
+            matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
         if !takes_anything {
             self.attributes(spec, found);
         }
@@ -90,7 +114,10 @@ impl Checker<'_> {
             let policies = Policies {
                 type_name: &ty.name,
                 removal: resource.removal.as_deref(),
-                update: resource.update_policy.as_deref().filter(|_| !takes_anything),
+                update: resource
+                    .update_policy
+                    .as_deref()
+                    .filter(|_| !takes_anything),
                 allowed: ty.update_policy.as_ref(),
                 snapshots: ty.capabilities.snapshots || takes_anything,
             };
@@ -100,10 +127,17 @@ impl Checker<'_> {
             return;
         }
         // If a part has an error, check the other parts anyway.
-        let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
+        let value = known
+            .value_at(spec, found)
+            .unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let (expr, holder) = (&resource.spec, resource.spec_key);
-            let at = SpecAt { expr, missing_part_span: holder, resource: name, part: ExpressionPart::Spec };
+            let at = SpecAt {
+                expr,
+                missing_part_span: holder,
+                resource: name,
+                part: ExpressionPart::Spec,
+            };
             self.fit(&value, at, schema, found);
         }
     }

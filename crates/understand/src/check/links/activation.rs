@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use blueprint::{
-    AccessorKind, Expr, ExprKind, Field, Kind, LinkSelector, Name, Ref, ReferenceHead, Resource, TextPart, TypeId,
+    AccessorKind, Expr, ExprKind, Field, Kind, LinkSelector, Name, Ref, ReferenceHead, Resource,
+    TextPart, TypeId,
 };
 use diag::Span;
 use provider::{LinkKind, Side, TypeRef};
@@ -33,11 +34,18 @@ impl<'a> Checker<'a> {
     pub(crate) fn activate(&mut self) -> Links {
         let blueprint = self.blueprint;
         let by_reference = blueprint.version.as_ref() == "2025-11-02";
-        let selects = blueprint.resources.values().any(|resource| resource.link_selector.is_some());
+        let selects = blueprint
+            .resources
+            .values()
+            .any(|resource| resource.link_selector.is_some());
         if !selects && !by_reference {
             return Links::default();
         }
-        let labels = if selects { self.labels() } else { Labels::default() };
+        let labels = if selects {
+            self.labels()
+        } else {
+            Labels::default()
+        };
         let mut wirings: DeterministicMap<(Name, Name), Arc<Wiring>> = DeterministicMap::default();
         let mut marked: DeterministicMap<TypeId, bool> = DeterministicMap::default();
         let mut pairs = Vec::new();
@@ -53,18 +61,31 @@ impl<'a> Checker<'a> {
             let mut found: Vec<(u32, ActivationCause)> = found.into_iter().collect();
             found.sort_unstable_by_key(|(b, _)| *b);
             for (b, ActivationCause { span, only }) in found {
-                let Some(kind) = self.kind_between(at, b).cloned() else { continue };
+                let Some(kind) = self.kind_between(at, b).cloned() else {
+                    continue;
+                };
                 let wiring = wirings
                     .entry((kind.a.clone(), kind.b.clone()))
                     .or_insert_with(|| Arc::new(Wiring::of(&kind)))
                     .clone();
                 let uses = self.uses(at, b, &kind);
-                let part_types = kind.parts.values().map(|part| match self.catalogs.resource_type(&part.type_name) {
-                    TypeRef::Known(ty) => Some(ty),
-                    _ => None,
+                let part_types = kind.parts.values().map(|part| {
+                    match self.catalogs.resource_type(&part.type_name) {
+                        TypeRef::Known(ty) => Some(ty),
+                        _ => None,
+                    }
                 });
                 let part_types = part_types.collect();
-                pairs.push(LinkedPair { a: at, b, kind, span, only, uses, wiring, part_types });
+                pairs.push(LinkedPair {
+                    a: at,
+                    b,
+                    kind,
+                    span,
+                    only,
+                    uses,
+                    wiring,
+                    part_types,
+                });
             }
         }
         Links::new(pairs)
@@ -76,7 +97,9 @@ impl<'a> Checker<'a> {
             // Resources of an unknown type are under the empty name.
             let ty = self.type_name(at).unwrap_or("");
             for (key, value) in &resource.metadata.labels {
-                let by_type = labels.entry((key.item.as_ref(), value.item.as_ref())).or_default();
+                let by_type = labels
+                    .entry((key.item.as_ref(), value.item.as_ref()))
+                    .or_default();
                 let of_type = by_type.entry(self.own_name(at, ty)).or_default();
                 if of_type.last() != Some(&(at as u32)) {
                     of_type.push(at as u32);
@@ -88,8 +111,16 @@ impl<'a> Checker<'a> {
 
     /// A type's name with the lifetime of the document.
     fn own_name(&self, at: usize, ty: &str) -> &'a str {
-        let written = self.blueprint.resources.get_index(at).map(|(_, resource)| resource.type_name.item.as_ref());
-        if ty.is_empty() { "" } else { written.unwrap_or("") }
+        let written = self
+            .blueprint
+            .resources
+            .get_index(at)
+            .map(|(_, resource)| resource.type_name.item.as_ref());
+        if ty.is_empty() {
+            ""
+        } else {
+            written.unwrap_or("")
+        }
     }
 
     /// Finds the matches of a selector.
@@ -108,24 +139,35 @@ impl<'a> Checker<'a> {
             .iter()
             .map(|(key, value)| labels.get(&(key.item.as_ref(), value.item.as_ref())))
             .collect();
-        let size = |by_type: &&blueprint::IndexMap<&str, Vec<u32>>| by_type.values().map(Vec::len).sum::<usize>();
+        let size = |by_type: &&blueprint::IndexMap<&str, Vec<u32>>| {
+            by_type.values().map(Vec::len).sum::<usize>()
+        };
         let smallest = postings.and_then(|postings| postings.into_iter().min_by_key(size));
-        let excluded: HashSet<&str, foldhash::fast::FixedState> =
-            selector.exclude.iter().map(|name| name.item.as_ref()).collect();
+        let excluded: HashSet<&str, foldhash::fast::FixedState> = selector
+            .exclude
+            .iter()
+            .map(|name| name.item.as_ref())
+            .collect();
         let matches = |b: u32| {
-            let Some((b_name, resource)) = blueprint.resources.get_index(b as usize) else { return false };
+            let Some((b_name, resource)) = blueprint.resources.get_index(b as usize) else {
+                return false;
+            };
             b != a
                 && !excluded.contains(b_name.as_ref())
                 && selector.by_label.iter().all(|(key, value)| {
                     let labels = &resource.metadata.labels;
-                    labels.iter().any(|(k, v)| k.item == key.item && v.item == value.item)
+                    labels
+                        .iter()
+                        .any(|(k, v)| k.item == key.item && v.item == value.item)
                 })
         };
         let named = |list: &[u32]| -> (Vec<String>, bool) {
-            let mut names = list
-                .iter()
-                .filter(|b| matches(**b))
-                .filter_map(|b| blueprint.resources.get_index(*b as usize).map(|(name, _)| format!("`{name}`")));
+            let mut names = list.iter().filter(|b| matches(**b)).filter_map(|b| {
+                blueprint
+                    .resources
+                    .get_index(*b as usize)
+                    .map(|(name, _)| format!("`{name}`"))
+            });
             let first = names.by_ref().take(NAMED).collect();
             (first, names.next().is_some())
         };
@@ -138,11 +180,21 @@ impl<'a> Checker<'a> {
             } else if self.kind_between(a, *first).is_some() {
                 for b in list.iter().filter(|b| matches(**b)) {
                     activates = true;
-                    found.insert(*b, ActivationCause { span: selector.span, only: None });
+                    found.insert(
+                        *b,
+                        ActivationCause {
+                            span: selector.span,
+                            only: None,
+                        },
+                    );
                 }
             } else {
                 let (names, more) = named(list);
-                let into = if self.kind_between(*first, a).is_some() { &mut turned } else { &mut unlinked };
+                let into = if self.kind_between(*first, a).is_some() {
+                    &mut turned
+                } else {
+                    &mut unlinked
+                };
                 into.extend(names);
                 if more {
                     into.push("others".to_owned());
@@ -154,14 +206,20 @@ impl<'a> Checker<'a> {
         if !unlinked.is_empty() {
             self.found.push(
                 codes::NO_LINK_KIND
-                    .new(format!("`{name}` selects {}, to which no `{ty}` can be linked", unlinked.join(", ")))
+                    .new(format!(
+                        "`{name}` selects {}, to which no `{ty}` can be linked",
+                        unlinked.join(", ")
+                    ))
                     .label(selector.span, "the labels match, the types do not link"),
             );
         }
         if !turned.is_empty() {
             self.found.push(
                 codes::LINK_DIRECTION
-                    .new(format!("`{name}` selects {}, and such links go the other way round", turned.join(", ")))
+                    .new(format!(
+                        "`{name}` selects {}, and such links go the other way round",
+                        turned.join(", ")
+                    ))
                     .label(selector.span, "makes no link in this direction")
                     .help("put the selector on the other resource, and the label on this one"),
             );
@@ -181,7 +239,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Finds bare references in fields that the catalogue marks as links (decision 0, version 2025-11-02).
+    /// Finds bare references in fields that the catalogue marks as links (decision 0, version
+    /// 2025-11-02).
     fn find_references(
         &self,
         a: u32,
@@ -189,10 +248,15 @@ impl<'a> Checker<'a> {
         marked: &mut DeterministicMap<TypeId, bool>,
         found: &mut DeterministicMap<u32, ActivationCause>,
     ) {
-        let TypeOf::Known(ty) = &self.resources[a as usize] else { return };
-        let any =
-            marked.entry(ty.name.clone()).or_insert_with(|| ty.schema.fields.values().any(|field| has_marks(field, 0)));
-        let ExprKind::Map(entries) = &resource.spec.kind else { return };
+        let TypeOf::Known(ty) = &self.resources[a as usize] else {
+            return;
+        };
+        let any = marked
+            .entry(ty.name.clone())
+            .or_insert_with(|| ty.schema.fields.values().any(|field| has_marks(field, 0)));
+        let ExprKind::Map(entries) = &resource.spec.kind else {
+            return;
+        };
         if !*any {
             return;
         }
@@ -203,7 +267,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refer_in(&self, a: u32, value: &Expr, field: &Field, found: &mut DeterministicMap<u32, ActivationCause>) {
+    fn refer_in(
+        &self,
+        a: u32,
+        value: &Expr,
+        field: &Field,
+        found: &mut DeterministicMap<u32, ActivationCause>,
+    ) {
         if field.links {
             bare_references(value, &mut |reference| self.refer_to(a, reference, found));
             return;
@@ -217,18 +287,31 @@ impl<'a> Checker<'a> {
                 }
             }
             (ExprKind::Map(entries), Kind::Map(field)) => {
-                entries.iter().for_each(|(_, value)| self.refer_in(a, value, field, found));
+                entries
+                    .iter()
+                    .for_each(|(_, value)| self.refer_in(a, value, field, found));
             }
             (ExprKind::List(items), Kind::Array(field)) => {
-                items.iter().for_each(|item| self.refer_in(a, item, field, found));
+                items
+                    .iter()
+                    .for_each(|item| self.refer_in(a, item, field, found));
             }
-            (_, Kind::Union(branches)) => branches.iter().for_each(|branch| self.refer_in(a, value, branch, found)),
+            (_, Kind::Union(branches)) => branches
+                .iter()
+                .for_each(|branch| self.refer_in(a, value, branch, found)),
             _ => {}
         }
     }
 
-    fn refer_to(&self, a: u32, reference: &Ref, found: &mut DeterministicMap<u32, ActivationCause>) {
-        let ReferenceHead::Resource { name, .. } = &reference.head else { return };
+    fn refer_to(
+        &self,
+        a: u32,
+        reference: &Ref,
+        found: &mut DeterministicMap<u32, ActivationCause>,
+    ) {
+        let ReferenceHead::Resource { name, .. } = &reference.head else {
+            return;
+        };
         let position = match reference.path.as_slice() {
             [] => None,
             [index] => match index.kind {
@@ -237,12 +320,28 @@ impl<'a> Checker<'a> {
             },
             _ => return,
         };
-        let Some(b) = self.blueprint.resources.get_index_of(name).map(|b| b as u32).filter(|b| *b != a) else { return };
+        let Some(b) = self
+            .blueprint
+            .resources
+            .get_index_of(name)
+            .map(|b| b as u32)
+            .filter(|b| *b != a)
+        else {
+            return;
+        };
         match found.get_mut(&b) {
             None => {
-                found.insert(b, ActivationCause { span: reference.head_span, only: position.map(|at| vec![at]) });
+                found.insert(
+                    b,
+                    ActivationCause {
+                        span: reference.head_span,
+                        only: position.map(|at| vec![at]),
+                    },
+                );
             }
-            Some(ActivationCause { only: Some(only), .. }) => only.extend(position),
+            Some(ActivationCause {
+                only: Some(only), ..
+            }) => only.extend(position),
             // A selector also matches this resource: selector and reference make one link.
             Some(ActivationCause { only: None, .. }) => {}
         }
@@ -250,7 +349,8 @@ impl<'a> Checker<'a> {
 
     /// The kind of link from one resource to another.
     pub(super) fn kind_between(&self, a: u32, b: u32) -> Option<&Arc<LinkKind>> {
-        self.catalogs.link_kind(self.type_name(a as usize)?, self.type_name(b as usize)?)
+        self.catalogs
+            .link_kind(self.type_name(a as usize)?, self.type_name(b as usize)?)
     }
 
     pub(crate) fn type_name(&self, at: usize) -> Option<&str> {
@@ -265,16 +365,31 @@ impl<'a> Checker<'a> {
         let mut uses = Vec::with_capacity(kind.uses.len());
         for used in kind.uses.values() {
             let end = if used.of == Side::A { a } else { b };
-            let Some((name, resource)) = self.blueprint.resources.get_index(end as usize) else { continue };
+            let Some((name, resource)) = self.blueprint.resources.get_index(end as usize) else {
+                continue;
+            };
             let (key, value) = at_path(resource, &used.field);
             let found = value.and_then(|value| self.neighbour(value, &used.type_name));
             if found.is_none() {
                 let written = value.is_some();
                 self.found.push(
                     codes::LINK_NEEDS_RESOURCE
-                        .new(format!("the links of `{name}` need a `{}` in its `{}`", used.type_name, used.field))
-                        .label(key, if written { "refers to no such resource of this document" } else { "not set" })
-                        .help(format!("declare a `{}` and refer to it in `{}`", used.type_name, used.field)),
+                        .new(format!(
+                            "the links of `{name}` need a `{}` in its `{}`",
+                            used.type_name, used.field
+                        ))
+                        .label(
+                            key,
+                            if written {
+                                "refers to no such resource of this document"
+                            } else {
+                                "not set"
+                            },
+                        )
+                        .help(format!(
+                            "declare a `{}` and refer to it in `{}`",
+                            used.type_name, used.field
+                        )),
                 );
             }
             uses.push(found);
@@ -285,8 +400,12 @@ impl<'a> Checker<'a> {
     fn neighbour(&self, value: &Expr, type_name: &str) -> Option<UsedNeighbour> {
         let mut found = None;
         let mut find_resource = |reference: &Ref| {
-            let ReferenceHead::Resource { name, .. } = &reference.head else { return };
-            let Some(resource) = self.blueprint.resources.get_index_of(name) else { return };
+            let ReferenceHead::Resource { name, .. } = &reference.head else {
+                return;
+            };
+            let Some(resource) = self.blueprint.resources.get_index_of(name) else {
+                return;
+            };
             if self.type_name(resource) != Some(type_name) {
                 return;
             }
@@ -294,20 +413,27 @@ impl<'a> Checker<'a> {
                 Some(AccessorKind::Index(at)) => u32::try_from(*at).ok(),
                 _ => None,
             };
-            found.get_or_insert(UsedNeighbour { resource: resource as u32, position });
+            found.get_or_insert(UsedNeighbour {
+                resource: resource as u32,
+                position,
+            });
         };
         value.references(&mut find_resource);
         found
     }
 }
 
-/// The place and value of a field of a spec. If the field is missing, the place is that of the nearest key above it.
+/// The place and value of a field of a spec. If the field is missing, the place is that of the
+/// nearest key above it.
 fn at_path<'r>(resource: &'r Resource, path: &str) -> (Span, Option<&'r Expr>) {
     let mut key = resource.spec_key;
     let mut here = &resource.spec;
     for name in path.split('.') {
-        let ExprKind::Map(entries) = &here.kind else { return (key, None) };
-        let Some((written, value)) = entries.iter().find(|(key, _)| key.item.as_ref() == name) else {
+        let ExprKind::Map(entries) = &here.kind else {
+            return (key, None);
+        };
+        let Some((written, value)) = entries.iter().find(|(key, _)| key.item.as_ref() == name)
+        else {
             return (key, None);
         };
         key = written.span;
@@ -321,7 +447,10 @@ fn has_marks(field: &Field, depth: usize) -> bool {
         && (field.links
             || match &field.kind {
                 Kind::Array(inner) | Kind::Map(inner) => has_marks(inner, depth + 1),
-                Kind::Object(schema) => schema.fields.values().any(|field| has_marks(field, depth + 1)),
+                Kind::Object(schema) => schema
+                    .fields
+                    .values()
+                    .any(|field| has_marks(field, depth + 1)),
                 Kind::Union(branches) => branches.iter().any(|field| has_marks(field, depth + 1)),
                 _ => false,
             })
@@ -340,7 +469,9 @@ fn bare_references<'e>(value: &'e Expr, visit: &mut impl FnMut(&'e Ref)) {
             }
         }
         ExprKind::List(items) => items.iter().for_each(|item| bare_references(item, visit)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| bare_references(value, visit)),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .for_each(|(_, value)| bare_references(value, visit)),
         _ => {}
     }
 }

@@ -1,4 +1,5 @@
-//! Finds the annotations that are read by a resource's type or by the kinds of its links (decision 3.1).
+//! Finds the annotations that are read by a resource's type or by the kinds of its links (decision
+//! 3.1).
 
 use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};
@@ -20,7 +21,8 @@ pub(crate) struct KnownAnnotations {
 impl KnownAnnotations {
     fn add(&mut self, key: Name, annotation: &Annotation) {
         let all = self.by_key.entry(key).or_default();
-        let same = |other: &Annotation| other.ty == annotation.ty && other.allowed == annotation.allowed;
+        let same =
+            |other: &Annotation| other.ty == annotation.ty && other.allowed == annotation.allowed;
         if !all.iter().any(same) {
             all.push(annotation.clone());
         }
@@ -32,7 +34,9 @@ impl KnownAnnotations {
         for annotation in annotations {
             known.add(annotation.key.clone(), annotation);
             if annotation.required && annotation.default.is_none() {
-                known.required.push((vec![annotation.key.clone()], annotation.ty.clone()));
+                known
+                    .required
+                    .push((vec![annotation.key.clone()], annotation.ty.clone()));
             }
         }
         known
@@ -41,7 +45,11 @@ impl KnownAnnotations {
 
 /// A key with the name of the other end in place of the placeholder.
 pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
-    let placeholder = if annotation.side.as_ref() == "a" { "<b>" } else { "<a>" };
+    let placeholder = if annotation.side.as_ref() == "a" {
+        "<b>"
+    } else {
+        "<a>"
+    };
     match annotation.key.contains(placeholder) {
         true => annotation.key.replace(placeholder, other).into(),
         false => annotation.key.clone(),
@@ -56,15 +64,34 @@ impl Checker<'_> {
             _ => KnownAnnotations::default(),
         };
         for (number, target) in links.of(at as u32) {
-            let (Some(pair), LinkTarget::End(side)) = (links.pair(*number), target) else { continue };
-            let other = if *side == provider::Side::A { pair.b } else { pair.a };
-            let Some((other, _)) = self.blueprint.resources.get_index(other as usize) else { continue };
+            let (Some(pair), LinkTarget::End(side)) = (links.pair(*number), target) else {
+                continue;
+            };
+            let other = if *side == provider::Side::A {
+                pair.b
+            } else {
+                pair.a
+            };
+            let Some((other, _)) = self.blueprint.resources.get_index(other as usize) else {
+                continue;
+            };
             let mine = |it: &&Annotation| crate::links::wiring::side_of(&it.side) == *side;
             for annotation in pair.kind.annotations.iter().filter(mine) {
                 known.add(key_for(annotation, other), annotation);
             }
-            for annotation in pair.kind.annotations.iter().filter(mine).filter(|it| it.required) {
-                let same = pair.kind.annotations.iter().filter(mine).filter(|it| it.alias == annotation.alias);
+            for annotation in pair
+                .kind
+                .annotations
+                .iter()
+                .filter(mine)
+                .filter(|it| it.required)
+            {
+                let same = pair
+                    .kind
+                    .annotations
+                    .iter()
+                    .filter(mine)
+                    .filter(|it| it.alias == annotation.alias);
                 if same.clone().all(|it| it.default.is_none()) {
                     let keys = same.map(|it| key_for(it, other)).collect();
                     known.required.push((keys, annotation.ty.clone()));
@@ -82,7 +109,10 @@ impl Checker<'_> {
         known: &KnownAnnotations,
     ) -> Option<Diagnostic> {
         let namespace = type_name.package_name();
-        let in_namespace = key.item.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('.'));
+        let in_namespace = key
+            .item
+            .strip_prefix(namespace)
+            .is_some_and(|rest| rest.starts_with('.'));
         if !in_namespace || known.by_key.contains_key(&key.item) {
             return None;
         }
@@ -90,7 +120,10 @@ impl Checker<'_> {
         Some(
             document::UNKNOWN_ANNOTATION
                 .new(format!("the annotation `{}` has no effect", key.item))
-                .label(span, "neither the type nor a link of this resource knows it")
+                .label(
+                    span,
+                    "neither the type nor a link of this resource knows it",
+                )
                 .help_nearest(&key.item, known.by_key.keys().map(|key| key.as_ref())),
         )
     }

@@ -1,7 +1,7 @@
 //! Computes the edges of the graph that links cause for resources and for parts of links.
 //!
-//! A hard link is an edge between its ends. A `with` contribution adds edges to the elements that it reads. Soft links
-//! that read nothing cause no edge, so they may form cycles.
+//! A hard link is an edge between its ends. A `with` contribution adds edges to the elements that
+//! it reads. Soft links that read nothing cause no edge, so they may form cycles.
 
 use blueprint::{Blueprint, Expr, ExprKind, Name};
 use diag::Span;
@@ -22,20 +22,38 @@ pub(crate) fn add_link_edges<'a>(
     let mut parts = Vec::with_capacity(links.pairs().len());
     let edges = Edges { blueprint, links };
     for (number, pair) in links.pairs().iter().enumerate() {
-        let at = LinkWires { edges, pair, number: number as u32 };
+        let at = LinkWires {
+            edges,
+            pair,
+            number: number as u32,
+        };
         match pair.kind.first {
-            Some(Side::A) => wires.entry(pair.b).or_default().push(at.edge(GraphNode::Resource(pair.a))),
-            Some(Side::B) => wires.entry(pair.a).or_default().push(at.edge(GraphNode::Resource(pair.b))),
+            Some(Side::A) => wires
+                .entry(pair.b)
+                .or_default()
+                .push(at.edge(GraphNode::Resource(pair.a))),
+            Some(Side::B) => wires
+                .entry(pair.a)
+                .or_default()
+                .push(at.edge(GraphNode::Resource(pair.b))),
             None => {}
         }
         for (target, reads) in &pair.wiring.with {
             let resource = match target {
                 LinkTarget::End(side) => Some(pair.end(*side)),
-                LinkTarget::Use(used) => pair.uses.get(*used).copied().flatten().map(|used| used.resource),
+                LinkTarget::Use(used) => pair
+                    .uses
+                    .get(*used)
+                    .copied()
+                    .flatten()
+                    .map(|used| used.resource),
             };
             let Some(resource) = resource else { continue };
             let mut needed = Vec::new();
-            for side in [Side::A, Side::B].into_iter().filter(|side| *target != LinkTarget::End(*side)) {
+            for side in [Side::A, Side::B]
+                .into_iter()
+                .filter(|side| *target != LinkTarget::End(*side))
+            {
                 at.presence(side, &mut needed);
             }
             for read in reads {
@@ -45,10 +63,15 @@ pub(crate) fn add_link_edges<'a>(
             needed.retain(|edge| edge.to != GraphNode::Resource(resource));
             wires.entry(resource).or_default().extend(needed);
         }
-        parts.push(if pair.kind.parts.is_empty() { Vec::new() } else { at.parts() });
+        parts.push(if pair.kind.parts.is_empty() {
+            Vec::new()
+        } else {
+            at.parts()
+        });
     }
     for edges in wires.values_mut() {
-        let mut seen: std::collections::HashSet<(GraphNode, bool), foldhash::fast::FixedState> = Default::default();
+        let mut seen: std::collections::HashSet<(GraphNode, bool), foldhash::fast::FixedState> =
+            Default::default();
         edges.retain(|edge| seen.insert((edge.to, edge.kind == EdgeKind::Link)));
     }
     links.set_edges(wires, parts);
@@ -62,13 +85,28 @@ struct LinkWires<'a> {
 
 impl LinkWires<'_> {
     fn edge(&self, to: GraphNode) -> Edge {
-        Edge { to, kind: EdgeKind::Link, span: self.pair.span }
+        Edge {
+            to,
+            kind: EdgeKind::Link,
+            span: self.pair.span,
+        }
     }
 
     /// The edges to the elements that decide whether an end and its members exist.
     fn presence(&self, side: Side, needed: &mut Vec<Edge>) {
-        let Some((_, end)) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize) else { return };
-        let each = end.each.iter().flat_map(|each| [Some(&each.list), each.key.as_ref()]).flatten();
+        let Some((_, end)) = self
+            .edges
+            .blueprint
+            .resources
+            .get_index(self.pair.end(side) as usize)
+        else {
+            return;
+        };
+        let each = end
+            .each
+            .iter()
+            .flat_map(|each| [Some(&each.list), each.key.as_ref()])
+            .flatten();
         for expr in each.chain(end.condition.as_deref()) {
             self.document(expr, needed);
         }
@@ -78,7 +116,11 @@ impl LinkWires<'_> {
     fn document(&self, expr: &Expr, needed: &mut Vec<Edge>) {
         let span: Span = self.pair.span;
         self.edges.needs(expr, EdgeKind::Link, &mut |edge: Edge| {
-            let kind = if edge.kind == EdgeKind::ReadsMetadata { edge.kind } else { EdgeKind::Link };
+            let kind = if edge.kind == EdgeKind::ReadsMetadata {
+                edge.kind
+            } else {
+                EdgeKind::Link
+            };
             needed.push(Edge { kind, span, ..edge });
         });
     }
@@ -94,7 +136,13 @@ impl LinkWires<'_> {
             LinkRead::Spec(side, field) => {
                 let end = self.pair.end(*side);
                 let is_from_document = type_of(end).is_some_and(|ty| {
-                    self.pair.wiring.reads_document(&self.pair.kind, target, *side, field.as_ref(), &ty.schema)
+                    self.pair.wiring.reads_document(
+                        &self.pair.kind,
+                        target,
+                        *side,
+                        field.as_ref(),
+                        &ty.schema,
+                    )
                 });
                 match field.as_ref().filter(|_| is_from_document) {
                     Some(field) => {
@@ -107,7 +155,11 @@ impl LinkWires<'_> {
             }
             LinkRead::Metadata(side) => {
                 let to = GraphNode::Resource(self.pair.end(*side));
-                needed.push(Edge { to, kind: EdgeKind::ReadsMetadata, span: self.pair.span });
+                needed.push(Edge {
+                    to,
+                    kind: EdgeKind::ReadsMetadata,
+                    span: self.pair.span,
+                });
             }
             LinkRead::Use(used) => {
                 let used = self.pair.uses.get(*used).copied().flatten();
@@ -117,8 +169,9 @@ impl LinkWires<'_> {
         }
     }
 
-    /// The edges to the elements that the kind's requirements read. These elements must be known before any
-    /// contribution with a target is written. Fields that the target itself computes are excepted.
+    /// The edges to the elements that the kind's requirements read. These elements must be known
+    /// before any contribution with a target is written. Fields that the target itself computes are
+    /// excepted.
     fn requirements<'t>(
         &self,
         target: LinkTarget,
@@ -130,8 +183,9 @@ impl LinkWires<'_> {
                 LinkRead::Spec(side, _) if target == LinkTarget::End(*side) => {}
                 LinkRead::Spec(side, field) => {
                     let end = self.pair.end(*side);
-                    let set =
-                        field.as_ref().filter(|field| type_of(end).is_some_and(|ty| is_settable(&ty.schema, field)));
+                    let set = field.as_ref().filter(|field| {
+                        type_of(end).is_some_and(|ty| is_settable(&ty.schema, field))
+                    });
                     match set {
                         Some(field) => {
                             if let Some(value) = self.field(*side, field) {
@@ -148,9 +202,16 @@ impl LinkWires<'_> {
 
     /// A field as the document writes it.
     fn field(&self, side: Side, field: &Name) -> Option<&Expr> {
-        let (_, end) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize)?;
+        let (_, end) = self
+            .edges
+            .blueprint
+            .resources
+            .get_index(self.pair.end(side) as usize)?;
         match &end.spec.kind {
-            ExprKind::Map(entries) => entries.iter().find(|(key, _)| key.item == *field).map(|(_, value)| value),
+            ExprKind::Map(entries) => entries
+                .iter()
+                .find(|(key, _)| key.item == *field)
+                .map(|(_, value)| value),
             _ => None,
         }
     }
