@@ -20,7 +20,6 @@ mod rust_source;
 mod sizes;
 mod specification;
 mod type_names;
-mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
