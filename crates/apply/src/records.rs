@@ -239,7 +239,7 @@ impl Records<'_> {
         let private = request.private.clone();
         if failed.id.is_empty() {
             // Keep the private data that the provider returned before the call: see
-            // `Provider::recall`.
+            // `Provider::set_recorded_objects`.
             let failed = Arc::make_mut(failed);
             (failed.token, failed.private) = (token, private);
         } else if unsure {

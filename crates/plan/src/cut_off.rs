@@ -129,8 +129,8 @@ pub(crate) fn record_after_cut_off(
 }
 
 /// The record after a create that created nothing. The private data that the provider returned
-/// before the call is kept ([`provider::Provider::recall`]): the call may have created something
-/// else, such as the folder above a file.
+/// before the call is kept ([`provider::Provider::set_recorded_objects`]): the call may have
+/// created something else, such as the folder above a file.
 pub(crate) fn record_after_unmade_create(
     intent: &Intent,
     before: Option<&Arc<Record>>,

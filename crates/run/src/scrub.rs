@@ -5,7 +5,7 @@
 //! are removed only if they occur as a whole.
 //!
 //! Values are searched only if there is a text or a secret. Not here: the search itself
-//! (`provider::Scrub`).
+//! (`provider::Scrubber`).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 

@@ -8,9 +8,6 @@ use crate::arrows::table;
 
 const BAN: &str = "#![warn(clippy::disallowed_methods, clippy::disallowed_types)]";
 
-/// The only crate of the core without this restriction.
-const SHELL: &str = "crates/run/";
-
 #[test]
 fn crates_of_the_core_turn_the_bans_on() {
     let findings: Vec<String> = table()
@@ -41,9 +38,6 @@ fn nothing_in_the_core_lifts_the_bans() {
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .find_map(|line| manner.into_iter().find(|one| names(line, one)));
-            if path.starts_with(SHELL) {
-                continue;
-            }
             if lifted {
                 findings.push(format!("{path} lifts the ban"));
             }
