@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn all_facts_of_a_type_are_read() {
         let ty = resource_type(
-            r#""standing": "deprecated", "service": "shop", "updatePolicy": {"batch": {"kind": "integer"}},
+            r#""supportStatus": "deprecated", "service": "shop", "updatePolicy": {"batch": {"kind": "integer"}},
             "capabilities": {"snapshots": true, "describedOnly": true}"#,
         )
         .unwrap();
@@ -531,9 +531,20 @@ mod tests {
         .unwrap_err();
         assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
         assert!(
-            resource_type(r#""standing": "odd""#)
+            resource_type(r#""supportStatus": "odd""#)
                 .unwrap_err()
-                .contains("`odd` is no standing")
+                .contains("`odd` is no support status")
+        );
+    }
+
+    #[test]
+    fn the_support_status_is_read_under_its_former_name() {
+        let ty = resource_type(r#""standing": "hidden""#).unwrap();
+        assert_eq!(ty.support_status, SupportStatus::Hidden);
+        assert!(
+            resource_type(r#""standing": "hidden", "supportStatus": "hidden""#)
+                .unwrap_err()
+                .contains("the former name of `supportStatus`")
         );
     }
 

@@ -133,7 +133,10 @@ fn contradictions_are_refused_at_their_path() {
             r#"{"kind": "integer", "mustRecreate": true, "immutable": true}"#,
             ".immutable",
         ),
-        (r#"{"kind": "string", "standing": "old"}"#, ".standing"),
+        (
+            r#"{"kind": "string", "supportStatus": "old"}"#,
+            ".supportStatus",
+        ),
         (r#"{"kind": "string", "minItems": 1}"#, ".minItems"),
         (
             r#"{"kind": "string", "standsFor": {"field": "g"}}"#,

@@ -11,6 +11,12 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use super::reader::{CatalogError, JsonObject, JsonPlace};
 use crate::{Direction, FilterType, Fit};
 
+/// The key of the support status of a type or field.
+pub(super) const SUPPORT_STATUS: &str = "supportStatus";
+
+/// The former name of [`SUPPORT_STATUS`]. Catalogues of users may still have it.
+pub(super) const FORMER_SUPPORT_STATUS: &str = "standing";
+
 const KEYS: &[&str] = &[
     "kind",
     "items",
@@ -27,7 +33,8 @@ const KEYS: &[&str] = &[
     "unique",
     "mustRecreate",
     "immutable",
-    "standing",
+    SUPPORT_STATUS,
+    FORMER_SUPPORT_STATUS,
     "standsFor",
     "changesOnUpdate",
     "ignoreDrift",
@@ -174,16 +181,32 @@ fn stands_for(object: &JsonObject<'_>) -> Result<Option<Arc<StandsFor>>, Catalog
     })))
 }
 
-/// Reads `standing`.
+/// Reads `supportStatus`, also under its former name.
+///
+/// # Errors
+/// If both names are written, or the word is not a [`SupportStatus`].
 pub(super) fn support_status(object: &JsonObject<'_>) -> Result<SupportStatus, CatalogError> {
-    let Some(word) = object.text("standing")? else {
+    let key = match (
+        object.has(SUPPORT_STATUS),
+        object.has(FORMER_SUPPORT_STATUS),
+    ) {
+        (true, true) => {
+            return Err(object.error(
+                FORMER_SUPPORT_STATUS,
+                format!("is the former name of `{SUPPORT_STATUS}`, which is written too"),
+            ));
+        }
+        (false, true) => FORMER_SUPPORT_STATUS,
+        (_, false) => SUPPORT_STATUS,
+    };
+    let Some(word) = object.text(key)? else {
         return Ok(SupportStatus::Supported);
     };
     SupportStatus::of_word(&word).ok_or_else(|| {
         let words: Vec<&str> = SupportStatus::ALL.iter().map(|(_, word)| *word).collect();
         object.error(
-            "standing",
-            format!("`{word}` is no standing: one of {}", words.join(", ")),
+            key,
+            format!("`{word}` is no support status: one of {}", words.join(", ")),
         )
     })
 }

@@ -262,8 +262,8 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
     if let Some(service) = service {
         ty.insert("service".into(), json!(service));
     }
-    if let Some(standing) = standing(&fact["support"])? {
-        ty.insert("standing".into(), json!(standing));
+    if let Some(status) = support_status(&fact["support"])? {
+        ty.insert("supportStatus".into(), json!(status));
     }
     let waits: Vec<Json> = WAITS
         .iter()
@@ -380,7 +380,7 @@ fn flag(schema: &Json, key: &str) -> bool {
     schema.get(key) == Some(&json!(true))
 }
 
-fn standing(word: &Json) -> Result<Option<&'static str>, String> {
+fn support_status(word: &Json) -> Result<Option<&'static str>, String> {
     match word.as_str() {
         None | Some("SUPPORTED") => Ok(None),
         Some("HIDDEN") => Ok(Some("hidden")),
@@ -463,12 +463,12 @@ fn field(schema: &Json) -> Result<Map<String, Json>, String> {
             limited(&mut field, kind, word, limits)?;
         }
     }
-    let standing = match schema.get("implemented") {
+    let status = match schema.get("implemented") {
         Some(Json::Bool(false)) => Some("not-implemented"),
-        _ => standing(schema.get("status").unwrap_or(&Json::Null))?,
+        _ => support_status(schema.get("status").unwrap_or(&Json::Null))?,
     };
-    if let Some(standing) = standing {
-        field.insert("standing".into(), json!(standing));
+    if let Some(status) = status {
+        field.insert("supportStatus".into(), json!(status));
     }
     Ok(field)
 }
