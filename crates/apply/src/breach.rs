@@ -33,7 +33,8 @@ impl Breach {
 }
 
 /// Checks an answer against the contract: every computed field is present and of its type, and
-/// every planned field has its planned value (decision 5.3). `None` if the answer is correct.
+/// every planned field has its planned value (decisions/apply#promises-of-a-provider). `None` if
+/// the answer is correct.
 pub(crate) fn breach(
     ty: &ResourceType,
     request: &CallRequest,

@@ -1,4 +1,5 @@
-//! The executor of links, and the records that it writes (decision 3.2).
+//! The executor of links, and the records that it writes
+//! (decisions/links#effects-after-the-target).
 //!
 //! The record of a link lists the contributions that the link has written. They are marked open
 //! before a call and closed after it. The record is therefore correct however the run ends.

@@ -1,5 +1,5 @@
 //! Carries out the writes of links: each write adds a link's contributions to one target, or
-//! removes them (decision 3.2).
+//! removes them (decisions/links#effects-after-the-target).
 //!
 //! A write is an update of its target. The writes of one target run one after another, each with a
 //! call of its own. After the first few, one call carries out as many writes as the target has had

@@ -20,15 +20,16 @@ pub enum OnFailure {
     Stop,
     /// Only dependants of the failed step are skipped.
     KeepGoing,
-    /// Like `Stop`, and the state then returns to the last generation that succeeded (decision
-    /// 5.3). The machine treats it as `Stop`: the rollback is a plan of its own (`run::operate`).
+    /// Like `Stop`, and the state then returns to the last generation that succeeded
+    /// (decisions/apply#failures). The machine treats it as `Stop`: the rollback is a plan of its
+    /// own (`run::operate`).
     Rollback,
 }
 
 /// The settings for applying a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ApplySettings {
-    /// The maximum number of concurrent calls (decision S64). At least 1.
+    /// The maximum number of concurrent calls (decisions/blueprint#parallel-calls). At least 1.
     pub parallelism: usize,
     /// The reaction to a failed step.
     pub on_failure: OnFailure,

@@ -20,7 +20,7 @@ use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
 /// Handles a durable record of a resource that is accepted but not ready: readers go on, other
-/// dependants wait (decision 5.3).
+/// dependants wait (decisions/apply#configured-and-ready).
 pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let Some(decided) = parts.facts.decided(task) else {
         return;
@@ -179,8 +179,8 @@ pub(crate) fn polled(
     }
 }
 
-/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision
-/// S65).
+/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s
+/// (decisions/blueprint#polling).
 fn poll_delay(polls: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(polls.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)

@@ -20,7 +20,8 @@ pub enum Key {
 /// The address of a resource, or of a member of an expanded one, inside its path of children.
 ///
 /// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a link resource as `a::b/part`
-/// (decision S40, decision 3). The contents are shared, so a clone copies a pointer.
+/// (decisions/blueprint#addresses-of-members, decisions/links#identity). The contents are shared,
+/// so a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(Arc<Hashed>);
 

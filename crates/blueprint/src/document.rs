@@ -125,7 +125,8 @@ pub struct Input {
     /// The type: a primitive type, or the value type of a custom type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// The name of a provider's custom type. Its values are given by label (decision 4.2).
+    /// The name of a provider's custom type. Its values are given by label
+    /// (decisions/documents#custom-types).
     pub custom_type: Option<Spanned<TypeId>>,
     /// The value if no input is given.
     pub default: Option<Spanned<Value>>,
@@ -163,7 +164,7 @@ pub struct Local {
     /// The place of the value's name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// The declared type; text is parsed to it (decision S48).
+    /// The declared type; text is parsed to it (decisions/blueprint#text-of-typed-values).
     #[serde(rename = "type")]
     pub ty: Type,
     /// The expression.
@@ -277,8 +278,8 @@ pub struct Resource {
     pub switched_off: Option<Box<Expr>>,
     /// A description for people. Evaluated last.
     pub description: Option<Box<Expr>>,
-    /// The abstract resource of the document from which a transform made this one (decision 4.2).
-    /// The engine sets it from the place of the resource.
+    /// The abstract resource of the document from which a transform made this one
+    /// (decisions/documents#transforms). The engine sets it from the place of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
 }

@@ -38,7 +38,8 @@ pub enum ExprKind {
     Function(Name),
     /// A conditional expression. Only the chosen branch is evaluated.
     Choice(Box<ChoiceExpr>),
-    /// The value of a single substitution; the span is that of the whole `${..}` (decision A5).
+    /// The value of a single substitution; the span is that of the whole `${..}`
+    /// (decisions/blueprint#single-substitutions).
     Substitution(Box<Expr>),
     /// An expression whose error has been reported. It has no value and causes no second
     /// diagnostic.
@@ -112,7 +113,7 @@ pub struct Accessor {
 pub enum AccessorKind {
     /// `.name` or `["name"]`.
     Name(Name),
-    /// `[n]`; `[]` is `[0]` (decision S11).
+    /// `[n]`; `[]` is `[0]` (decisions/blueprint#empty-brackets).
     Index(u64),
 }
 

@@ -2,7 +2,8 @@
 
 /// The shortest text that parses to the same float, always with a fraction or an exponent.
 ///
-/// It has an exponent outside `1e-5 <= abs < 1e16` (decision S46): `2.0`, `3.14`, `1e21`.
+/// It has an exponent outside `1e-5 <= abs < 1e16` (decisions/blueprint#floats-as-text): `2.0`,
+/// `3.14`, `1e21`.
 pub fn format_float(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() {

@@ -1,5 +1,5 @@
-//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (decisions
-//! S34 to S36).
+//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions
+//! (decisions/blueprint#and-or-not, decisions/blueprint#form-of-a-condition).
 
 use blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::Span;

@@ -168,8 +168,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Checks that a document declares a resource or includes another document (decision C14).
-    /// Broken sections count as declared.
+    /// Checks that a document declares a resource or includes another document
+    /// (decisions/blueprint#documents-without-resources). Broken sections count as declared.
     fn check_not_empty(
         &mut self,
         entries: &[syntax::MapEntry],

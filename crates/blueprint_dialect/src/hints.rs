@@ -1,5 +1,5 @@
 //! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and
-//! `cyan` (decision 5.5).
+//! `cyan` (decisions/plan#hints).
 
 use std::str::FromStr;
 

@@ -98,8 +98,8 @@ impl Lowering<'_> {
         filters
     }
 
-    /// Reports null as an item of a list that needs values (decision S43). Returns whether the item
-    /// is null.
+    /// Reports null as an item of a list that needs values
+    /// (decisions/blueprint#null-means-not-written). Returns whether the item is null.
     pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {
@@ -286,7 +286,7 @@ impl Lowering<'_> {
         children
     }
 
-    /// The inputs of a child: scalars (decision 4.2).
+    /// The inputs of a child: scalars (decisions/documents#children).
     fn child_inputs(&mut self, node: &Node) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut inputs = Vec::with_capacity(map.len());

@@ -23,7 +23,7 @@ pub(super) struct Lowering<'a> {
     pub(super) functions: &'a FunctionTable,
     pub(super) packages: &'a Packages,
     pub(super) version: Version,
-    /// Whether the document has a resource named `none` (decision 0).
+    /// Whether the document has a resource named `none` (decisions/blueprint#feature-table).
     pub(super) none_is_resource: bool,
     /// The start positions of keys that are ignored; see `survey`.
     pub(super) bad_keys: HashSet<u32>,
@@ -420,7 +420,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// An expression for a scalar (decision S42).
+    /// An expression for a scalar (decisions/blueprint#plain-scalars).
     pub(super) fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
         match typed(node, scalar) {
             Typed::Text => self.text_expr(node, scalar),

@@ -1,4 +1,5 @@
-//! Names of declared elements and of types (decisions A6, A7, S20).
+//! Names of declared elements and of types (decisions/blueprint#declared-names,
+//! decisions/blueprint#type-names, decisions/blueprint#reserved-names).
 
 use diag::Span;
 

@@ -247,8 +247,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Annotations: scalars, or the result of a substitution (decision S49). Annotations of this
-    /// tool are read into `hints`.
+    /// Annotations: scalars, or the result of a substitution
+    /// (decisions/blueprint#annotations-and-labels). Annotations of this tool are read into
+    /// `hints`.
     pub(super) fn annotations(
         &mut self,
         node: &Node,

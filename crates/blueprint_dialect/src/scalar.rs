@@ -1,5 +1,6 @@
 //! The values of scalars: plain scalars by YAML 1.2's core schema, JSON values by their kind, all
-//! others as text (decisions S42, A1, A2).
+//! others as text (decisions/blueprint#plain-scalars, decisions/blueprint#number-ranges,
+//! decisions/blueprint#numbers-in-json).
 
 use syntax::{Node, Scalar, Style};
 
@@ -13,7 +14,7 @@ pub(super) enum Typed {
     Float(f64),
     /// The decoded text.
     Text,
-    /// A number beyond 64 bits, or not finite (decision A1).
+    /// A number beyond 64 bits, or not finite (decisions/blueprint#number-ranges).
     OutOfRange,
 }
 

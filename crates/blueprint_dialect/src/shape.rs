@@ -1,7 +1,8 @@
 //! The sections and keys of the blueprint dialect, as data.
 //!
 //! These tables are the only place that states which values a key may have, whether the key is
-//! required, whether it takes substitutions (decision 1.6) and which version introduced it.
+//! required, whether it takes substitutions (decisions/blueprint#places-of-substitutions) and which
+//! version introduced it.
 
 use super::version::LATER;
 use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};

@@ -1,7 +1,8 @@
 //! Mistakes of a tree that do not depend on its sections: unsupported YAML features, and keys.
 //!
-//! The survey is one walk over the whole document before lowering (decisions S55, S56, A3). It
-//! records the keys that lowering must ignore.
+//! The survey is one walk over the whole document before lowering
+//! (decisions/blueprint#duplicate-keys, decisions/blueprint#refused-yaml-features,
+//! decisions/blueprint#encoding-and-keys). It records the keys that lowering must ignore.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,6 @@
-//! The sections `variables` and `values`: declared types, and literals against them (decisions S48,
-//! S52, S53).
+//! The sections `variables` and `values`: declared types, and literals against them
+//! (decisions/blueprint#text-of-typed-values, decisions/blueprint#defaults-and-allowed-values,
+//! decisions/blueprint#declared-types-must-match).
 
 use blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};

@@ -1,4 +1,4 @@
-//! The versions of the language, and their features (decision 0).
+//! The versions of the language, and their features (decisions/blueprint#feature-table).
 
 /// The version with the features that 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";

@@ -1,5 +1,5 @@
 //! Applies differences between versions to a parsed expression: `none`, and `.state` for `.spec`
-//! (decision 0).
+//! (decisions/blueprint#feature-table).
 
 use blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Value};
 use expr::codes::UNKNOWN_FIELD;

@@ -738,7 +738,8 @@ fn search(
     }))
 }
 
-/// The exports of a data source that can be read only on deploy: all are Unknown (decision 1.6).
+/// The exports of a data source that can be read only on deploy: all are Unknown
+/// (decisions/blueprint#places-of-substitutions).
 fn read_on_deploy(
     source: &DataSource,
     ty: &DataSourceType,

@@ -1,4 +1,5 @@
-//! Checks whether a candidate of a data source meets a filter (decision 4.1).
+//! Checks whether a candidate of a data source meets a filter
+//! (decisions/documents#filters-of-data-sources).
 //!
 //! Not here: whether the operator fits the kinds that the catalogue declares
 //! (`check::data_sources`).

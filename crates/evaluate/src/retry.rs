@@ -1,5 +1,5 @@
 //! Asks providers questions while a plan is made, within the limits of each provider, and retries
-//! after temporary failures (decision 5.3).
+//! after temporary failures (decisions/apply#retries).
 //!
 //! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules
 //! calls by the same policies.

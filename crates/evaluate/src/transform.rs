@@ -1,5 +1,5 @@
 //! Runs transforms, which replace abstract resources after the check and before evaluation
-//! (decision 4.2, decision S61).
+//! (decisions/documents#transforms).
 //!
 //! Transforms run in the listed order, each on the result of the previous one. The result is
 //! checked like a written document. Generated resources have the places of the abstract resource
@@ -231,7 +231,7 @@ fn merge_transformed(
     Some(blueprint)
 }
 
-/// Whether a text is a valid name of a resource (decision A6).
+/// Whether a text is a valid name of a resource (decisions/blueprint#declared-names).
 fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text

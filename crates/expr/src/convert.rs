@@ -1,11 +1,12 @@
-//! The blueprint dialect's conversions of values and types (decision 1.5).
+//! The blueprint dialect's conversions of values and types (decisions/blueprint#conversion-table).
 
 use std::sync::Arc;
 
 use blueprint::{Map, Type, Unknown, Value};
 
 /// The origin of a value: a literal of the document allows fewer conversions than the result of a
-/// substitution (decisions S44, S46).
+/// substitution (decisions/blueprint#literals-of-the-wrong-kind,
+/// decisions/blueprint#floats-as-text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueOrigin {
     /// A literal of the document.
@@ -25,8 +26,8 @@ pub enum Mismatch {
     NoBranch,
 }
 
-/// Converts a value to a type by the table of decision 1.5. Unknown values and secret marks pass
-/// through.
+/// Converts a value to a type by the conversion table (decisions/blueprint#conversion-table).
+/// Unknown values and secret marks pass through.
 pub fn convert(value: &Value, ty: &Type, source: ValueOrigin) -> Result<Value, Mismatch> {
     let as_text = source == ValueOrigin::Substitution;
     match (value, ty) {
@@ -135,12 +136,13 @@ fn convert_one(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     }
 }
 
-/// Whether an entry fits, or may be `none` and so be dropped (decision A13).
+/// Whether an entry fits, or may be `none` and so be dropped (decisions/blueprint#none).
 fn fits_or_none(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }
 
-/// Parses a text as a declared scalar type (decisions S48, S51). `None` if it does not parse.
+/// Parses a text as a declared scalar type (decisions/blueprint#text-of-typed-values,
+/// decisions/blueprint#inputs). `None` if it does not parse.
 ///
 /// White space around it is ignored, except for text.
 pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
@@ -159,9 +161,10 @@ pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     }
 }
 
-/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays
-/// secret, an unknown value becomes an unknown string. `None` for arrays, objects and functions. An
-/// error for bytes that are not UTF-8.
+/// The text of a scalar in an interpolation (decisions/blueprint#interpolation,
+/// decisions/blueprint#floats-as-text): `none` gives "", a secret stays secret, an unknown value
+/// becomes an unknown string. `None` for arrays, objects and functions. An error for bytes that are
+/// not UTF-8.
 pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
     let text = match value {
         Value::Text(_) => return Some(Ok(value.clone())),

@@ -34,14 +34,15 @@ pub use machine::{may_omit, omitted};
 /// added to `found`; evaluate again with the answers.
 ///
 /// Evaluation always terminates: the depth is limited to 256, and the size of a value by the
-/// [`Meter`] of the scope, or to 10 MiB without one (decision A17). The limit of one value fails
-/// with `argument-range` for a call or an interpolated text, and with `value-too-large` for a list,
-/// map or conditional. Nesting the expression too deep fails with `argument-range`. If the
-/// document's total is exceeded, evaluation stops with [`EvaluationStop::Reported`], and the owner
-/// of the meter reports it.
+/// [`Meter`] of the scope, or to 10 MiB without one (decisions/blueprint#limits-of-evaluation). The
+/// limit of one value fails with `argument-range` for a call or an interpolated text, and with
+/// `value-too-large` for a list, map or conditional. Nesting the expression too deep fails with
+/// `argument-range`. If the document's total is exceeded, evaluation stops with
+/// [`EvaluationStop::Reported`], and the owner of the meter reports it.
 ///
-/// `none` items of lists and entries of maps are dropped (decision A13) unless the document writes
-/// them as null. Unknown and secret arguments propagate by decisions A14 and A15.
+/// `none` items of lists and entries of maps are dropped (decisions/blueprint#none) unless the
+/// document writes them as null. Unknown and secret arguments propagate by
+/// decisions/blueprint#unknown-values and decisions/blueprint#secret-values.
 pub fn evaluate(
     expr: &Expr,
     functions: &FunctionTable,

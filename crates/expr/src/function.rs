@@ -23,11 +23,12 @@ pub struct FunctionDef {
     /// `compose`.
     pub returned_function: Option<Signature>,
     /// Whether the function receives the position of an item as an additional argument when it is
-    /// used as a callback (decision 2.3).
+    /// used as a callback (decisions/functions#functions-that-take-functions).
     pub takes_index: bool,
-    /// Whether arguments are named entries (only `object`, decision S14).
+    /// Whether arguments are named entries (only `object`, decisions/blueprint#named-arguments).
     pub named: bool,
-    /// Whether the function returns `none` if an argument is `none` (decision 2, conventions).
+    /// Whether the function returns `none` if an argument is `none`
+    /// (decisions/functions#conventions).
     pub none_propagates: bool,
     /// The source of the result.
     pub purity: Purity,
@@ -128,7 +129,8 @@ pub struct Parameter {
     pub optional: bool,
     /// The calling convention of a function argument. `ty` is then `function`.
     pub callback: Option<Callback>,
-    /// Whether an absent element that the argument reads directly counts as `none` (decision S31).
+    /// Whether an absent element that the argument reads directly counts as `none`
+    /// (decisions/blueprint#absent-elements).
     pub absent_as_none: bool,
 }
 
@@ -175,7 +177,8 @@ impl std::fmt::Debug for Returns {
 pub enum Purity {
     /// The arguments alone.
     Pure,
-    /// Generated once per call site and memoised: `uuid`, `datetime` (decision S60).
+    /// Generated once per call site and memoised: `uuid`, `datetime`
+    /// (decisions/blueprint#memoised-values).
     Memoised,
     /// Read during planning and pinned in the plan: `file`, `http_resource`, `cwd`.
     World,
@@ -242,7 +245,7 @@ impl FunctionTable {
     }
 
     /// The table for a language in which null is an ordinary item or entry. Otherwise null results
-    /// are dropped from lists and maps (decision A13).
+    /// are dropped from lists and maps (decisions/blueprint#none).
     pub fn keeping_null(mut self) -> FunctionTable {
         self.keeps_null = true;
         self

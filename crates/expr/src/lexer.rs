@@ -1,7 +1,8 @@
 //! Reads tokens one at a time inside one `${..}`.
 //!
-//! Tokens have byte offsets of the decoded text. Names are read to their full length (decisions S5,
-//! S7), so a keyword is never split off a longer name. Not here: the grammar, and diagnostics.
+//! Tokens have byte offsets of the decoded text. Names are read to their full length
+//! (decisions/blueprint#full-length-names), so a keyword is never split off a longer name. Not
+//! here: the grammar, and diagnostics.
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +60,8 @@ impl Token {
     }
 }
 
-/// The offset of the first byte at or after `at` that is not white space (decision S13).
+/// The offset of the first byte at or after `at` that is not white space
+/// (decisions/blueprint#white-space).
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
@@ -173,7 +175,7 @@ fn number(text: &str, start: usize) -> Token {
 }
 
 /// Reads a string literal. A backslash escapes the enclosing quote and itself; any other backslash
-/// is literal (decision S8).
+/// is literal (decisions/blueprint#string-literals).
 fn text_token(text: &str, start: usize, quote: u8) -> Token {
     let bytes = text.as_bytes();
     let mut at = start + 1;
@@ -199,7 +201,7 @@ fn text_token(text: &str, start: usize, quote: u8) -> Token {
 }
 
 /// The quoted name at or after `at`, between brackets. It has no escapes and ends at its quote
-/// (decision S9). `None` if there is no quote.
+/// (decisions/blueprint#quoted-accessors). `None` if there is no quote.
 pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
     let start = skip_space(text.as_bytes(), at);
     let quote = text

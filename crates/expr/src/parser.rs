@@ -1,4 +1,5 @@
-//! Parses the text of a scalar into an expression. It never fails (decision 1.2).
+//! Parses the text of a scalar into an expression. It never fails
+//! (decisions/blueprint#expressions).
 //!
 //! A syntax error gives one diagnostic and affects only its own `${..}`: parsing resumes after the
 //! `}`. Not here: declared names, argument counts, types (`understand::check`).
@@ -14,19 +15,19 @@ use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, find_substitution};
 use crate::lexer::{self, Token, TokenKind};
 use crate::{FunctionTable, codes};
 
-/// The maximum nesting depth of calls (decision A17).
+/// The maximum nesting depth of calls (decisions/blueprint#limits-of-evaluation).
 const DEPTH: usize = 256;
 
 /// The maximum length in bytes of a text between substitutions that is interned, if it has no
 /// digit: separators and the like.
 const MAX_INTERNED_BYTES: usize = 32;
 
-/// Parses a scalar's decoded text (decision 1.2).
+/// Parses a scalar's decoded text (decisions/blueprint#expressions).
 ///
 /// Text without `${` is a literal string. Text that is exactly one substitution, apart from line
-/// breaks around it, is an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision
-/// A5). Anything else is interpolated text. `span` is the whole scalar; `map` locates the decoded
-/// text. Errors go to `found`, each once.
+/// breaks around it, is an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution)
+/// (decisions/blueprint#single-substitutions). Anything else is interpolated text. `span` is the
+/// whole scalar; `map` locates the decoded text. Errors go to `found`, each once.
 pub fn parse_text(
     text: &str,
     map: &TextMap,
@@ -46,7 +47,8 @@ pub fn parse_text(
 }
 
 /// Like [`parse_text`], but the names in `scoped` are separate heads ([`ReferenceHead::Scoped`]),
-/// as in link kinds (decision 3.2), and names are interned together with others of the document.
+/// as in link kinds (decisions/links#kinds-are-data), and names are interned together with others
+/// of the document.
 pub fn parse_text_scoped(
     text: &str,
     map: &TextMap,
@@ -103,7 +105,8 @@ pub fn parse_text_scoped(
     Expr::new(ExprKind::Text(parts), span)
 }
 
-/// Parses a bare reference path, as in an export's `field` (decisions 1.6, 4.2): no `${`, no call.
+/// Parses a bare reference path, as in an export's `field`
+/// (decisions/blueprint#places-of-substitutions, decisions/documents#exports): no `${`, no call.
 ///
 /// Returns an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error expression whose error has
 /// been reported.
@@ -359,7 +362,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Parses the name after a head that needs one: `.name` or `["name"]` (decision C3).
+    /// Parses the name after a head that needs one: `.name` or `["name"]`
+    /// (decisions/blueprint#heads-and-accessors).
     fn head_name(&mut self, head: &str) -> Parsed<Name> {
         let token = self.peek();
         match token.kind {
@@ -460,7 +464,7 @@ impl Parser<'_, '_> {
     }
 
     /// Parses the content after `[` in a path: a quoted name, a position, or nothing, which means
-    /// position 0 (decision S11).
+    /// position 0 (decisions/blueprint#empty-brackets).
     fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
         if let Some(name) = self.quoted(open)? {
             return Ok(AccessorKind::Name(name));
@@ -585,7 +589,7 @@ impl Parser<'_, '_> {
     }
 
     /// Turns a bare name into a function value, if a function is expected and the name is a
-    /// function (decision S19).
+    /// function (decisions/blueprint#bare-names).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
             && let ReferenceHead::Resource { name, bare: true } = &reference.head

@@ -13,7 +13,7 @@ pub enum EvaluationStop {
     /// The expression failed with this diagnostic.
     Failed(Box<Diagnostic>),
     /// The expression reads an absent element. The diagnostic is reported if no call guards the
-    /// read (decision S31).
+    /// read (decisions/blueprint#absent-elements).
     Absent(Box<Diagnostic>),
     /// The expression needs this external data. Evaluate again with the answers. The list has every
     /// question that is known at this point.
@@ -32,7 +32,8 @@ impl From<Diagnostic> for EvaluationStop {
 /// one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// `file(path)`: the bytes of a file, relative to the document of the call (decision S70).
+    /// `file(path)`: the bytes of a file, relative to the document of the call
+    /// (decisions/blueprint#relative-paths).
     File {
         /// The path or URL as given.
         path: Name,
@@ -46,7 +47,8 @@ pub enum Ask {
     },
     /// `cwd()`: the caller's working directory.
     WorkingDirectory,
-    /// `uuid()`, `datetime(format)`: a value that is generated once and memoised (decision S60).
+    /// `uuid()`, `datetime(format)`: a value that is generated once and memoised
+    /// (decisions/blueprint#memoised-values).
     Memoised {
         /// The path of the scalar inside the element under evaluation, such as `input.a[0]`.
         path: Name,

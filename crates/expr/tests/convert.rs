@@ -1,4 +1,4 @@
-//! The conversion table of decision 1.5, for values and for types.
+//! The conversion table (decisions/blueprint#conversion-table), for values and for types.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

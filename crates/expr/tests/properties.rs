@@ -43,7 +43,8 @@ fn read(text: &str) -> Result<(), TestCaseError> {
         prop_assert!(one.span().end <= length && text.is_char_boundary(one.span().start as usize));
     }
     if let blueprint::ExprKind::Text(parts) = &expr.kind {
-        // All text is kept and each error is reported once (decision S2).
+        // All text is kept and each error is reported once
+        // (decisions/blueprint#broken-substitutions).
         let whole: String = parts
             .iter()
             .map(|part| match part {

@@ -1,5 +1,5 @@
 //! Lowers values and the function calls in them. A map with a single key is a call if the key names
-//! a function of the template version; otherwise it is data (decision Heat 5).
+//! a function of the template version; otherwise it is data (decisions/heat#functions).
 //!
 //! Not here: the form of each argument (`argument_form`), references (`references`), conditions
 //! (`conditions`).
@@ -286,7 +286,7 @@ impl Lowering {
         self.condition_for = outer;
         self.message_path = message_path;
         // Only the branch that is taken is evaluated, so an error in a branch is a warning until
-        // that branch is taken (decision D7).
+        // that branch is taken (decisions/heat#parts-that-heat-never-reads).
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
         let otherwise = match items.get(2) {

@@ -1,5 +1,5 @@
 //! Decides the parts of a template that depend on inputs: conditions, and references with computed
-//! names (decisions Heat 5.2, Heat 5.6, Heat 6).
+//! names (decisions/heat#references, decisions/heat#the-function-if, decisions/heat#conditions).
 
 use blueprint::{
     Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value,

@@ -1,4 +1,5 @@
-//! Conditions: booleans that depend on parameters only (decisions Heat 5.5, Heat 5.6, Heat 6).
+//! Conditions: booleans that depend on parameters only (decisions/heat#functions-of-conditions,
+//! decisions/heat#the-function-if, decisions/heat#conditions).
 //!
 //! A named condition becomes a local of the blueprint. `and`, `or` and `not` become choices, so
 //! that operands after the deciding one are not evaluated.

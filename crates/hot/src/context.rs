@@ -1,5 +1,5 @@
-//! The environment of a template. Nested templates see all of it except the parameters (decision
-//! Heat 7).
+//! The environment of a template. Nested templates see all of it except the parameters
+//! (decisions/heat#environments).
 
 use std::sync::Arc;
 

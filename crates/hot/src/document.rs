@@ -1,4 +1,4 @@
-//! Lowers a template as a whole (decisions Heat 1, Heat 3).
+//! Lowers a template as a whole (decisions/heat#versions, decisions/heat#sections-of-a-template).
 
 use blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, NativeMessage, Span, Spanned};
@@ -431,7 +431,8 @@ impl Lowering {
         self.report(diagnostic);
     }
 
-    /// Reports names that YAML 1.1 reads as another kind of value (decision D3).
+    /// Reports names that YAML 1.1 reads as another kind of value
+    /// (decisions/heat#names-that-yaml-changes).
     fn keyword_names(&mut self, pairs: &[TextEntry<'_>]) {
         for pair in pairs {
             let Some(entries) = pair.value.as_map() else {

@@ -1,4 +1,4 @@
-//! Fits properties to the schema of their type (decision Heat 9.3).
+//! Fits properties to the schema of their type (decisions/heat#types-of-properties).
 
 use std::sync::Arc;
 
@@ -338,7 +338,7 @@ fn rules(field: &Field) -> Vec<Rule> {
     rules
 }
 
-/// Checks that a template fits the type that it is registered for (decision Heat 8.3).
+/// Checks that a template fits the type that it is registered for (decisions/heat#facades).
 pub(super) fn check_facade(
     document: &Blueprint,
     type_name: &Spanned<TypeId>,

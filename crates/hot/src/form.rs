@@ -1,4 +1,5 @@
-//! The form of a YAML text: PyYAML accepts less than the parser does (decision Heat 2).
+//! The form of a YAML text: PyYAML accepts less than the parser does
+//! (decisions/heat#text-of-a-template).
 //!
 //! A key without a `?` must be on one line with its colon and not empty, and no tab may be between
 //! a dash and its item.

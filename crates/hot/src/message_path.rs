@@ -1,4 +1,5 @@
-//! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
+//! The path to a value in a template, and the form of Heat's messages about it
+//! (decisions/heat#diagnostics).
 //!
 //! Heat finds a mistake of a function in one of three phases ([`HeatPhase`]), each with its own
 //! form of paths; see `messages`.

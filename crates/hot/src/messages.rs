@@ -1,4 +1,4 @@
-//! Heat's messages, in Heat's form: class, path and message (decision Heat 11).
+//! Heat's messages, in Heat's form: class, path and message (decisions/heat#diagnostics).
 //!
 //! Heat finds a mistake of a function in one of three phases, each with its own form of messages.
 //! While Heat parses a template, the path is one text, including calls. While Heat validates it,

@@ -1,4 +1,4 @@
-//! The section `outputs` (decision Heat 3).
+//! The section `outputs` (decisions/heat#sections-of-a-template).
 
 use blueprint::{Blueprint, ChoiceExpr, Export, Expr, ExprKind, Name, ReferenceHead, Type, Value};
 use diag::{Severity, Span, Spanned};

@@ -1,4 +1,4 @@
-//! The section `resources` (decision Heat 9).
+//! The section `resources` (decisions/heat#resources).
 
 use blueprint::{
     Blueprint, Child, ConditionalErrors, Expr, ExprKind, Lifecycle, Name, Resource,

@@ -1,5 +1,5 @@
-//! The rules of the dialect: values of parameters (decision Heat 4), properties (decision Heat
-//! 9.3), names, messages.
+//! The rules of the dialect: values of parameters (decisions/heat#parameters), properties
+//! (decisions/heat#types-of-properties), names, messages.
 
 use std::sync::Arc;
 

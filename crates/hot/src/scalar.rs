@@ -1,5 +1,5 @@
 //! The values of scalars: YAML 1.1 as Heat reads it, except that dates and times stay text
-//! (decision Heat 2).
+//! (decisions/heat#text-of-a-template).
 
 use blueprint::{Name, Value};
 use syntax::{Scalar, Style};

@@ -1,4 +1,5 @@
-//! Sections and keys as data (decisions Heat 3, Heat 4, Heat 9.1).
+//! Sections and keys as data (decisions/heat#sections-of-a-template, decisions/heat#parameters,
+//! decisions/heat#keys-of-a-resource).
 
 use dialect::{KeyForm, Offer, Section, SectionKey, Shape};
 

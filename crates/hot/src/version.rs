@@ -1,4 +1,4 @@
-//! The versions of the language and their features (decision Heat 1).
+//! The versions of the language and their features (decisions/heat#versions).
 
 /// The name of the dialect.
 pub const NAME: &str = "hot";

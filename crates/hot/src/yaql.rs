@@ -1,7 +1,7 @@
-//! The function `yaql`: an expression over data (decision Heat 13).
+//! The function `yaql`: an expression over data (decisions/yaql#the-language).
 //!
 //! Each expression text is compiled once. Times and random numbers are drawn by the engine, once
-//! for each call, and stored (decision D15).
+//! for each call, and stored (decisions/yaql#now-and-random).
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,5 +1,6 @@
-//! The changes of child documents in a plan: each child has an action of its own (decisions 4.2,
-//! 5.1). Also the records of children and data sources.
+//! The changes of child documents in a plan: each child has an action of its own
+//! (decisions/documents#children, decisions/plan#contents-of-a-plan). Also the records of children
+//! and data sources.
 //!
 //! Not here: the resources in children, which are planned like any others.
 

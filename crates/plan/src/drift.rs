@@ -1,9 +1,10 @@
 //! Drift: the differences between the records and the world. A user can ask for drift without a
 //! plan.
 //!
-//! The same fields count with and without a plan (decision 5.5): ignored ones never, computed ones
-//! only where the catalogue tracks them or the document has set them. A difference in what a link
-//! has written is drift of the link, not of its target (decision 3.2).
+//! The same fields count with and without a plan (decisions/plan#drift): ignored ones never,
+//! computed ones only where the catalogue tracks them or the document has set them. A difference in
+//! what a link has written is drift of the link, not of its target
+//! (decisions/links#effects-after-the-target).
 
 use std::sync::Arc;
 
@@ -364,7 +365,7 @@ pub(crate) fn prior_spec(
 }
 
 /// Whether a field has drifted only in values that links have written: that is drift of the links
-/// (decision 3.2).
+/// (decisions/links#effects-after-the-target).
 pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
     let of = |value: Option<&Value>| {
         Value::map(value.map(|value| (drifted.name.clone(), value.clone())))

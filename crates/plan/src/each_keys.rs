@@ -1,5 +1,5 @@
-//! Members of templates that get keys, or lose them: each keeps its object (decision S40; decision
-//! 5.5, moves).
+//! Members of templates that get keys, or lose them: each keeps its object
+//! (decisions/blueprint#addresses-of-members, decisions/plan#moves).
 //!
 //! The state has such members under their positions, the document under keys, or the other way
 //! round. Members are matched by their values: by values that no two members share, before and now.

@@ -118,7 +118,7 @@ pub(crate) fn compare_values(
     after.into_iter().map(change).chain(removed).collect()
 }
 
-/// The entries of a document's metadata before and after (decision 5.1).
+/// The entries of a document's metadata before and after (decisions/plan#contents-of-a-plan).
 pub(crate) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChange> {
     let entries = |value: &Value| -> IndexMap<Name, Value> {
         let map = value.as_map().into_iter().flatten();

@@ -1,5 +1,5 @@
 //! Generations: the data that is stored with an operation so that it can be planned again, and the
-//! choice of the generation that a rollback restores (decision 5.3).
+//! choice of the generation that a rollback restores (decisions/apply#rollback).
 //!
 //! Not here: the plan of a rollback, which is a plan like any other; automatic rollbacks
 //! (`run::operate`).

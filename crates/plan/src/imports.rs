@@ -1,5 +1,5 @@
 //! Existing objects that are taken under management: by the hint `cyan.import`, or by `cyan import`
-//! (decision 5.5).
+//! (decisions/plan#import).
 //!
 //! A record is created from what the provider reads, and then compared like any other.
 

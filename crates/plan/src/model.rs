@@ -73,7 +73,7 @@ impl Action {
     }
 }
 
-/// The reason of an action (decision 5.1).
+/// The reason of an action (decisions/plan#contents-of-a-plan).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -177,7 +177,7 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
     /// The abstract resource from which a transform made the resource, in the notation of addresses
-    /// (decision 4.2).
+    /// (decisions/documents#transforms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
     /// Its address before the move.

@@ -1,4 +1,4 @@
-//! Records that follow their resources to a new address (decision 5.5, moves).
+//! Records that follow their resources to a new address (decisions/plan#moves).
 //!
 //! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from
 //! `cyan state move`. Everything that belongs to the address moves along: the record, the records

@@ -1,5 +1,5 @@
-//! The options of a plan: what the user asked for besides the document (decision 5.5, `--target`
-//! and similar flags).
+//! The options of a plan: what the user asked for besides the document (decisions/plan#targets,
+//! `--target` and similar flags).
 //!
 //! Not here: the effects of the options (`targets`, `policies`, `state_edit`).
 

@@ -240,7 +240,7 @@ impl Plan {
     }
 
     /// The purpose as the head of the plan shows it: `deploy`, `destroy`, `reconcile`, or
-    /// `rollback` (decision 5.1).
+    /// `rollback` (decisions/plan#contents-of-a-plan).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
             _ if self.kind == OperationKind::Rollback => "rollback",

@@ -1,5 +1,6 @@
 //! Applies the user's policies to a draft: drift accepted, ignored or refused, requested
-//! replacements, protection and retention (decisions 5.2, 5.5).
+//! replacements, protection and retention (decisions/plan#replacement, decisions/plan#removal,
+//! decisions/plan#drift).
 
 use std::sync::Arc;
 
@@ -203,7 +204,7 @@ pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &SelectedAd
     }
 }
 
-/// Drops the memoised values that the user wants drawn again (decision S60).
+/// Drops the memoised values that the user wants drawn again (decisions/blueprint#memoised-values).
 pub(crate) fn renew(answers: &mut Answers, renew: &SelectedAddresses) {
     if !renew.is_empty() {
         answers

@@ -1,5 +1,5 @@
 //! A plan without a document that corrects drift: every resource is to be as it was last sent
-//! (decision 5.3).
+//! (decisions/plan#drift).
 //!
 //! Not here: calls that were cut off, which are settled before any plan.
 

@@ -20,9 +20,9 @@ use crate::settled::Settled;
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// Corrects the records of calls that were cut off (decision 5.3): updated if the call was carried
-/// out, unchanged if not. An unknown outcome is reported as `needs-attention`, unless the user has
-/// decided it.
+/// Corrects the records of calls that were cut off (decisions/apply#cut-off-runs): updated if the
+/// call was carried out, unchanged if not. An unknown outcome is reported as `needs-attention`,
+/// unless the user has decided it.
 ///
 /// Each command that a diagnostic names works in the situation that it reports.
 pub(crate) fn settle(

@@ -1,5 +1,5 @@
 //! Restricts a plan to target addresses: it may change these and everything that they depend on
-//! (decision 5.5).
+//! (decisions/plan#targets).
 //!
 //! The plan is first drafted for the whole document, so that each target is evaluated with the
 //! planned values of its dependencies. Then the decisions outside the targets are removed from the

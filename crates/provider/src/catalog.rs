@@ -44,7 +44,8 @@ pub struct Catalog {
     pub rate: Option<Rate>,
     /// The retry policy for failed calls.
     pub retries: RetryPolicy,
-    /// Whether type names match without regard to case and hyphens within a segment (decision A7).
+    /// Whether type names match without regard to case and hyphens within a segment
+    /// (decisions/blueprint#type-names).
     pub loose_names: bool,
     /// Whether `cyan types` shows it only with `--all`.
     pub hidden: bool,

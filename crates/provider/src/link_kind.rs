@@ -1,4 +1,4 @@
-//! Kinds of links between two types, as data (decision 3.2).
+//! Kinds of links between two types, as data (decisions/links#kinds-are-data).
 
 use blueprint::{Expr, IndexMap, Name, TypeId};
 

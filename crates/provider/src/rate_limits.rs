@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{ErrorKind, ProviderError};
 
-/// The number of retries of a failed call, and the pauses before them (decision 5.3).
+/// The number of retries of a failed call, and the pauses before them (decisions/apply#retries).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     /// Maximum number of retries after the first try.

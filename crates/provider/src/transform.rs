@@ -1,5 +1,5 @@
 //! Transforms: they turn one blueprint into another, in which abstract resources are replaced by
-//! real ones (decision 4.2).
+//! real ones (decisions/documents#transforms).
 //!
 //! The catalogue of a provider lists its transforms (`transforms`), each with its abstract types. A
 //! transform runs after the document was checked and before evaluation, so it sees expressions, not

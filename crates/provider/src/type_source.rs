@@ -56,7 +56,8 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
     }
 }
 
-/// A name in the form in which names are compared without regard to case and hyphens (decision A7).
+/// A name in the form in which names are compared without regard to case and hyphens
+/// (decisions/blueprint#type-names).
 pub fn plain_name(name: &str) -> String {
     name.chars()
         .filter(|character| *character != '-')

@@ -22,12 +22,12 @@ pub struct ResourceType {
     pub example: Name,
     /// The fields of its spec, including computed ones.
     pub schema: Arc<Schema>,
-    /// The field that stands for the resource as a whole (decision S21).
+    /// The field that stands for the resource as a whole (decisions/blueprint#resources-as-values).
     pub id_field: Option<Name>,
     /// The order of the two halves of a replacement.
     pub replace_order: ReplaceOrder,
     /// Types that must be ready, not only configured, before a resource of this type is created
-    /// (decision 5.3).
+    /// (decisions/apply#configured-and-ready).
     pub needs_stable: Vec<Name>,
     /// Values that the provider refuses: its own validation as data.
     pub rejects: Vec<Rejection>,
@@ -249,7 +249,7 @@ pub struct FilterField {
     pub docs: Name,
 }
 
-/// The type of a filterable field (decision 4.1).
+/// The type of a filterable field (decisions/documents#filters-of-data-sources).
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilterType {
     /// A scalar.

@@ -52,9 +52,9 @@ impl SourceKind {
 /// A request for a document. All parts are evaluated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The document that contains the path, which is relative to the document's folder (decision
-    /// S70). `None` for a document without a location, such as standard input: the path is then
-    /// relative to the working directory.
+    /// The document that contains the path, which is relative to the document's folder
+    /// (decisions/blueprint#relative-paths). `None` for a document without a location, such as
+    /// standard input: the path is then relative to the working directory.
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,

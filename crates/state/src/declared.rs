@@ -3,7 +3,7 @@
 use blueprint::{IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
-/// A child document: its exports and its metadata (decision 4.2).
+/// A child document: its exports and its metadata (decisions/documents#children).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChildRecord {
     /// Exported values of the last operation that succeeded.

@@ -17,8 +17,8 @@ pub struct RecordOrigin {
     pub start: u32,
     /// The offset of the end of the name.
     pub end: u32,
-    /// The address of the abstract resource from which a transform made it; empty if none (decision
-    /// 4.2).
+    /// The address of the abstract resource from which a transform made it; empty if none
+    /// (decisions/documents#transforms).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
     /// The folder of the document that declares the resource, relative to the folder of the root
@@ -194,7 +194,7 @@ impl Record {
     }
 }
 
-/// A value that was drawn once for a call site (decision S60).
+/// A value that was drawn once for a call site (decisions/blueprint#memoised-values).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Memoised {
     /// A digest of the expression; a different digest requires a new value.

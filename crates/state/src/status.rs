@@ -17,7 +17,7 @@ pub enum StatusOp {
     Delete,
 }
 
-/// The progress of the last operation (decision 5.4).
+/// The progress of the last operation (decisions/apply#statuses).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusWord {

@@ -26,14 +26,17 @@ pub enum GraphNode {
 pub enum EdgeKind {
     /// The element reads the other's spec, value or export, so deployment waits.
     Reads,
-    /// The element reads the other's metadata, so only evaluation waits (decision A10).
+    /// The element reads the other's metadata, so only evaluation waits
+    /// (decisions/blueprint#references-that-cause-an-order).
     ReadsMetadata,
-    /// `dependsOn`: the element waits until the other is ready (decision A11).
+    /// `dependsOn`: the element waits until the other is ready
+    /// (decisions/blueprint#explicit-dependencies).
     DependsOn,
     /// Only the condition of the element reads the other.
     Condition,
     /// A link orders the elements: a hard link, or a link that writes into one element a value that
-    /// it reads from the other (decisions 3.1, 3.2).
+    /// it reads from the other (decisions/links#hard-and-soft-kinds,
+    /// decisions/links#effects-after-the-target).
     Link,
 }
 

@@ -119,7 +119,8 @@ impl Datum {
         self.extent().depth
     }
 
-    /// The size in bytes that counts against the limit, without the items (decision D17).
+    /// The size in bytes that counts against the limit, without the items
+    /// (decisions/yaql#sizes-in-memory).
     pub(crate) fn size(&self) -> usize {
         match self {
             Datum::Text(text) => 49 + text.len(),

@@ -31,7 +31,7 @@ pub struct DrawRequest {
 }
 
 /// Supplies the time and random numbers, and stores them: the same site must get the same value
-/// each time (decision D15).
+/// each time (decisions/yaql#now-and-random).
 pub trait ExternalValues {
     /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
     fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value>;

@@ -14,7 +14,7 @@ pub struct EvaluationLimits {
     /// The largest number of levels of nested calls; values may have twice as many levels.
     pub depth: u32,
     /// Whether text has the method `format`, with positions and names but without access to
-    /// attributes (decision D16).
+    /// attributes (decisions/yaql#the-method-format).
     pub text_format: bool,
 }
 

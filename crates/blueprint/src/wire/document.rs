@@ -1,4 +1,5 @@
-//! The wire form of a [`Blueprint`], which transforms receive and return (decision 4.2).
+//! The wire form of a [`Blueprint`], which transforms receive and return
+//! (decisions/documents#transforms).
 //!
 //! It is one JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and
 //! resource, in order. The list can express that two resources have the same name, which a map

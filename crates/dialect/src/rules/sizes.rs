@@ -6,7 +6,8 @@ use crate::DialectLimits;
 
 /// The limits of sizes.
 pub trait SizeRules: Send + Sync {
-    /// The maximum nesting depth. The includes of the root are at level 1 (decision S69).
+    /// The maximum nesting depth. The includes of the root are at level 1
+    /// (decisions/blueprint#depth-of-includes).
     fn most_levels(&self, _limits: &DialectLimits) -> u32 {
         16
     }

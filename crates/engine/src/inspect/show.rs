@@ -211,7 +211,7 @@ pub fn is_link(address: &Address) -> bool {
 }
 
 /// The part at which a link has failed, according to its record; `None` if the record is not of a
-/// link (decision 5.4).
+/// link (decisions/apply#statuses).
 pub fn link_failed_at(record: &Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }

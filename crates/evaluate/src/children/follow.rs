@@ -21,7 +21,8 @@ use super::reader::{DocumentReader, IncludeNeed};
 use super::reading::ReadingContext;
 use super::wanted::load_with_answers;
 
-/// The maximum depth of includes. The children of the root are at level 1 (decision S69).
+/// The maximum depth of includes. The children of the root are at level 1
+/// (decisions/blueprint#depth-of-includes).
 const MOST_LEVELS: u32 = 16;
 /// The maximum number of places of a document and its children.
 const MOST_PLACES: usize = 100_000;

@@ -309,7 +309,8 @@ impl<'k> IncludeFrame<'k> {
         })
     }
 
-    /// The exports of a data source: a flat map by exported name, dots included (decision C8).
+    /// The exports of a data source: a flat map by exported name, dots included
+    /// (decisions/blueprint#dotted-export-names).
     fn data_source(
         &mut self,
         name: &Name,

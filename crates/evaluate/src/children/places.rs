@@ -44,7 +44,7 @@ pub(super) fn includes_of(number: u32, place: &IncludePlace) -> Vec<Include> {
 
 /// The base of a document's relative paths: the folder of a local file, or the address of a remote
 /// document. A remote document can therefore read only its siblings, and no file of this machine
-/// (decision S70).
+/// (decisions/blueprint#relative-paths).
 pub(super) fn folder_of(location: &Location) -> Option<Name> {
     let Some(path) = location.as_disk() else {
         return Some(location.identity().clone());

@@ -1,5 +1,6 @@
-//! Reads data sources that the paths of includes use, once, before the included documents (decision
-//! 1.6, S59). The plan reuses the results.
+//! Reads data sources that the paths of includes use, once, before the included documents
+//! (decisions/blueprint#places-of-substitutions, decisions/blueprint#reading-of-data-sources). The
+//! plan reuses the results.
 //!
 //! Not here: the choice of a candidate (`questions`).
 

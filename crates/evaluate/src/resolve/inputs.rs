@@ -1,4 +1,5 @@
-//! Computes the values of inputs from what the caller gives (decisions S51, S52).
+//! Computes the values of inputs from what the caller gives (decisions/blueprint#inputs,
+//! decisions/blueprint#defaults-and-allowed-values).
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};

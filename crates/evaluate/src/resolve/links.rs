@@ -1,8 +1,8 @@
 //! Links between members, and the evaluation of the expressions of their kinds.
 //!
 //! The expressions of a link kind use the language of documents with the heads `a`, `b`, `note`,
-//! `part` and `use` (decision 3.2). Absent fields are `none`, because a kind cannot know which
-//! fields a document sets. Errors are reported at the link.
+//! `part` and `use` (decisions/links#kinds-are-data). Absent fields are `none`, because a kind
+//! cannot know which fields a document sets. Errors are reported at the link.
 
 mod frame;
 
@@ -482,7 +482,8 @@ impl Evaluation {
         Ok(Some(all))
     }
 
-    /// Merges the contributions of links into the specs of a resource's members (decision 3.2).
+    /// Merges the contributions of links into the specs of a resource's members
+    /// (decisions/links#effects-with-the-target).
     pub fn merge_links(&mut self, resource: u32, found: &mut Diagnostics) -> Result<(), Need> {
         if !self.settle_links_into(resource, found)? {
             return Ok(());
@@ -758,7 +759,8 @@ impl Evaluation {
     }
 
     /// The value of an annotation of a link: the value under the key with the other end's name, or
-    /// else under the general key, or else the default (decision 3.1). Null if there is none.
+    /// else under the general key, or else the default (decisions/links#annotations). Null if there
+    /// is none.
     fn annotation_value(
         &mut self,
         link: LinkAt,

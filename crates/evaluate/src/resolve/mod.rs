@@ -3,7 +3,8 @@
 //! An [`Evaluation`] holds the current result of every declared element. The planner settles
 //! elements in the order of the graph, so that each element reads only settled ones; `apply`
 //! continues with the same evaluation when outputs arrive. An expression is evaluated a second time
-//! only if an answer was missing. Absent elements are not evaluated (decision A12).
+//! only if an answer was missing. Absent elements are not evaluated
+//! (decisions/blueprint#absent-elements-evaluate-nothing).
 //!
 //! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what
 //! each [`Need`] names).
@@ -394,7 +395,7 @@ impl Evaluation {
         })
     }
 
-    /// Settles a named intermediate value (decision S48).
+    /// Settles a named intermediate value (decisions/blueprint#text-of-typed-values).
     pub fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
         let Some((unit, name, local)) = documents.local(index) else {
@@ -500,8 +501,8 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` after an error. `none` items are dropped first (decision
-    /// S37).
+    /// The items of a repetition; `None` after an error. `none` items are dropped first
+    /// (decisions/blueprint#items-of-each).
     pub fn items(
         &mut self,
         site: ExpressionSite<'_>,
@@ -852,12 +853,13 @@ impl Evaluation {
         if !self.count_bytes(&value, export.field.span) {
             return Ok(None);
         }
-        // A field without a value is left out, as an absent one is (decisions S31, A13).
+        // A field without a value is left out, as an absent one is
+        // (decisions/blueprint#absent-elements, decisions/blueprint#none).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
     /// Checks descriptions. A description without a value stays as written, with a warning
-    /// (decision A10).
+    /// (decisions/blueprint#references-that-cause-an-order).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // Report a document that is included several times only once.

@@ -1,4 +1,5 @@
-//! Inputs of custom types: given by the label of an option, read as its value (decision 4.2).
+//! Inputs of custom types: given by the label of an option, read as its value
+//! (decisions/documents#custom-types).
 //!
 //! Not here: labels in the document itself, which the check validates.
 

@@ -1,4 +1,4 @@
-//! Pairs the members of repeated resources into links (decision 3.1).
+//! Pairs the members of repeated resources into links (decisions/links#links-of-templates).
 
 use blueprint::{Address, Key, LinkName, Name};
 use understand::links::LinkedPair;

@@ -1,5 +1,5 @@
-//! Values that pass between a document and its child: inputs go down, exports come up (decision
-//! 4.2).
+//! Values that pass between a document and its child: inputs go down, exports come up
+//! (decisions/documents#children).
 //!
 //! Not here: errors that are visible without values (`check::children`).
 
@@ -110,7 +110,7 @@ impl Evaluation {
             let value = value.cloned().unwrap_or_default();
             let (value, written) = match (value.is_null(), given) {
                 (false, Some(expr)) => (value, Some(*expr)),
-                // `none` counts as not given, so the default applies (decision A13).
+                // `none` counts as not given, so the default applies (decisions/blueprint#none).
                 _ => match &input.default {
                     Some(default) if !default.item.is_null() => (default.item.clone(), None),
                     _ => {

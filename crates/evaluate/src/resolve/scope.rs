@@ -317,7 +317,8 @@ pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &
 }
 
 impl Frame<'_> {
-    /// A data source's fields are a flat map by exported name, dots included (decision C8).
+    /// A data source's fields are a flat map by exported name, dots included
+    /// (decisions/blueprint#dotted-export-names).
     fn data_field(&self, fields: &Value, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let Some(first) = reference.path.first() else {
             return Err(EvaluationStop::Reported);
@@ -340,7 +341,7 @@ impl Frame<'_> {
 }
 
 /// Reads from one instance. The path from `at` on is `spec...`, `metadata...`, or empty (the id
-/// field, decision S21).
+/// field, decisions/blueprint#resources-as-values).
 pub(super) fn read_member(
     member: &Member,
     ty: Option<&ResourceType>,

@@ -1,4 +1,6 @@
-//! Resolves a path inside a value (decisions S11, S22 to S24, S31).
+//! Resolves a path inside a value (decisions/blueprint#empty-brackets,
+//! decisions/blueprint#accessors-on-values-and-results, decisions/blueprint#accessors-on-variables,
+//! decisions/blueprint#absent-elements).
 
 use blueprint::{Accessor, AccessorKind, Type, Value};
 use diag::Diagnostic;
@@ -8,8 +10,8 @@ use crate::codes;
 use crate::scope::EvaluationStop;
 
 /// Applies accessors to a value. Errors are placed at the failing accessor: `wrong-accessor`,
-/// `index-out-of-range`, or, for a missing key, `absent-element`, which a call may guard (decisions
-/// S26, S31).
+/// `index-out-of-range`, or, for a missing key, `absent-element`, which a call may guard
+/// (decisions/blueprint#references-to-fields, decisions/blueprint#absent-elements).
 pub fn access(value: Value, path: &[Accessor]) -> Result<Value, EvaluationStop> {
     let mut value = value;
     let mut secret = false;

@@ -218,7 +218,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs a function on plain data. An unknown part makes the result unknown, a secret part makes
-    /// it secret (decisions A14, A15).
+    /// it secret (decisions/blueprint#unknown-values, decisions/blueprint#secret-values).
     fn plain(
         &mut self,
         def: &FunctionDef,
@@ -259,7 +259,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates an argument and checks its kind. An absent element that a guarding parameter reads
-    /// directly is `none` (decision S31).
+    /// directly is `none` (decisions/blueprint#absent-elements).
     pub(crate) fn argument(
         &mut self,
         def: &'a FunctionDef,
@@ -568,7 +568,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Like [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because
-    /// they may quote it (decision A15).
+    /// they may quote it (decisions/blueprint#secret-values).
     pub(crate) fn ask_hiding_messages(
         &mut self,
         site: &CallSite<'a>,
@@ -637,7 +637,7 @@ impl<'a> Machine<'a> {
         self.charge_bytes(site.call, (largest - left) / INSPECTED_PER_CREATED_BYTE)
     }
 
-    /// Checks the size of a result and counts it (decision A17).
+    /// Checks the size of a result and counts it (decisions/blueprint#limits-of-evaluation).
     pub(crate) fn check_size_and_charge(
         &mut self,
         site: &CallSite<'a>,
@@ -696,7 +696,8 @@ fn in_secret(code: &diag::Code) -> String {
     format!("{}, in a secret value", code.summary)
 }
 
-/// Removes texts that may quote the arguments, if one is secret (decision A15).
+/// Removes texts that may quote the arguments, if one is secret
+/// (decisions/blueprint#secret-values).
 fn conceal_fault(mut fault: Fault, secret: bool) -> Fault {
     if secret {
         fault.message = in_secret(fault.code);

@@ -45,7 +45,7 @@ impl Fault {
     }
 }
 
-/// The fault for a result beyond the limit (decision A17).
+/// The fault for a result beyond the limit (decisions/blueprint#limits-of-evaluation).
 pub(crate) fn too_large(limit: &str) -> Fault {
     let message = format!("the result is larger than {limit} or deeper than 256 levels");
     Fault::new(&crate::codes::ARGUMENT_RANGE, At::Call, message)

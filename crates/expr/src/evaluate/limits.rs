@@ -1,5 +1,5 @@
-//! Limits of the size and depth of a value (decision A17), and of the total size of all values of a
-//! document and its children.
+//! Limits of the size and depth of a value (decisions/blueprint#limits-of-evaluation), and of the
+//! total size of all values of a document and its children.
 
 use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};

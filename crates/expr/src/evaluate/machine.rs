@@ -37,7 +37,7 @@ pub(super) fn is_omitted(value: &Value) -> bool {
     matches!(value.unmarked(), Value::Function(function) if function.name.is_empty())
 }
 
-/// The maximum nesting depth of calls, lists and maps (decision A17).
+/// The maximum nesting depth of calls, lists and maps (decisions/blueprint#limits-of-evaluation).
 pub(super) const DEPTH: usize = 256;
 
 /// A step of the path inside the element under evaluation.
@@ -70,7 +70,7 @@ pub(crate) enum FunctionBody {
     Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
     /// Takes evaluated arguments, some of which may be unknown or secret.
     Open(for<'a> fn(&mut Machine<'a>, &CallSite<'a>, Vec<Value>) -> Result<Value, EvaluationStop>),
-    /// Evaluates its arguments itself (decision A16).
+    /// Evaluates its arguments itself (decisions/blueprint#order-of-evaluation).
     Lazy(
         for<'a> fn(
             &mut Machine<'a>,

@@ -1,5 +1,5 @@
-//! Identifies the call of a memoised value (decision S60): the path of its scalar, its number in
-//! the scalar, and a digest of the scalar.
+//! Identifies the call of a memoised value (decisions/blueprint#memoised-values): the path of its
+//! scalar, its number in the scalar, and a digest of the scalar.
 
 use blueprint::{
     Accessor, AccessorKind, CallExpr, Expr, ExprKind, Name, ReferenceHead, TextPart, Value,

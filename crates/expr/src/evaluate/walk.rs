@@ -325,7 +325,7 @@ struct MemberCollector {
 }
 
 impl MemberCollector {
-    /// Returns the value, unless it is dropped (decision A13) or failed.
+    /// Returns the value, unless it is dropped (decisions/blueprint#none) or failed.
     fn add_member(
         &mut self,
         expr: &Expr,

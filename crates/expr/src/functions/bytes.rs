@@ -1,4 +1,4 @@
-//! Bytes and digests (decision 2.6).
+//! Bytes and digests (decisions/functions#bytes-hashes-external-data).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

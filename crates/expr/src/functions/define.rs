@@ -116,7 +116,7 @@ impl FunctionDef {
     }
 
     /// Lets the parameters so far, including further arguments, treat an absent element as `none`
-    /// (decision S31).
+    /// (decisions/blueprint#absent-elements).
     pub(super) fn absent_as_none(mut self) -> FunctionDef {
         self.parameters
             .iter_mut()

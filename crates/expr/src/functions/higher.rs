@@ -1,4 +1,4 @@
-//! Functions that take or return functions (decision 2.3).
+//! Functions that take or return functions (decisions/functions#functions-that-take-functions).
 
 use std::sync::Arc;
 

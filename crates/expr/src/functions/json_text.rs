@@ -1,10 +1,10 @@
 //! Converts JSON text to values and back, strictly: 64-bit integers, floats only if a fraction or
-//! exponent is written (decision A2), the order of keys is kept, the last of equal keys wins, and
-//! the text must end after the value.
+//! exponent is written (decisions/blueprint#numbers-in-json), the order of keys is kept, the last
+//! of equal keys wins, and the text must end after the value.
 
 use blueprint::{Map, Value};
 
-/// The maximum nesting depth of arrays and objects (decision A17).
+/// The maximum nesting depth of arrays and objects (decisions/blueprint#limits-of-evaluation).
 const DEPTH: usize = 256;
 
 /// The reason why a text has no value.

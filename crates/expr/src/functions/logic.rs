@@ -1,4 +1,4 @@
-//! Logic, comparison and choice (decision 2.4).
+//! Logic, comparison and choice (decisions/functions#logic-comparison-choice).
 
 use std::cmp::Ordering;
 

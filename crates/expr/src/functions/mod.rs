@@ -1,4 +1,5 @@
-//! The core functions (decision 2): one table of definitions, and their bodies.
+//! The core functions (decisions/functions#conventions): one table of definitions, and their
+//! bodies.
 //!
 //! Each family is one file with definitions and bodies. A body receives only checked arguments. The
 //! caller handles unknown and secret arguments, unless the body is declared to do so.

@@ -1,4 +1,4 @@
-//! Numbers and networks (decision 2.5).
+//! Numbers and networks (decisions/functions#numbers-and-networks).
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

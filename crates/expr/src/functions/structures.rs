@@ -176,7 +176,8 @@ fn unknown_result(arguments: &[Value], ty: Type) -> Value {
     unknown_of(Some(ty), arguments).tainted(arguments.iter().any(Value::has_secret))
 }
 
-/// The kind of an item. All items of a list must have the same kind (decision C27).
+/// The kind of an item. All items of a list must have the same kind
+/// (decisions/blueprint#time-format-and-mixed-lists).
 fn kind(value: &Value) -> Option<&'static str> {
     match value.unmarked() {
         Value::Unknown(unknown) => match &unknown.ty {

@@ -1,5 +1,5 @@
-//! Functions that need external data (decision 2.6). They only ask questions: no code here reads a
-//! clock or a file.
+//! Functions that need external data (decisions/functions#bytes-hashes-external-data). They only
+//! ask questions: no code here reads a clock or a file.
 
 use blueprint::{AccessorKind, Expr, ExprKind, ReferenceHead, Type, Value};
 

@@ -1,4 +1,4 @@
-//! Environments: inputs and settings for a template from outside (decision Heat 7).
+//! Environments: inputs and settings for a template from outside (decisions/heat#environments).
 //!
 //! [`HeatEnvironment::parse`] reads a file's value, [`merge`] combines files in order, and a
 //! [`Registry`] resolves the type of a resource. A mistake has a path into the value, so that the

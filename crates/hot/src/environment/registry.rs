@@ -165,7 +165,8 @@ impl Registry {
         registry
     }
 
-    /// Warns about entries for all resources that a wildcard always precedes (decision D19).
+    /// Warns about entries for all resources that a wildcard always precedes
+    /// (decisions/heat#registry-entries-that-never-win).
     fn warn_about_shadowed_entries(&self, found: &mut Vec<ValueRefusal>) {
         for (key, _) in &self.types {
             let stem = key.strip_suffix('*').unwrap_or(key);

@@ -1,4 +1,5 @@
-//! Heat's functions that depend only on their argument, as rows of tables (decision Heat 5).
+//! Heat's functions that depend only on their argument, as rows of tables
+//! (decisions/heat#functions).
 //!
 //! The argument is one value: everything under the function's name. [`HotFunction::form`] checks
 //! the written argument, in which every call is an unknown value; [`HotFunction::run`] computes the

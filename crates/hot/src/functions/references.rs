@@ -20,7 +20,7 @@ pub struct Described {
     pub examples: &'static [&'static str],
 }
 
-/// All descriptions, in the order of decision Heat 5.
+/// All descriptions, in the order of decisions/heat#functions.
 pub fn references() -> &'static [Described] {
     REFERENCES
 }

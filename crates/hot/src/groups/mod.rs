@@ -1,5 +1,5 @@
 //! Groups: documents that are written from a definition, a size and the remembered members
-//! (decisions Heat 10.3, Heat 10.5).
+//! (decisions/heat#groups, decisions/heat#stacks-as-resources).
 
 mod definition;
 mod exports;

@@ -1,5 +1,5 @@
-//! The remembered definition of a group's members, and the policy for rolling updates (decision
-//! Heat 10.3).
+//! The remembered definition of a group's members, and the policy for rolling updates
+//! (decisions/heat#groups).
 //!
 //! Not here: the order in which members are changed, which depends on the state (`engine`'s
 //! planner).

@@ -1,4 +1,4 @@
-//! Constraints on values in addition to their types (decision Heat 4).
+//! Constraints on values in addition to their types (decisions/heat#parameters).
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Converts a given value to the value that functions see (decision Heat 4), and values that a
-//! parent passes to a child.
+//! Converts a given value to the value that functions see (decisions/heat#parameters), and values
+//! that a parent passes to a child.
 
 use blueprint::{Unknown, Value};
 

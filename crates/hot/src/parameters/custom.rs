@@ -1,4 +1,4 @@
-//! Custom constraints: rules by name (decisions Heat 4, Heat 10.6).
+//! Custom constraints: rules by name (decisions/heat#parameters, decisions/heat#types-of-a-cloud).
 //!
 //! Most refer to objects of a cloud and are not checked here; a few concern the text alone.
 

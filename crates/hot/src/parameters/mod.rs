@@ -1,8 +1,8 @@
-//! Parameters: their schemas, their values, and the rules for values (decision Heat 4).
+//! Parameters: their schemas, their values, and the rules for values (decisions/heat#parameters).
 //!
 //! A [`HotParameterSchema`] is parsed once from the map under a parameter's name;
 //! [`HotParameterSchema::value`] converts a given value to the value that functions see. Properties
-//! use the same kinds of constraints and values (decision Heat 9.3).
+//! use the same kinds of constraints and values (decisions/heat#types-of-properties).
 //!
 //! Not here: pseudo-parameters and groups, which have no schema; environments (`environment`).
 

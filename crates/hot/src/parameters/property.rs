@@ -1,4 +1,5 @@
-//! Conversion of property values (decision Heat 9.3), which is stricter than for parameters.
+//! Conversion of property values (decisions/heat#types-of-properties), which is stricter than for
+//! parameters.
 
 use blueprint::Value;
 use expr::codes::TYPE_MISMATCH;

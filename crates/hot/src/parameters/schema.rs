@@ -1,4 +1,4 @@
-//! The schema of a parameter (decision Heat 4).
+//! The schema of a parameter (decisions/heat#parameters).
 
 use blueprint::{Map, Name, Value};
 use diag::Severity;

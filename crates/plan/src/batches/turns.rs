@@ -1,5 +1,5 @@
 //! Computes which members of a group are created, changed and deleted together, so that enough
-//! members stay in service if possible (decision Heat 10.3, batches).
+//! members stay in service if possible (decisions/heat#groups).
 //!
 //! Not here: the names of members, and the decisions about them (`mod.rs`).
 

@@ -148,8 +148,9 @@ pub(crate) async fn decide_level(
     }
 }
 
-/// A replacement that is decided again, because its memoised values were drawn again (decision S60)
-/// and its spec has changed. The reasons of the replacement stay.
+/// A replacement that is decided again, because its memoised values were drawn again
+/// (decisions/blueprint#memoised-values) and its spec has changed. The reasons of the replacement
+/// stay.
 pub(crate) fn redecided_replacement(
     first: Decision,
     mut again: Decision,

@@ -67,7 +67,8 @@ pub(crate) async fn settle_level(
                 GraphNode::Input(number) => evaluation
                     .settle_passed_input(number, &mut mistakes)
                     .map_err(|need| vec![need]),
-                // Read only when a live element needs them (decision S59).
+                // Read only when a live element needs them
+                // (decisions/blueprint#reading-of-data-sources).
                 GraphNode::DataSource(_) | GraphNode::Child(_) => Ok(()),
                 GraphNode::Link(number) => evaluation
                     .settle_link(number, &mut mistakes)

@@ -1,4 +1,5 @@
-//! The parts of links: resources that a link owns, decided about like any other (decision 3.2).
+//! The parts of links: resources that a link owns, decided about like any other
+//! (decisions/links#kinds-are-data).
 //!
 //! Not here: finding links (`resolve`), what links write (`plan::links`).
 

@@ -174,8 +174,8 @@ pub(crate) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &C
     draft
 }
 
-/// Reports `dependsOn` names that refer to absent resources; these names are ignored (decision
-/// A11).
+/// Reports `dependsOn` names that refer to absent resources; these names are ignored
+/// (decisions/blueprint#explicit-dependencies).
 pub(crate) fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
     for unit in evaluation.documents.units() {
         let blueprint = unit.blueprint();

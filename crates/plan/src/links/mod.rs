@@ -1,5 +1,5 @@
-//! Decides about links (decision 3.2): what they write once their targets are ready, and the links
-//! themselves.
+//! Decides about links (decisions/links#effects-after-the-target): what they write once their
+//! targets are ready, and the links themselves.
 //!
 //! A contribution that a link writes *with* a target is a part of the target's own spec and
 //! decision. The steps of links are of two kinds: a *write* changes one target, and the *whole*

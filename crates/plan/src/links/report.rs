@@ -1,4 +1,4 @@
-//! The changes of links, as a plan shows them to users (decision 5.1).
+//! The changes of links, as a plan shows them to users (decisions/plan#contents-of-a-plan).
 
 use blueprint::{Address, IndexMap, Value};
 
@@ -69,7 +69,8 @@ pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, Ste
     links
 }
 
-/// Stores the links of each resource in its step, if it has one (decision 5.1).
+/// Stores the links of each resource in its step, if it has one
+/// (decisions/plan#contents-of-a-plan).
 pub(crate) fn store_links_in_steps(steps: &mut [Step], mut links: IndexMap<Address, StepLinks>) {
     if links.is_empty() {
         return;

@@ -1,5 +1,5 @@
 //! Moves of links along with their ends: the links, their parts, and the targets in the records of
-//! links (decision 5.5).
+//! links (decisions/plan#moves).
 //!
 //! Not here: which resources move (`moves`).
 

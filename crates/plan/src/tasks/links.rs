@@ -1,4 +1,5 @@
-//! The order in which links are created and removed (decision 3.2).
+//! The order in which links are created and removed (decisions/links#effects-after-the-target,
+//! decisions/links#removal-of-a-link).
 //!
 //! The parts of a link come first, then its writes into `a`, into `b`, and into neighbours.
 //! Removals come in the opposite order, before parts and ends are deleted. Two steps on one target

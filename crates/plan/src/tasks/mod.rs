@@ -2,7 +2,7 @@
 //!
 //! A task is one call, or one change of the state alone; a replacement has two. Tasks wait for
 //! tasks: users run after what they use, and a delete runs after every user has released the object
-//! (decision S62). Ties are in document order.
+//! (decisions/blueprint#order-of-deletions). Ties are in document order.
 
 mod batches;
 mod builder;
@@ -295,7 +295,7 @@ pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
 }
 
 /// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the
-/// deposed object would lose its dependency (decision 5.2).
+/// deposed object would lose its dependency (decisions/plan#order-of-a-replacement).
 pub(crate) fn prefer_create_first(draft: &mut Draft) {
     let is_create_first = |decision: &Decision| {
         decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst

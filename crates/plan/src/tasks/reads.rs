@@ -1,6 +1,6 @@
 //! Data sources that can be read only during apply, because they depend on something that does not
-//! exist yet. Each is read by a step of its own, before everything that reads it (decisions 4.1,
-//! 5.1).
+//! exist yet. Each is read by a step of its own, before everything that reads it
+//! (decisions/blueprint#reading-of-data-sources, decisions/plan#contents-of-a-plan).
 //!
 //! Not here: reading them (`apply`); which data sources they are (`evaluate`).
 

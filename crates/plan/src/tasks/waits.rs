@@ -352,8 +352,9 @@ pub(crate) fn wait_for_users(
 }
 
 /// Adds deletes of existing resources whose conditions are known only on deploy. If a condition
-/// turns out to be false, the resource is deleted after everything else (decision S32), users
-/// before what they use. The record of a link is dropped after its parts are deleted.
+/// turns out to be false, the resource is deleted after everything else
+/// (decisions/blueprint#conditions-that-read-resources), users before what they use. The record of
+/// a link is dropped after its parts are deleted.
 pub(crate) fn add_conditional_deletes(
     builder: &mut Builder<'_>,
     open: &[std::sync::Arc<Decided>],

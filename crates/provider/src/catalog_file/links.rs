@@ -1,5 +1,5 @@
-//! Link kinds (decision 3.2): data whose texts hold expressions with the heads `a`, `b`, `note`,
-//! `part` and `use`.
+//! Link kinds (decisions/links#kinds-are-data): data whose texts hold expressions with the heads
+//! `a`, `b`, `note`, `part` and `use`.
 
 use std::sync::Arc;
 
@@ -253,7 +253,7 @@ fn link_annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, CatalogE
             ..annotation(&object)?
         };
         // A general key and a key with the other end's name may share a name. The latter takes
-        // precedence (decision 3.1).
+        // precedence (decisions/links#annotations).
         let twice = annotations
             .iter()
             .filter(|other| other.alias == annotation.alias);

@@ -52,7 +52,7 @@ const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
 /// Dependencies in addition to references: a type, the type that it waits for, its own fields, the
 /// fields of the other type, and whether the own fields name a port with the subnets to compare
-/// (decision Heat 10.6).
+/// (decisions/heat#types-of-a-cloud).
 type WaitRule = (
     &'static str,
     &'static str,
@@ -167,7 +167,7 @@ const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova
 /// The types that a text of facts describes, in the order of their names.
 ///
 /// # Errors
-/// If the text is not in the form that decision Heat 10.6 describes.
+/// If the text is not in the form that decisions/heat#types-of-a-cloud describes.
 pub(crate) fn types(facts: &str) -> Result<Vec<Type>, String> {
     let facts: Map<String, Json> =
         serde_json::from_str(facts).map_err(|error| error.to_string())?;

@@ -268,8 +268,8 @@ fn fields(spec: &Value, id: &Name, ended: Option<&ProgramEnd>) -> Value {
 }
 
 /// Runs the `read` command. Without one the recorded resource is returned, and the outcome of an
-/// interrupted call is unknown (decision 5.3), unless the call ran no command. The output of an
-/// interrupted create is lost.
+/// interrupted call is unknown (decisions/apply#cut-off-runs), unless the call ran no command. The
+/// output of an interrupted create is lost.
 pub(super) async fn read(
     call: &Call,
     request: ReadRequest<'_>,

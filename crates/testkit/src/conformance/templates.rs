@@ -545,7 +545,7 @@ impl TemplateCase {
             let mine = ours.get(key).unwrap_or(&nothing);
             if self.params["mode"] == json!("resolve") {
                 // Before a resource exists Heat shows null or its name. Our values are known, or
-                // known later (decision D1).
+                // known later (decisions/heat#unknown-instead-of-null).
                 placeholders.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, placeholders) {

@@ -396,7 +396,8 @@ fn secrets_repeated_by_a_provider_show_nowhere() {
             LeakingCall::Call,
         ] {
             let heard = count_masked_places(&asking_harness(), speaks, false).await;
-            // The message of a call with a secret is not passed on at all (decision A15).
+            // The message of a call with a secret is not passed on at all
+            // (decisions/blueprint#secret-values).
             assert_eq!(
                 heard > 0,
                 speaks != LeakingCall::Call,

@@ -1,4 +1,5 @@
-//! Custom types of variables: inputs give a label, expressions read the value (decision 4.2).
+//! Custom types of variables: inputs give a label, expressions read the value
+//! (decisions/documents#custom-types).
 
 use blueprint::Value;
 use engine::Given;

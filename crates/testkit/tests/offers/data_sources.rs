@@ -1,5 +1,5 @@
 //! Data sources: filters of every operator on every kind of field, exports, and when they are read
-//! (decisions 4.1, S59).
+//! (decisions/documents#filters-of-data-sources, decisions/blueprint#reading-of-data-sources).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;

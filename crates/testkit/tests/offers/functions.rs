@@ -1,5 +1,7 @@
 //! Functions of providers: calls through the world, and every way of passing functions on
-//! (decisions 2.3, A14 to A17).
+//! (decisions/functions#functions-that-take-functions, decisions/blueprint#unknown-values,
+//! decisions/blueprint#secret-values, decisions/blueprint#order-of-evaluation,
+//! decisions/blueprint#limits-of-evaluation).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

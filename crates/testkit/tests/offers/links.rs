@@ -1,5 +1,5 @@
 //! Link kinds of a test's own catalogue: requirements and contributions that are known only on
-//! deploy (decision 3.2).
+//! deploy (decisions/links#kinds-are-data).
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
 //! Metadata of documents and resources, and exports of every type: evaluated, compared, stored,
-//! hidden if secret (decisions 4.2, 5.1).
+//! hidden if secret (decisions/documents#metadata, decisions/documents#exports,
+//! decisions/plan#contents-of-a-plan).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;

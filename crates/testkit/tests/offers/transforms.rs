@@ -1,5 +1,5 @@
-//! Transforms from abstract resources to real ones, in plans, records and diagnostics (decision
-//! 4.2).
+//! Transforms from abstract resources to real ones, in plans, records and diagnostics
+//! (decisions/documents#transforms).
 
 use blueprint::Address;
 use engine::shell::Operated;

@@ -1,5 +1,6 @@
-//! Checks that a function argument fits its future calls (decision 2.3): the number of arguments,
-//! and their types as far as they are known.
+//! Checks that a function argument fits its future calls
+//! (decisions/functions#functions-that-take-functions): the number of arguments, and their types as
+//! far as they are known.
 //!
 //! Not here: the results of the function (the evaluator reports `callback-result` with the item's
 //! position).
@@ -106,7 +107,7 @@ impl Checker<'_> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),
-            // A bare name means a function first (decision S19).
+            // A bare name means a function first (decisions/blueprint#bare-names).
             ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
                 ReferenceHead::Resource { name, bare: true } => Some((name, reference.head_span)),
                 _ => None,

@@ -1,5 +1,5 @@
-//! Checks calls: the function exists, and the number and types of the arguments fit (decision 2,
-//! conventions).
+//! Checks calls: the function exists, and the number and types of the arguments fit
+//! (decisions/functions#conventions).
 //!
 //! The parameters of functions are data. Code here names only functions with rules about several
 //! arguments. Functions as arguments are in `callbacks`.
@@ -90,7 +90,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a call with named arguments: `object` (decision S14).
+    /// Checks a call with named arguments: `object` (decisions/blueprint#named-arguments).
     fn named_call(
         &mut self,
         function: &FunctionDef,
@@ -235,7 +235,8 @@ fn check_argument_rules(
     }
 }
 
-/// Checks that the items of a list have one kind; integers and floats may mix (decision C27).
+/// Checks that the items of a list have one kind; integers and floats may mix
+/// (decisions/blueprint#time-format-and-mixed-lists).
 fn mixed_list(call: &CallExpr, types: &[Type]) -> Option<Diagnostic> {
     let mut first: Option<(usize, ComparedKind)> = None;
     for (at, ty) in types.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Checks includes, as far as the including document shows: their locations must be known at stage,
-//! and their inputs must be scalars (decisions 1.6, 4.2).
+//! and their inputs must be scalars (decisions/blueprint#places-of-substitutions,
+//! decisions/documents#children).
 //!
 //! For a child that could be read, also checks that its inputs are declared, have the right type
 //! and are complete. Reports whether the child has errors of its own.
@@ -98,7 +99,7 @@ impl Checker<'_> {
             };
             let ty = self.infer(value, place);
             if let Some(position) = position {
-                // `none` counts as not written (decision A13).
+                // `none` counts as not written (decisions/blueprint#none).
                 given[position] = ty != Type::Null;
             }
             if !ty.alternatives().iter().any(is_scalar) {
@@ -131,7 +132,7 @@ impl Checker<'_> {
             return;
         };
         let custom = checked.custom_types.get(position).and_then(Option::as_ref);
-        // Options are given by label, or passed on unchanged (decision 4.2).
+        // Options are given by label, or passed on unchanged (decisions/documents#custom-types).
         let handed_on = custom.is_some_and(|custom| {
             self.custom_type_of(value)
                 .is_some_and(|it| it.name == custom.name)

@@ -1,4 +1,5 @@
-//! Checks that a condition is a boolean, or `none`, which counts as false (decisions S34 to S36).
+//! Checks that a condition is a boolean, or `none`, which counts as false
+//! (decisions/blueprint#and-or-not, decisions/blueprint#form-of-a-condition).
 //!
 //! Not here: the shape of a condition (`invalid-condition`, `condition-constant`), which the
 //! dialect reports.

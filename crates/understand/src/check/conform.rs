@@ -1,10 +1,11 @@
-//! Converts an evaluated spec to its schema: converts values (decision 1.5), adds defaults (5.2),
-//! marks sensitive fields as secret (decision A15), and reports the errors that only the results of
-//! substitutions show.
+//! Converts an evaluated spec to its schema: converts values
+//! (decisions/blueprint#conversion-table), adds defaults (decisions/plan#comparison), marks
+//! sensitive fields as secret (decisions/blueprint#secret-values), and reports the errors that only
+//! the results of substitutions show.
 //!
 //! Literals were checked with the document and are not reported again. Unknown parts stay as they
 //! are and are converted once they are known. No given value is dropped (evaluation has already
-//! dropped `none`, A13).
+//! dropped `none`, decisions/blueprint#none).
 
 use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
@@ -164,7 +165,8 @@ impl Conforming<'_> {
                             value,
                             ValueSite::of(expr, key.span),
                         ),
-                        // A literal null is a value if the field is nullable (decision S43).
+                        // A literal null is a value if the field is nullable
+                        // (decisions/blueprint#null-means-not-written).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
                             && schema
                                 .fields

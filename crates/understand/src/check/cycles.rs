@@ -1,4 +1,5 @@
-//! Builds the dependency graph of a document and reports its cycles (decisions S29, S30, A10).
+//! Builds the dependency graph of a document and reports its cycles
+//! (decisions/blueprint#graph-and-cycles, decisions/blueprint#references-that-cause-an-order).
 //!
 //! A cycle is reported once, with its full path and a label on every edge. A reference to metadata
 //! orders only evaluation. If only such references close a cycle, the cycle is an error only if no

@@ -1,5 +1,5 @@
 //! Checks data sources: filters must name filterable fields, and exports must name fields of the
-//! type (decision 4.1).
+//! type (decisions/documents#filters-of-data-sources).
 //!
 //! Not here: which operator fits which kind (`filters`), and reading.
 

@@ -1,4 +1,5 @@
-//! Checks that `each` is a list that is known before deployment (decisions S37, S38).
+//! Checks that `each` is a list that is known before deployment (decisions/blueprint#items-of-each,
+//! decisions/blueprint#each-is-known-at-stage).
 //!
 //! Not here: the meaning of `elem` and `i` (`references`), and the expansion.
 

@@ -1,8 +1,9 @@
 //! Finds the direct dependencies of each element, and their reasons.
 //!
 //! References in descriptions are not edges. References to metadata are edges of their own kind
-//! (decision A10). A reference to the element itself is an error (decision A9), which is reported
-//! where the reference is typed. Unresolved names are left out.
+//! (decisions/blueprint#references-that-cause-an-order). A reference to the element itself is an
+//! error (decisions/blueprint#self-references), which is reported where the reference is typed.
+//! Unresolved names are left out.
 //!
 //! Not here: cycles (`cycles`).
 

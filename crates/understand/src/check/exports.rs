@@ -1,5 +1,5 @@
-//! Checks that exports have their declared types (decision S53), and checks the metadata of the
-//! document.
+//! Checks that exports have their declared types (decisions/blueprint#declared-types-must-match),
+//! and checks the metadata of the document.
 
 use blueprint::Type;
 use expr::codes as language;

@@ -1,4 +1,5 @@
-//! Checks that a filter operator fits the kinds of field and search (the table of decision 4.1).
+//! Checks that a filter operator fits the kinds of field and search (the table in
+//! decisions/documents#filters-of-data-sources).
 //!
 //! Not here: the existence of an operator (the dialect), matching candidates.
 

@@ -1,5 +1,5 @@
-//! Checks variables: their custom types exist, and defaults and allowed values fit (decision S52,
-//! decision 4.2).
+//! Checks variables: their custom types exist, and defaults and allowed values fit
+//! (decisions/blueprint#defaults-and-allowed-values, decisions/documents#custom-types).
 //!
 //! Not here: the inputs given at stage.
 

@@ -1,5 +1,5 @@
-//! Checks a field's allowed values and limits (decision A18), for literals and for evaluated
-//! values.
+//! Checks a field's allowed values and limits (decisions/blueprint#specs-against-the-schema), for
+//! literals and for evaluated values.
 //!
 //! Not here: the type of the value.
 

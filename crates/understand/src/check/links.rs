@@ -1,7 +1,8 @@
-//! Checks links as far as the document alone shows them (decision 3): their existence
-//! (`activation`), the order that they cause (`wires`), the annotations that they read
-//! (`annotations`), and their cardinality and guarantees (`guarantees`). Also checks that
-//! `link(a, b)` names two resources that are linked in this direction (decision 2.6).
+//! Checks links as far as the document alone shows them (decisions/links#links-of-a-document):
+//! their existence (`activation`), the order that they cause (`wires`), the annotations that they
+//! read (`annotations`), and their cardinality and guarantees (`guarantees`). Also checks that
+//! `link(a, b)` names two resources that are linked in this direction
+//! (decisions/functions#bytes-hashes-external-data).
 //!
 //! Not here: members of resources, values, planning.
 
@@ -128,7 +129,7 @@ impl Checker<'_> {
     }
 
     /// The resource at a position, if an instance is selected exactly when its `each` requires it
-    /// (decisions S27, S28).
+    /// (decisions/blueprint#indexes-of-templates, decisions/blueprint#members-by-position).
     fn single_instance(
         &mut self,
         at: usize,

@@ -1,4 +1,5 @@
-//! Checks that the values of a document have their declared types (decisions S48, S53).
+//! Checks that the values of a document have their declared types
+//! (decisions/blueprint#text-of-typed-values, decisions/blueprint#declared-types-must-match).
 //!
 //! Values are typed in the order of dependency, so that the type of a referenced value is known.
 //! Values in a cycle keep their declared types; the cycle is already reported.

@@ -1,6 +1,6 @@
 //! Checks metadata of resources and data sources: a display name must be text, annotations must be
-//! scalars (decision S49), and annotations with a reader must have its type and allowed values
-//! (decision 3.1).
+//! scalars (decisions/blueprint#annotations-and-labels), and annotations with a reader must have
+//! its type and allowed values (decisions/links#annotations).
 //!
 //! Not here: labels and reserved keys (the dialect); the annotations that links read (`links`).
 

@@ -74,7 +74,7 @@ pub struct Checked {
     /// The rules of its dialect.
     pub rules: DialectRules,
     /// The dependencies of elements. A reference to metadata is an edge unless it closes a cycle:
-    /// it orders only evaluation (decision A10).
+    /// it orders only evaluation (decisions/blueprint#references-that-cause-an-order).
     pub graph: Arc<Graph>,
     /// The links that the document declares.
     pub links: Arc<Links>,
@@ -365,14 +365,14 @@ struct ExpressionContext<'p> {
     /// The meaning of `elem` and `i`.
     repetition: Repetition<'p>,
     /// Whether the expression is in a description. Descriptions order nothing, so they may read
-    /// their own element (decision A10).
+    /// their own element (decisions/blueprint#references-that-cause-an-order).
     description: bool,
     /// Whether the expression is a direct argument of a call that treats an absent element as
-    /// `none` (decision S31).
+    /// `none` (decisions/blueprint#absent-elements).
     guarded: bool,
 }
 
-/// The meaning of `elem` and `i` in a context (decision S39).
+/// The meaning of `elem` and `i` in a context (decisions/blueprint#elem-and-i).
 #[derive(Clone, Copy)]
 enum Repetition<'p> {
     /// An item of this type, and its position.

@@ -1,4 +1,5 @@
-//! Computes the inputs of children, as far as they are known before deployment (decision D12).
+//! Computes the inputs of children, as far as they are known before deployment
+//! (decisions/heat#checks-of-nested-templates).
 //!
 //! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage
 //! (`resolve`).

@@ -1,9 +1,9 @@
 //! Resolves the transforms and the type names of resources and data sources.
 //!
 //! Not here: the rules of a type (`spec`, `data_sources`). A resource of an unknown type is open:
-//! it may have any fields, so that one error causes one diagnostic (decision S26). Types that only
-//! a transform knows are abstract: their resources are checked against the transform's schema, and
-//! again after the transform.
+//! it may have any fields, so that one error causes one diagnostic
+//! (decisions/blueprint#references-to-fields). Types that only a transform knows are abstract:
+//! their resources are checked against the transform's schema, and again after the transform.
 
 use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};

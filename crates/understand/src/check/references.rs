@@ -1,4 +1,5 @@
-//! Infers the type of a reference: checks its head, its index and its path (decision 1.3).
+//! Infers the type of a reference: checks its head, its index and its path
+//! (decisions/blueprint#references).
 //!
 //! Not here: dependencies (`edges`), and the check that the type fits the place of the reference.
 
@@ -52,7 +53,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// `variables.x`: a scalar, so no path may follow (decision S24).
+    /// `variables.x`: a scalar, so no path may follow (decisions/blueprint#accessors-on-variables).
     fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.inputs.get_index_of(name) else {
             return Err(Box::new(self.unknown_variable(name, reference.head_span)));
@@ -102,8 +103,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of the export that the path names (decision 4.1); dotted names are one name
-    /// (decision C8).
+    /// The type of the export that the path names (decisions/documents#results-of-data-sources);
+    /// dotted names are one name (decisions/blueprint#dotted-export-names).
     fn data_source_export(
         &self,
         name: &Name,
@@ -201,7 +202,8 @@ impl Checker<'_> {
         }
     }
 
-    /// `children.c.export`. A child that could not be read may have any export (decision 4.2).
+    /// `children.c.export`. A child that could not be read may have any export
+    /// (decisions/documents#children).
     fn child_export(
         &self,
         name: &Name,
@@ -244,7 +246,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `elem`, `i` (decision S39).
+    /// `elem`, `i` (decisions/blueprint#elem-and-i).
     fn repeated(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let position = reference.head == ReferenceHead::Position;
         let word = if position { "i" } else { "elem" };
@@ -330,7 +332,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of the id field of the resource, which a bare reference means (decision S21).
+    /// The type of the id field of the resource, which a bare reference means
+    /// (decisions/blueprint#resources-as-values).
     fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let TypeOf::Known(ty) = &self.resources[at] else {
             return Ok(Type::Any);
@@ -357,7 +360,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type at a path in a spec, by the schema of the type (decision S26).
+    /// The type at a path in a spec, by the schema of the type
+    /// (decisions/blueprint#references-to-fields).
     fn spec_path(&mut self, at: usize, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
         let (schema, complete) = match &self.resources[at] {
             TypeOf::Known(ty) => (ty.schema.clone(), true),
@@ -393,7 +397,7 @@ impl Checker<'_> {
     }
 
     /// The type at a path in metadata: the display name, an entry of a map, or a whole map
-    /// (decision S25).
+    /// (decisions/blueprint#references-to-metadata).
     fn metadata_path(
         &mut self,
         resource: &Resource,
@@ -453,7 +457,7 @@ impl Checker<'_> {
 }
 
 /// The path after the index of an instance. Checks that there is an index exactly if one is needed
-/// (decisions S27, S28).
+/// (decisions/blueprint#indexes-of-templates, decisions/blueprint#members-by-position).
 fn instance_path<'r>(
     name: &Name,
     resource: &Resource,
@@ -506,8 +510,8 @@ pub(super) fn instance_chosen(
     }
 }
 
-/// The diagnostic for an element that reads itself (decision A9). A description may read its
-/// element, because it is evaluated last.
+/// The diagnostic for an element that reads itself (decisions/blueprint#self-references). A
+/// description may read its element, because it is evaluated last.
 fn self_reference(
     node: GraphNode,
     reference: &Ref,

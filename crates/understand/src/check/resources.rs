@@ -57,7 +57,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the names of resources in `dependsOn` (decision A11) and `linkSelector.exclude`.
+    /// Checks the names of resources in `dependsOn` (decisions/blueprint#explicit-dependencies) and
+    /// `linkSelector.exclude`.
     fn names_in_lists(&mut self, resource: &Resource, at: usize) {
         for name in &resource.depends_on {
             if self.blueprint.resources.get_index_of(&name.item) == Some(at) {

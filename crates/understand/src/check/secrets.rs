@@ -1,5 +1,5 @@
 //! Rejects secrets in places that display them: `each`, a display name, or the path of an include
-//! (decision A15).
+//! (decisions/blueprint#secret-values).
 //!
 //! The check finds secrets that the document alone shows, and secrets that including documents pass
 //! to it. Evaluation rejects values that turn out to be secret later.

@@ -1,5 +1,7 @@
-//! Checks a resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5):
-//! keys, required fields, types, and literals.
+//! Checks a resource's spec against the schema of its type
+//! (decisions/blueprint#specs-against-the-schema, decisions/blueprint#null-means-not-written,
+//! decisions/blueprint#literals-of-the-wrong-kind, decisions/blueprint#conversion-table): keys,
+//! required fields, types, and literals.
 //!
 //! Not here: the results of substitutions, which [`conform`] checks once they are known.
 
@@ -215,7 +217,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Takes the first branch that fits, in the order of the schema (decision 1.5).
+    /// Takes the first branch that fits, in the order of the schema
+    /// (decisions/blueprint#conversion-table).
     fn union(
         &mut self,
         value: &Expr,
@@ -246,7 +249,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks free content. Null counts as not written (decision S43).
+    /// Checks free content. Null counts as not written
+    /// (decisions/blueprint#null-means-not-written).
     fn free(&mut self, value: &Expr, place: ExpressionContext<'_>) {
         match &value.kind {
             ExprKind::Map(entries) => {
@@ -441,7 +445,8 @@ pub fn rejected(message: &str, span: Span) -> Diagnostic {
 }
 
 /// Adds a fix to the diagnostic for a scalar of the wrong type: adds quotes where text is needed
-/// (decision S44), or removes them where the text's content is needed.
+/// (decisions/blueprint#literals-of-the-wrong-kind), or removes them where the text's content is
+/// needed.
 pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_)

@@ -87,7 +87,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks an interpolated text: only scalars become text (decisions S45, S47).
+    /// Checks an interpolated text: only scalars become text (decisions/blueprint#interpolation).
     fn text(&mut self, parts: &[TextPart], place: ExpressionContext<'_>) {
         for part in parts {
             let TextPart::Expr(expr, span) = part else {
@@ -256,7 +256,7 @@ pub(super) fn joined(types: Vec<Type>) -> Type {
     }
 }
 
-/// A type without `none`, which lists and maps drop (decision A13).
+/// A type without `none`, which lists and maps drop (decisions/blueprint#none).
 pub(super) fn without_none(ty: &Type) -> Type {
     match ty {
         Type::Union(types) if types.contains(&Type::Null) => {
@@ -293,7 +293,7 @@ pub(super) fn with_article(ty: &Type) -> String {
 }
 
 /// Whether a value of one type may be used where another type is declared. Only an integer may
-/// stand for a float (decision S53).
+/// stand for a float (decisions/blueprint#declared-types-must-match).
 pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     if from.is_open() || declared.is_open() {
         return true;

@@ -1,4 +1,5 @@
-//! Converts evaluated values to the types that the document declares (decisions S48, S53).
+//! Converts evaluated values to the types that the document declares
+//! (decisions/blueprint#text-of-typed-values, decisions/blueprint#declared-types-must-match).
 //!
 //! Used by the stages after the check. The check has already reported values whose type was known
 //! then.

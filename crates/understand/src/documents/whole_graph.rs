@@ -209,7 +209,8 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     if cycles.is_empty() {
         return graph;
     }
-    // References to metadata order only evaluation (decision A10).
+    // References to metadata order only evaluation
+    // (decisions/blueprint#references-that-cause-an-order).
     let (graph, cycles) = if any_metadata {
         let (graph, cycles) = Graph::new(counts, |node, out| {
             whole.edges(node, out);

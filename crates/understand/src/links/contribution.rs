@@ -1,4 +1,4 @@
-//! Contributions of links to specs: merging, finding and removing them (decision 3.2).
+//! Contributions of links to specs: merging, finding and removing them (decisions/links#effects).
 //!
 //! A [`Merger`] and a [`ContributionIndex`] index their lists, so that the cost per contribution
 //! does not grow with the number of links.

@@ -1,5 +1,5 @@
-//! The cardinality of links, and the guarantees that links give each other (decision 3.1:
-//! cardinality, capabilities).
+//! The cardinality of links, and the guarantees that links give each other
+//! (decisions/links#cardinality-and-capabilities).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Links between resources of one document (decision 3): their ends, and the reads and writes of
-//! their kinds.
+//! Links between resources of one document (decisions/links#links-of-a-document): their ends, and
+//! the reads and writes of their kinds.
 //!
 //! A [`LinkedPair`] is a link as the document declares it, between two resources; `evaluate`
 //! expands it to links between members. Nothing here compares resources pair by pair.

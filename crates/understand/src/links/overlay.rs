@@ -1,5 +1,5 @@
 //! The contributions that a link has written after its targets were ready, as its record stores
-//! them (decision 3.2: the overlay).
+//! them (decisions/links#effects-after-the-target).
 //!
 //! The record of a link is an ordinary record. Its inputs are the effective annotations and the
 //! contributions with its targets, its outputs are the value of `link(a, b)`, and its private data

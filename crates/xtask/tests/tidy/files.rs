@@ -157,7 +157,7 @@ fn links_between_pages_lead_somewhere() {
 }
 
 /// Returns the anchors of the headings of a page, as code hosts generate them.
-fn anchors(page: &str) -> impl Iterator<Item = String> {
+pub(crate) fn anchors(page: &str) -> impl Iterator<Item = String> {
     page.lines()
         .filter(|line| line.starts_with('#'))
         .map(|line| {

@@ -1,5 +1,5 @@
 //! The method `format` of text, which yaql had before version 3. The method exists with a setting
-//! only (decision D16).
+//! only (decisions/yaql#the-method-format).
 //!
 //! Placeholders are filled by position or name. Unlike in yaql 2 they cannot access attributes and
 //! have no format specification.

@@ -163,7 +163,7 @@ fn differs_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Da
 }
 
 /// Sets the variables of a match: `$` and `$1` are the whole match, `$2` is the first group, and
-/// groups have their names (decision D13).
+/// groups have their names (decisions/yaql#named-groups).
 fn publish(scope: &Scope, regex: &Regex, text: &str, found: &PatternMatch) {
     for (at, range) in found.groups.iter().enumerate() {
         let place = |byte: usize| Datum::count(text[..byte].chars().count());

@@ -23,7 +23,7 @@ pub(super) fn display_name(record: &Record) -> Option<&str> {
 
 pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
-    // A failed link names the part at which it failed (decision 5.4).
+    // A failed link names the part at which it failed (decisions/apply#statuses).
     if let Some(part) = link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed)
     {
         text.push_str(&format!(" at {part}"));

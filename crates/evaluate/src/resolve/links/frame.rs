@@ -1,5 +1,5 @@
-//! Resolves names in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (decision
-//! 3.2).
+//! Resolves names in an expression of a link kind: `a`, `b`, `note`, `part` and `use`
+//! (decisions/links#kinds-are-data).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! `OS::Heat::MultipartMime`: texts as one MIME message, in the exact form of Heat's own writer
-//! except for the boundary, which is derived from the content (decision D14).
+//! except for the boundary, which is derived from the content (decisions/heat#mime-boundaries).
 //!
 //! Not here: parsing a message ([`parse`]), the content of configs that parts name (`config.rs`).
 

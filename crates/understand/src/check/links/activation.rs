@@ -1,4 +1,5 @@
-//! Finds the links of a document, by label and by reference (decision 3.1, decision 0).
+//! Finds the links of a document, by label and by reference (decisions/links#activation,
+//! decisions/blueprint#feature-table).
 //!
 //! Labels are looked up in an index, so the cost of a selector is proportional to its matches.
 
@@ -239,8 +240,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Finds bare references in fields that the catalogue marks as links (decision 0, version
-    /// 2025-11-02).
+    /// Finds bare references in fields that the catalogue marks as links
+    /// (decisions/blueprint#feature-table, version 2025-11-02).
     fn find_references(
         &self,
         a: u32,

@@ -1,5 +1,5 @@
-//! Finds the annotations that are read by a resource's type or by the kinds of its links (decision
-//! 3.1).
+//! Finds the annotations that are read by a resource's type or by the kinds of its links
+//! (decisions/links#annotations).
 
 use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};
