@@ -12,7 +12,6 @@ pub use ::plan::offline::check_offline;
 pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, StateEdit};
 pub use ::plan::plan;
 pub use ::plan::plan::{Plan, Request, Staged, is_current};
-pub use ::plan::resolved::{Resolved, ResolvedElement};
 pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};

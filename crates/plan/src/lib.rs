@@ -33,7 +33,6 @@ mod policies;
 pub mod provider_diagnostics;
 mod reconcile;
 mod refresh;
-pub mod resolved;
 mod settle;
 mod settled;
 mod staging;

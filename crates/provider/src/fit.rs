@@ -1,6 +1,6 @@
 //! Whether a value matches the declaration of a field exactly, without conversions.
 //!
-//! Users: catalogues (a default must match its field), the conformance suite (an answer must match
+//! Users: catalogues (a default must match its field), the suite of providers (an answer must match
 //! the declaration), and the simulated cloud, which is stricter than a real one.
 //!
 //! Not here: conversions of dialects, and diagnostics about a document (`engine`).

@@ -3,8 +3,8 @@
 //!
 //! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no
 //! plan and no state. It sees values, never expressions, except in a [`transform`], which turns
-//! abstract resources into real ones. Every implementation passes the [`conformance`] suite; `fake`
-//! is the strictest of these implementations.
+//! abstract resources into real ones. Every implementation passes the suite
+//! `contract_tests::provider`; `fake` is the strictest of these implementations.
 //!
 //! Not here: any provider (`providers`); the choice and order of calls (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -13,7 +13,6 @@ mod catalog;
 mod catalog_file;
 mod catalogs;
 pub mod codes;
-pub mod conformance;
 mod contract;
 mod diagnostic;
 mod fit;

@@ -52,7 +52,7 @@ impl TransformError {
 }
 
 /// A function from one blueprint to another. Every implementation passes
-/// [`conformance::transforms`](crate::conformance::transforms).
+/// `contract_tests::provider::check_transforms`.
 pub trait Transform: Send + Sync {
     /// Replaces the abstract resources of this transform's types. Other parts of the blueprint stay
     /// unchanged and in order.

@@ -71,7 +71,7 @@ fn failures(does: Option<fn(WireDocument) -> Result<WireDocument, TransformError
     let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue is in order"));
     let offers = TransformProvider(catalog, does.map(FnTransform));
     use futures::FutureExt as _;
-    provider::conformance::transforms(&offers)
+    contract_tests::provider::check_transforms(&offers)
         .now_or_never()
         .expect("nothing waits")
 }

@@ -1,5 +1,5 @@
-//! The built-in providers, one folder each with its catalogue. Each passes the conformance suite of
-//! `provider`.
+//! The built-in providers, one folder each with its catalogue. Each passes
+//! `contract_tests::provider`.
 //!
 //! Not here: the choice of providers (`cli` and `testkit` name them).
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::Value;
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 
 #[tokio::test]
 async fn conformance() {
@@ -22,7 +22,7 @@ async fn conformance() {
     let case = Case::new("cyan/provider", settings("north"))
         .changed(settings("south"))
         .stateless();
-    let failures = provider::conformance::provider(
+    let failures = contract_tests::provider::check(
         || Arc::new(providers::cyan::provider()),
         &Setup::in_folder("/nowhere"),
         &[case],

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use blueprint::{Address, Name, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, ErrorKind, FetchRequest, InvokeRequest, Observed, Operation,
     Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session,
@@ -164,7 +164,7 @@ async fn the_simulation_passes_the_conformance_suite() {
         case("test/router", r#"{"name": "n"}"#, r#"{"name": "m"}"#),
     ];
     let make = || -> Arc<dyn Provider> { Arc::new(fresh(&world)) };
-    let failures = provider::conformance::provider(make, &setup, &cases).await;
+    let failures = contract_tests::provider::check(make, &setup, &cases).await;
     assert!(failures.is_empty(), "{failures:#?}");
     assert_eq!(world.lock().unwrap().objects().count(), 0);
 }
@@ -893,7 +893,7 @@ async fn the_suite_reports_each_planted_bug() {
             ..Setup::in_folder("/w")
         };
         let case = Case::new("test/data", json(r#"{"input": 1}"#)).changed(json(r#"{"input": 2}"#));
-        let failures = provider::conformance::provider(|| fake.clone(), &setup, &[case]).await;
+        let failures = contract_tests::provider::check(|| fake.clone(), &setup, &[case]).await;
         let own: Vec<&String> = failures
             .iter()
             .filter(|failure| !failure.ends_with("there is no case"))
@@ -905,7 +905,7 @@ async fn the_suite_reports_each_planted_bug() {
     }
     let setup = Setup::in_folder("/w");
     let failures =
-        provider::conformance::provider(|| Arc::new(provider(FakeOptions::default())), &setup, &[])
+        contract_tests::provider::check(|| Arc::new(provider(FakeOptions::default())), &setup, &[])
             .await;
     assert!(
         failures.contains(&"test/topic: has no example".into())
@@ -915,6 +915,7 @@ async fn the_suite_reports_each_planted_bug() {
 
 #[tokio::test]
 async fn every_transform_passes_the_conformance_suite() {
-    let failures = provider::conformance::transforms(&provider(FakeOptions::default())).await;
+    let failures =
+        contract_tests::provider::check_transforms(&provider(FakeOptions::default())).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

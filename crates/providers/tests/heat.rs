@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, ErrorKind, Operation, PlanMode, PlanPhase, PlanRequest,
     ProviderError, ProviderSeverity, Session,
@@ -109,7 +109,7 @@ async fn every_type_passes_the_conformance_suite() {
     ];
     let setup = Setup::in_folder("");
     let failures =
-        provider::conformance::provider(|| Arc::new(providers::heat::provider()), &setup, &cases)
+        contract_tests::provider::check(|| Arc::new(providers::heat::provider()), &setup, &cases)
             .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

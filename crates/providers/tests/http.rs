@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, Name, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Finding, Observed,
     Operation, PlanMode, PlanPhase, PlanRequest, Provider, ProviderError, ProviderSeverity,
@@ -326,7 +326,7 @@ async fn every_type_passes_the_conformance_suite() {
         .changed(item(&server, "b"))
         .forgets_tokens()];
     let make = || Arc::new(providers::http::provider()) as Arc<dyn Provider>;
-    let failures = provider::conformance::provider(make, &Setup::in_folder(""), &cases).await;
+    let failures = contract_tests::provider::check(make, &Setup::in_folder(""), &cases).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, Finding, Observed, Operation, Provider,
     ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
@@ -104,7 +104,7 @@ async fn every_type_passes_the_conformance_suite() {
             "seed",
         ),
     ] {
-        let failures = provider::conformance::provider(make, &setup, &cases).await;
+        let failures = contract_tests::provider::check(make, &setup, &cases).await;
         assert!(failures.is_empty(), "{name}: {failures:#?}");
     }
 }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Field, Kind, Map, Name, Schema, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, Catalog, Direction, ErrorKind, FetchRequest, Fit, InvokeRequest,
     Operation, Provider, Session,
@@ -99,7 +99,7 @@ async fn keeps_the_contract(catalog: Arc<Catalog>, documented: bool) {
         };
         Arc::new(provider(options))
     };
-    let failures = provider::conformance::provider(
+    let failures = contract_tests::provider::check(
         make,
         &Setup {
             documented,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckFindings, CheckRequest, Finding, Observed, Operation,
     ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
@@ -96,14 +96,14 @@ async fn every_type_passes_the_conformance_suite() {
         .stateless(),
     ];
     let failures =
-        provider::conformance::provider(|| Arc::new(providers::std::provider()), &setup, &cases)
+        contract_tests::provider::check(|| Arc::new(providers::std::provider()), &setup, &cases)
             .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[tokio::test]
 async fn every_transform_passes_the_conformance_suite() {
-    let failures = provider::conformance::transforms(&providers::std::provider()).await;
+    let failures = contract_tests::provider::check_transforms(&providers::std::provider()).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

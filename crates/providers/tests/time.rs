@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation,
     ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
@@ -88,7 +88,7 @@ async fn every_type_passes_the_conformance_suite() {
         .stateless(),
     ];
     let failures =
-        provider::conformance::provider(|| Arc::new(providers::time::provider()), &setup, &cases)
+        contract_tests::provider::check(|| Arc::new(providers::time::provider()), &setup, &cases)
             .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

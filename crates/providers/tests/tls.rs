@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Value};
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation, Provider,
     ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
@@ -175,7 +175,7 @@ async fn every_type_passes_the_conformance_suite() {
             .changed(renewed(&signed)),
     ];
     let make = || Arc::new(providers::tls::provider()) as Arc<dyn Provider>;
-    let failures = provider::conformance::provider(make, &Setup::in_folder(""), &cases).await;
+    let failures = contract_tests::provider::check(make, &Setup::in_folder(""), &cases).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

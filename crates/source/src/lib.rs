@@ -2,13 +2,12 @@
 //! and one small trait ([`Source`]).
 //!
 //! A source reads whole documents and does not interpret them. [`Sources`] selects the source of a
-//! request. Every implementation must pass [`conformance`].
+//! request. Every implementation passes `contract_tests::source`.
 //!
 //! Not here: implementations of sources (`sources`); the documents that a blueprint needs, and
 //! their meaning.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod conformance;
 mod contract;
 mod digest;
 mod error;

@@ -1,4 +1,4 @@
-//! Sources of documents, one folder per kind. Each passes the conformance suite of `source`.
+//! Sources of documents, one folder per kind. Each passes `contract_tests::source`.
 //!
 //! The remote sources share a cache, environment variables and limits.
 //!

@@ -6,7 +6,6 @@
 //! Not here: implementations of stores (`stores`); decisions about resources (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod conformance;
 mod declared;
 mod derived;
 mod entry;

@@ -4,7 +4,7 @@
 //! and the choice of operations to prune are code of this crate. A store knows no plan and no
 //! provider, never merges, and never looks inside a value: secrets arrive marked, and the store's
 //! [`Sealer`] seals them before they leave the process. Every implementation passes
-//! [`conformance`](crate::conformance).
+//! `contract_tests::store`.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use state::seal::{SealError, Sealer};
 use state::{
     BoxFuture, Checkpoint, Entry, EntryKind, Exported, ExportedError, Fold, Host, InstanceInfo,
     InstanceName, Lease, LeaseHolder, LeaseRow, LogEntry, Pruned, PrunedBase, Revision, Since,
-    Store, StoreError, Tail, conformance,
+    Store, StoreError, Tail,
 };
 
 /// The stored data of an instance.
@@ -466,7 +466,7 @@ impl Store for SmallStore {
 
 #[test]
 fn a_store_of_one_text_for_each_instance_passes_the_suite() {
-    let failures = block_on(conformance::store(&|| {
+    let failures = block_on(contract_tests::store::check(&|| {
         let shared = Shared::default();
         Box::new(move |sealer, host| {
             Box::new(SmallStore {

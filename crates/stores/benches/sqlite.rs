@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, Value};
+use contract_tests::store::samples::{began, intent, record};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use futures::executor::block_on;
-use state::conformance::{began, intent, record};
 use state::seal::Sealer;
 use state::{Entry, EntryKind, InstanceName, Outcome, Revision, Store};
 use stores::sqlite::{Mode, SqliteStore};

@@ -1,4 +1,4 @@
-//! Stores, one folder each. Every store passes the conformance suite of `state`.
+//! Stores, one folder each. Every store passes `contract_tests::store`.
 
 mod machine;
 pub mod memory;

@@ -1,15 +1,15 @@
-//! Every store passes the conformance suite of its contract.
+//! Every store passes the suite of its contract.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use contract_tests::store::StoreOpener;
 use futures::executor::block_on;
-use state::conformance::StoreOpener;
-use state::{Store, conformance};
+use state::Store;
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
 fn check(make: &dyn Fn() -> StoreOpener) {
-    let failures = block_on(conformance::store(make));
+    let failures = block_on(contract_tests::store::check(make));
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 

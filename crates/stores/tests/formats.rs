@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use blueprint::Value;
+use contract_tests::store::samples::{address, began, outcome, record, sealer};
 use futures::executor::block_on;
 use rusqlite::Connection;
-use state::conformance::{address, began, outcome, record, sealer};
 use state::seal::Sealer;
 use state::{Assurance, InstanceName, Lease, Revision, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
@@ -174,7 +174,7 @@ fn refused_after(sql: &str) {
         [vec![began("op-2")], two.to_vec()].concat(),
     ))
     .unwrap();
-    let end = vec![state::conformance::finished(
+    let end = vec![contract_tests::store::samples::finished(
         2,
         state::OperationOutcome::Ready,
     )];

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::Name;
+use contract_tests::store::samples::sealer;
 use futures::executor::block_on;
-use state::conformance::sealer;
 use state::{Host, InstanceName, Lease, Liveness, Process, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::Value;
-use futures::executor::block_on;
-use rusqlite::Connection;
-use state::conformance::{
+use contract_tests::store::samples::{
     address, began, full_operation, full_record, intent, outcome, record, sealer,
 };
+use futures::executor::block_on;
+use rusqlite::Connection;
 use state::seal::Sealer;
 use state::{Entry, EntryKind, InstanceName, Lease, Record, Revision, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Asset, Key, Value};
+use contract_tests::store::samples::{began, outcome, record, sealer};
 use futures::executor::block_on;
 use proptest::prelude::*;
-use state::conformance::{began, outcome, record, sealer};
 use state::{InstanceName, Revision, Store};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};

@@ -12,9 +12,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use blueprint::{Address, IndexMap, Value};
+use contract_tests::store::samples::{began, finished, intent, outcome, record, sealer};
 use futures::executor::block_on;
 use rusqlite::Connection;
-use state::conformance::{began, finished, intent, outcome, record, sealer};
 use state::{Entry, InstanceName, Lease, OperationOutcome, Revision, Snapshot, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 

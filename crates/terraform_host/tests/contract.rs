@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Value};
+use contract_tests::provider::{Case, Setup};
 use host::{PEER_NAME, map, unknown};
 use life::{ProviderHarness, Record, configuration, package, peer_settings, pool};
-use provider::conformance::{Case, Setup};
 use provider::{
     ErrorKind, FetchRequest, InvokeRequest, PlanMode, PlanPhase, Planned, Plans, ProviderSeverity,
     ReadOutcome, ReadRequest, SettingsChange, UpgradeRequest, Verdict,
@@ -290,7 +290,7 @@ async fn the_conformance_suite_passes_with_published_providers() {
             documented: false,
             ..Setup::in_folder(folder.path())
         };
-        let failures = provider::conformance::provider(provider, &setup, &cases).await;
+        let failures = contract_tests::provider::check(provider, &setup, &cases).await;
         // When it plans an update, this provider treats an unknown offset as a missing one, which
         // Terraform refuses too.
         let early = "time/offset: `day` is planned for the update while values are unknown, and differently with them";

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::Value;
+use contract_tests::provider::{Case, Setup};
 use engine::shell::Operated;
 use engine::{Given, Options};
 use plugins::{
     Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessLimits, Protocol,
 };
-use provider::conformance::{Case, Setup};
 use provider::{BoxFuture, Provider};
 use providers::fake::FakeCloud;
 use testkit::harness::{Harness, RunResult, settings};
@@ -184,7 +184,7 @@ async fn plugin_passes_the_suite() {
         documented: false,
         ..Setup::in_folder(folder.path())
     };
-    let failures = provider::conformance::provider(|| host.provider(), &setup, &[case]).await;
+    let failures = contract_tests::provider::check(|| host.provider(), &setup, &[case]).await;
     assert_eq!(failures, Vec::<String>::new());
     host.kill().await;
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use blueprint::Value;
+use contract_tests::provider::{Case, Setup};
 use provider::Provider;
-use provider::conformance::{Case, Setup};
 use providers::fake::{FakeOptions, SharedCloud};
 use testkit::toy::checker::CheckerProvider;
 use testkit::toy::hosted::{ProviderDefect, ToyOptions};
@@ -41,7 +41,7 @@ async fn planner(defect: Option<ProviderDefect>) -> Vec<String> {
         ("name", Value::text("sesame-web").secret()),
         ("size", Value::Int(2)),
     ]);
-    provider::conformance::provider(
+    contract_tests::provider::check(
         make,
         &setup(),
         &[Case::new("planner/server", spec).changed(changed)],
@@ -60,7 +60,7 @@ async fn checker(defect: Option<ProviderDefect>) -> Vec<String> {
         Case::new("checker/bucket", spec).changed(changed),
         Case::new("checker/letter", letter).forgets_tokens(),
     ];
-    provider::conformance::provider(make, &setup(), &cases).await
+    contract_tests::provider::check(make, &setup(), &cases).await
 }
 
 #[tokio::test]

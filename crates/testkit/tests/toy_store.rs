@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use engine::{Given, Options};
 use futures::executor::block_on;
-use state::{OperationOutcome, Store, conformance};
+use state::{OperationOutcome, Store};
 use testkit::harness::{Harness, RunResult, settings};
 use testkit::toy::store::{Bucket, BucketStore};
 
 #[test]
 fn toy_store_passes_the_conformance_suite() {
-    let failures = block_on(conformance::store(&|| {
+    let failures = block_on(contract_tests::store::check(&|| {
         let bucket = Bucket::default();
-        Box::new(move |sealer, host: Arc<conformance::TestHost>| {
+        Box::new(move |sealer, host: Arc<contract_tests::store::TestHost>| {
             Box::new(BucketStore::open(&bucket, sealer, host)) as Box<dyn Store>
         })
     }));

@@ -12,7 +12,7 @@ mod world;
 use std::fs;
 use std::sync::Arc;
 
-use provider::conformance::{Case, Setup};
+use contract_tests::provider::{Case, Setup};
 use providers::local::provider;
 
 use crate::world::{spec, texts};
@@ -82,6 +82,6 @@ async fn every_type_passes_the_conformance_suite() {
         ]))
         .forgets_tokens(),
     ];
-    let failures = provider::conformance::provider(|| Arc::new(provider()), &setup, &cases).await;
+    let failures = contract_tests::provider::check(|| Arc::new(provider()), &setup, &cases).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use blueprint::{PackageFamily, Type, Value};
 use provider::{
     ErrorKind, FetchRequest, InvokeRequest, Operation, PlanMode, PlanPhase, Plans, ReadOutcome,
-    Ready, SettingsChange, Verdict, conformance,
+    Ready, SettingsChange, Verdict,
 };
 
 use crate::contract_support::{Package, Record, Things, recorded, spec};
@@ -1018,11 +1018,11 @@ async fn the_conformance_suite_passes() {
         return;
     };
     let provider = package.open().await.unwrap();
-    let setup = conformance::Setup {
+    let setup = contract_tests::provider::Setup {
         settings: package.settings(&[]),
         // Schemas of plugins have no examples.
         documented: false,
-        ..conformance::Setup::in_folder(package.folder.path())
+        ..contract_tests::provider::Setup::in_folder(package.folder.path())
     };
     let of = |label: &str| {
         spec(&[
@@ -1032,9 +1032,9 @@ async fn the_conformance_suite_passes() {
             ("password", "s3cr3t-text".into()),
         ])
     };
-    let case = conformance::Case::new("shop/index:Item", of("red"))
+    let case = contract_tests::provider::Case::new("shop/index:Item", of("red"))
         .changed(of("blue"))
         .forgets_tokens();
-    let failures = conformance::provider(|| provider.clone(), &setup, &[case]).await;
+    let failures = contract_tests::provider::check(|| provider.clone(), &setup, &[case]).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

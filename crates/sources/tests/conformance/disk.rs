@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use source::conformance::SourcePlace;
+use contract_tests::source::SourcePlace;
 use source::{BoxFuture, Location, ReadLimits, Request, Source, SourceError, Sources};
 use sources::disk::Disk;
 use tempfile::TempDir;
@@ -73,7 +73,7 @@ impl SourcePlace for Folder {
 
 #[tokio::test]
 async fn the_disk_conforms() {
-    let failures = source::conformance::source(&|| Box::new(Folder::new())).await;
+    let failures = contract_tests::source::check(&|| Box::new(Folder::new())).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

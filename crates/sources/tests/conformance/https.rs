@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use source::conformance::SourcePlace;
+use contract_tests::source::SourcePlace;
 use source::{
     BoxFuture, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, Sources,
 };
@@ -72,7 +72,7 @@ impl SourcePlace for WebServer {
 #[tokio::test]
 async fn web_servers_conform() {
     for cached in [false, true] {
-        let failures = source::conformance::source(&|| Box::new(WebServer::new(cached))).await;
+        let failures = contract_tests::source::check(&|| Box::new(WebServer::new(cached))).await;
         assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use contract_tests::source::SourcePlace;
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _};
-use source::conformance::SourcePlace;
 use source::{BoxFuture, Digest, Location, ReadLimits, Request, Source, SourceError, Sources};
 use sources::object::{ObjectSource, azure, google, s3};
 use sources::{Cache, Variables};
@@ -174,7 +174,7 @@ async fn s3_conforms() {
     };
     for cached in [false, true] {
         let failures =
-            source::conformance::source(&|| Box::new(s3_bucket(&endpoint, cached))).await;
+            contract_tests::source::check(&|| Box::new(s3_bucket(&endpoint, cached))).await;
         assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
     }
 }
@@ -299,7 +299,7 @@ async fn azure_conforms() {
     };
     for cached in [false, true] {
         let failures =
-            source::conformance::source(&|| Box::new(azure_container(&endpoint, cached))).await;
+            contract_tests::source::check(&|| Box::new(azure_container(&endpoint, cached))).await;
         assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
     }
 }
@@ -355,7 +355,7 @@ fn google_bucket(cached: bool) -> Bucket {
 #[tokio::test]
 async fn google_conforms() {
     for cached in [false, true] {
-        let failures = source::conformance::source(&|| Box::new(google_bucket(cached))).await;
+        let failures = contract_tests::source::check(&|| Box::new(google_bucket(cached))).await;
         assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
     }
 }

@@ -564,9 +564,9 @@ impl Store for SqliteStore {
 #[cfg(test)]
 mod tests {
     use blueprint::Value;
+    use contract_tests::store::samples::{began, outcome, record};
     use futures::executor::block_on;
     use futures::future::join_all;
-    use state::conformance::{began, outcome, record};
 
     use super::*;
 

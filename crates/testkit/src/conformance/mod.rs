@@ -5,6 +5,7 @@ mod deploying;
 mod heat_validated;
 mod heat_values;
 mod modules;
+mod resolved;
 mod staging;
 mod templates;
 mod terraform;

@@ -10,13 +10,14 @@ use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::apply::OnFailure;
 use engine::shell::Operated;
-use engine::{Given, Options, Resolved, ResolvedElement};
+use engine::{Given, Options};
 use serde_json::{Map, Value as Json, json};
 use state::{Snapshot, StatusOp, StatusWord};
 
 use super::case::{Case, read, read_json};
 use super::heat_validated;
 use super::heat_values::{Placeholders, plain_keys, same, to_json};
+use super::resolved::{Resolved, ResolvedElement, resolved};
 use crate::harness::{CheckedDocument, Harness, StageResult, settings};
 use crate::runtime::in_runtime;
 
@@ -928,7 +929,7 @@ async fn evaluate_offline(harness: &Harness, name: &str, text: &str, given: Give
     let exports = changes
         .map(|one| (one.name.clone(), one.after.clone().unwrap_or_default()))
         .collect();
-    let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
+    let resolved = staged.map(|mut staged| resolved(&mut staged).unwrap_or_default());
     let ok = resolved.is_some();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let diagnostics = diagnostics.iter().cloned().collect();
@@ -1012,10 +1013,7 @@ async fn step(
         mut staged,
         ..
     } = stage;
-    let declared = staged
-        .as_mut()
-        .and_then(|staged| staged.resolved())
-        .unwrap_or_default();
+    let declared = staged.as_mut().and_then(resolved).unwrap_or_default();
     let declared: Vec<ResolvedElement> = declared
         .elements
         .into_iter()
@@ -1073,7 +1071,7 @@ async fn step(
     };
     let mut again = harness.stage(name, text, given, Options::default()).await;
     all.extend(again.diagnostics.iter().cloned());
-    let resolved = again.staged.as_mut().and_then(|staged| staged.resolved());
+    let resolved = again.staged.as_mut().and_then(resolved);
     let action = match (done, word) {
         (false, _) => "ROLLBACK",
         (true, "update") => "UPDATE",

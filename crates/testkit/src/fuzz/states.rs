@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use blueprint::{IndexMap, Name, Value};
+use contract_tests::store::TestHost;
+use contract_tests::store::samples::{
+    began, finished, full_operation, intent, outcome, record, sealer,
+};
 use engine::{Given, Options, plan_file};
 use futures::executor::block_on;
-use state::conformance::{
-    TestHost, began, finished, full_operation, intent, outcome, record, sealer,
-};
 use state::seal::Sealer;
 use state::{
     Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision,
@@ -198,7 +199,7 @@ fn exports() -> &'static Vec<Vec<u8>> {
         let written = Exported::of(&shop(), &snapshot).write(&sealer());
         let small = Snapshot {
             records: [(
-                state::conformance::address("a"),
+                contract_tests::store::samples::address("a"),
                 Arc::new(record(Value::Int(1))),
             )]
             .into_iter()
@@ -224,10 +225,10 @@ fn exported(input: &[u8]) -> u64 {
     for sealer in [sealer(), Sealer::none()] {
         kinds.push(match Exported::read(text, &sealer) {
             Ok(exported) => {
-                let written = exported.write(&state::conformance::sealer());
+                let written = exported.write(&contract_tests::store::samples::sealer());
                 let written =
                     written.unwrap_or_else(|error| panic!("what was read can be written: {error}"));
-                let again = Exported::read(&written, &state::conformance::sealer());
+                let again = Exported::read(&written, &contract_tests::store::samples::sealer());
                 let again =
                     again.unwrap_or_else(|error| panic!("what was written can be read: {error}"));
                 assert_eq!(

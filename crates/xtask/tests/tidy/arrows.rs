@@ -74,7 +74,8 @@ fn manifests_have_the_arrows_of_the_architecture_page() {
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = text(dependency, "name");
             let dev = text(dependency, "kind") == "dev";
-            let allowed = row.may_use.contains(to) || (dev && to == "testkit");
+            let allowed =
+                row.may_use.contains(to) || (dev && matches!(to, "testkit" | "contract_tests"));
             if names.contains(to) && !allowed {
                 findings.push(format!("`{from}` -> `{to}`"));
             }

@@ -1,11 +1,11 @@
 //! Fencing: a writer whose lease was taken over can no longer commit.
 
 use blueprint::Value;
+use state::seal::Sealer;
+use state::{Revision, StoreError};
 
 use super::harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 use super::samples::{began, intent, outcome, record, sealer};
-use crate::seal::Sealer;
-use crate::{Revision, StoreError};
 
 /// A writer whose lease was taken over can write nothing, whichever revision it has seen. It does
 /// not affect the new holder.

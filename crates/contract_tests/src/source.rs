@@ -1,6 +1,6 @@
-//! The conformance suite for sources.
+//! The suite of sources.
 //!
-//! [`source`] runs all cases on places that the caller creates, and returns the failures. Time
+//! [`check`] runs all cases on places that the caller creates, and returns the failures. Time
 //! limits are fixed and nothing is random, so failures are reproducible.
 //!
 //! Not here: behaviour of a single kind (cyclic links, redirects, wrong credentials).
@@ -12,7 +12,7 @@ use blueprint::Name;
 use futures::future::{LocalBoxFuture, join_all};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
+use source::{
     BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind,
     Sources,
 };
@@ -33,9 +33,9 @@ pub trait SourcePlace {
     fn stall(&self, path: &str) -> bool;
 }
 
-type ConformanceCase = for<'p> fn(&'p SourceHarness) -> LocalBoxFuture<'p, Result<(), Failed>>;
+type ContractCase = for<'p> fn(&'p SourceHarness) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
-const CASES: &[(&str, ConformanceCase)] = &[
+const CASES: &[(&str, ContractCase)] = &[
     ("the kind describes itself", |harness| {
         Box::pin(check_description(harness))
     }),
@@ -83,7 +83,7 @@ const CASES: &[(&str, ConformanceCase)] = &[
 ];
 
 /// Runs every case, each on a new place from `make`. Returns one message for each failure.
-pub async fn source(make: &dyn Fn() -> Box<dyn SourcePlace>) -> Vec<String> {
+pub async fn check(make: &dyn Fn() -> Box<dyn SourcePlace>) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
         if let Err(Failed(what)) = case(&SourceHarness::of(make())).await {

@@ -1,17 +1,17 @@
 //! Pruning: operations are removed from a journal, and the current state stays the same.
 
 use blueprint::Value;
+use state::seal::Sealer;
+use state::{
+    Entry, Exported, OperationOutcome, Pruned, PrunedBase, Revision, Since, Snapshot, Store,
+    StoreError, first_kept,
+};
 
 use super::folded;
 use super::harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 use super::restored::exported;
 use super::samples::{
     address, began, delete, finished, finished_without_exports, intent, outcome, record, sealer,
-};
-use crate::seal::Sealer;
-use crate::{
-    Entry, Exported, OperationOutcome, Pruned, PrunedBase, Revision, Since, Snapshot, Store,
-    StoreError, first_kept,
 };
 
 fn addresses(snapshot: &Snapshot) -> Vec<String> {

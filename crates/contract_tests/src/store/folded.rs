@@ -1,9 +1,10 @@
 //! The fold of a journal gives the same results as every other query of the store.
 
+use state::seal::Sealer;
+use state::{Fold, InstanceInfo, Since, Snapshot, Store, StoreError};
+
 use super::harness::{Failed, StorePlace};
 use super::samples::sealer;
-use crate::seal::Sealer;
-use crate::{Fold, InstanceInfo, Since, Snapshot, Store, StoreError};
 
 /// Checks each instance that a case has left, under each key that a case may have used last.
 pub(super) async fn journals_lead_to_snapshots(place: &StorePlace) -> Result<(), Failed> {
@@ -111,8 +112,8 @@ async fn check_instance(store: &dyn Store, info: &InstanceInfo) -> Result<(), Fo
 
 async fn managed(
     store: &dyn Store,
-    name: &crate::InstanceName,
-) -> Result<Vec<crate::Managed>, StoreError> {
+    name: &state::InstanceName,
+) -> Result<Vec<state::Managed>, StoreError> {
     let mut all = store.managed_by_others("").await?;
     all.retain(|one| one.instance == *name);
     all.sort();

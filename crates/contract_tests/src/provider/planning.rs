@@ -1,4 +1,4 @@
-//! The part of the conformance suite about planning: the answers of providers that take part in it,
+//! The part of the suite of providers about planning: the answers of providers that take part in it,
 //! and whether they hold.
 //!
 //! Not here: the life of a resource (the suite itself).
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{FieldPath, PathStep, Unknown, Value};
 
 use super::{Run, same};
-use crate::{
+use provider::{
     Applied, ApplyRequest, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Plans, Provider,
     ProviderSeverity, UpgradeRequest, Verdict,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blueprint::Name;
 
-use crate::{Host, Liveness, Process};
+use state::{Host, Liveness, Process};
 
 /// A host whose clock is set by its user.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The conformance suite for transforms. The tests of their provider run it.
+//! The suite of transforms. The tests of their provider run it.
 //!
 //! For each transform of the catalogue it generates documents with its abstract types: one with the
 //! required fields, one with all fields. It checks the result against the contract: no abstract
@@ -12,11 +12,11 @@ use blueprint::wire::WireDocument;
 use blueprint::{Blueprint, Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};
 use diag::{FileId, Span, Spanned};
 
-use crate::{Provider, Transform, TransformDef};
+use provider::{Provider, Transform, TransformDef};
 
 /// Runs the suite over every transform of a provider. Returns one message per failure; empty on
 /// success.
-pub async fn transforms(provider: &dyn Provider) -> Vec<String> {
+pub async fn check_transforms(provider: &dyn Provider) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, definition) in &provider.catalog().transforms {
         match provider.transform(name) {

@@ -1,9 +1,9 @@
-//! The conformance suite for providers. The tests of every implementation run it.
+//! The suite of providers. The tests of every implementation run it.
 //!
 //! ```ignore
 //! let setup = Setup::in_folder(folder.path());
 //! let cases = [Case::new("local/file", spec).changed(other_spec)];
-//! let failures = provider::conformance::provider(|| Arc::new(local::provider()), &setup, &cases).await;
+//! let failures = contract_tests::provider::check(|| Arc::new(local::provider()), &setup, &cases).await;
 //! assert!(failures.is_empty(), "{failures:#?}");
 //! ```
 //!
@@ -28,13 +28,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
+use provider::{
     Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit,
     Observed, Operation, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest,
     Readiness, Ready, ResourceType, Session,
 };
 
-pub use transforms::transforms;
+pub use transforms::check_transforms;
 
 /// The environment of the suite's calls.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl Case {
 ///
 /// All providers from `make` must manage the same resources, like several processes in the same
 /// environment.
-pub async fn provider(
+pub async fn check(
     make: impl Fn() -> Arc<dyn Provider>,
     setup: &Setup,
     cases: &[Case],

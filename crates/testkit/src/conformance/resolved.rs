@@ -1,13 +1,13 @@
-//! The evaluated elements of the root document, for callers that need more than the steps of the
-//! plan. The conformance tests compare these elements with Heat.
+//! The evaluated elements of the root document, which the cases with templates compare with Heat.
 //!
 //! This module drops the diagnostics of its evaluations.
 //!
-//! Not here: evaluation (`evaluate`), decisions about steps (`drafting`).
+//! Not here: evaluation (`evaluate`), decisions about steps (`plan`).
 
 use blueprint::{Address, Blueprint, Child, Expr, Name, ReferenceHead, Resource, TypeId, Value};
 use diag::Diagnostics;
 use dialect::{ExpressionPart, SpecAt};
+use engine::Staged;
 use evaluate::resolve::{Evaluation, ExpressionSite, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};
@@ -15,54 +15,52 @@ use understand::documents::whole_graph::read_by;
 use understand::documents::{Documents, NumberedKind};
 use understand::graph::{EdgeKind, GraphNode};
 
-use crate::plan::Staged;
-
 /// The evaluated root document. Values that are known only at deployment are unknown here.
 #[derive(Clone, Debug, Default)]
-pub struct Resolved {
+pub(super) struct Resolved {
     /// The value of each input, in document order.
-    pub inputs: Vec<(Name, Value)>,
+    pub(super) inputs: Vec<(Name, Value)>,
     /// Each named intermediate value, in document order; `None` if it has no value, for example
     /// because of an error.
-    pub locals: Vec<(Name, Option<Value>)>,
+    pub(super) locals: Vec<(Name, Option<Value>)>,
     /// Each resource in document order, then each child in document order.
-    pub elements: Vec<ResolvedElement>,
+    pub(super) elements: Vec<ResolvedElement>,
 }
 
 /// An evaluated resource or child.
 #[derive(Clone, Debug)]
-pub struct ResolvedElement {
+pub(super) struct ResolvedElement {
     /// The name of the element in the document.
-    pub name: Name,
+    pub(super) name: Name,
     /// The type as the document writes it. For a child that the document does not write as a
     /// resource of a type: its path, empty if the path is not a literal.
-    pub type_name: TypeId,
+    pub(super) type_name: TypeId,
     /// Whether the element is a child, which another document defines.
-    pub is_child: bool,
+    pub(super) is_child: bool,
     /// The id of an existing resource that this instance reads and does not manage.
-    pub external: Option<Name>,
+    pub(super) external: Option<Name>,
     /// Whether the element exists: false if the condition of the resource is false, or if the
     /// document of the child was not read.
-    pub is_present: bool,
+    pub(super) is_present: bool,
     /// The evaluated spec of the resource, or the evaluated inputs of the child, before conversion
     /// and defaults. `None` if the spec fails to evaluate or the resource does not exist. Inputs
     /// that fail to evaluate are left out.
-    pub written: Option<Value>,
+    pub(super) written: Option<Value>,
     /// The spec after conversion and with defaults, or the passed inputs after conversion, in the
     /// form that the dialect shows to users. Null if there is no such spec.
-    pub given: Value,
+    pub(super) given: Value,
     /// The metadata; null if there is none.
-    pub metadata: Value,
+    pub(super) metadata: Value,
     /// Heat's name of the deletion policy: `Delete`, `Retain` or `Snapshot`.
-    pub deletion_policy: Name,
+    pub(super) deletion_policy: Name,
     /// The evaluated update policy; null if there is none.
-    pub update_policy: Value,
+    pub(super) update_policy: Value,
     /// The names of the resources and children of the root document on which the element depends
     /// directly, sorted. The list leaves out the element itself and elements that do not exist.
-    pub needs: Vec<Name>,
+    pub(super) needs: Vec<Name>,
     /// The names that the element declares as explicit dependencies, in the order of the
     /// declaration.
-    pub depends_on: Vec<Name>,
+    pub(super) depends_on: Vec<Name>,
 }
 
 fn without_spans(names: &[diag::Spanned<Name>]) -> Vec<Name> {
@@ -352,50 +350,48 @@ fn direct_needs(documents: &Documents, nodes: Vec<GraphNode>, own: &Name) -> Vec
     names
 }
 
-impl Staged {
-    /// Returns the evaluated elements of the root document. `None` if the plan was staged without a
-    /// document, for example for a destroy.
-    pub fn resolved(&mut self) -> Option<Resolved> {
-        let evaluation = self.evaluation.as_mut()?;
-        let documents = evaluation.documents.clone();
-        let root = documents.root();
-        let blueprint = root.blueprint();
-        let inputs = blueprint
-            .inputs
-            .keys()
-            .cloned()
-            .zip(evaluation.inputs.iter().cloned())
-            .collect();
-        let locals = blueprint.locals.keys().enumerate().map(|(at, name)| {
-            let value = match &evaluation.locals[root.local(at) as usize] {
-                Slot::Value(value) | Slot::Partial(value) => Some(value.clone()),
-                _ => None,
-            };
-            (name.clone(), value)
-        });
-        let locals = locals.collect();
-        let mut elements = Vec::new();
-        for (at, resource) in blueprint.resources.iter().enumerate() {
-            elements.push(resource_element(evaluation, &self.catalogs, at, resource));
-        }
-        for (at, child) in blueprint.children.iter().enumerate() {
-            elements.push(child_element(evaluation, &self.catalogs, at, child));
-        }
-        if root.checked.rules.children.are_atomic() {
-            add_reads_of_children(blueprint, &mut elements);
-        }
-        let absent: Vec<Name> = elements
-            .iter()
-            .filter(|one| !one.is_present)
-            .map(|one| one.name.clone())
-            .collect();
-        for element in &mut elements {
-            element.needs.retain(|name| !absent.contains(name));
-        }
-        Some(Resolved {
-            inputs,
-            locals,
-            elements,
-        })
+/// Returns the evaluated elements of the root document. `None` if the plan was staged without a
+/// document, for example for a destroy.
+pub(super) fn resolved(staged: &mut Staged) -> Option<Resolved> {
+    let evaluation = staged.evaluation.as_mut()?;
+    let documents = evaluation.documents.clone();
+    let root = documents.root();
+    let blueprint = root.blueprint();
+    let inputs = blueprint
+        .inputs
+        .keys()
+        .cloned()
+        .zip(evaluation.inputs.iter().cloned())
+        .collect();
+    let locals = blueprint.locals.keys().enumerate().map(|(at, name)| {
+        let value = match &evaluation.locals[root.local(at) as usize] {
+            Slot::Value(value) | Slot::Partial(value) => Some(value.clone()),
+            _ => None,
+        };
+        (name.clone(), value)
+    });
+    let locals = locals.collect();
+    let mut elements = Vec::new();
+    for (at, resource) in blueprint.resources.iter().enumerate() {
+        elements.push(resource_element(evaluation, &staged.catalogs, at, resource));
     }
+    for (at, child) in blueprint.children.iter().enumerate() {
+        elements.push(child_element(evaluation, &staged.catalogs, at, child));
+    }
+    if root.checked.rules.children.are_atomic() {
+        add_reads_of_children(blueprint, &mut elements);
+    }
+    let absent: Vec<Name> = elements
+        .iter()
+        .filter(|one| !one.is_present)
+        .map(|one| one.name.clone())
+        .collect();
+    for element in &mut elements {
+        element.needs.retain(|name| !absent.contains(name));
+    }
+    Some(Resolved {
+        inputs,
+        locals,
+        elements,
+    })
 }

@@ -1,11 +1,11 @@
 //! A journal that is exported from one place and restored on another.
 
 use blueprint::Value;
+use state::seal::Sealer;
+use state::{Entry, Exported, Revision, Since, Snapshot, Store, StoreError};
 
 use super::harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 use super::samples::{began, full_operation, intent, outcome, record, sealer};
-use crate::seal::Sealer;
-use crate::{Entry, Exported, Revision, Since, Snapshot, Store, StoreError};
 
 pub(super) async fn exported(
     store: &dyn Store,

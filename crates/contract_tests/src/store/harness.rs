@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use state::seal::Sealer;
+use state::{Entry, InstanceName, Lease, Revision, Store, StoreError};
+
 use super::host::TestHost;
-use crate::entry::Entry;
-use crate::error::StoreError;
-use crate::instance::{InstanceName, Revision};
-use crate::lease::Lease;
-use crate::seal::Sealer;
-use crate::store::Store;
 
 /// A function that opens a store on a place as another process would, on the given host.
 pub type StoreOpener = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
-
-use super::harness::NOW;
-use crate::seal::Sealer;
-use crate::{
+use state::seal::Sealer;
+use state::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised,
     Operation, OperationKind, OperationOutcome, Outcome, ProviderRef, Record, RecordOrigin,
     Revision, Snapshot, Status, StatusOp, StatusWord, Stop, Stops,
 };
+
+use super::harness::NOW;
 
 /// A sealer with a fixed key.
 pub fn sealer() -> Sealer {
@@ -20,6 +20,11 @@ pub fn sealer() -> Sealer {
 /// Parses an address that is known to be valid.
 pub fn address(text: &str) -> Address {
     text.parse().unwrap_or_else(|_| Address::root(text))
+}
+
+/// The record at an address.
+pub(super) fn record_of(snapshot: &Snapshot, at: &str) -> Option<Arc<Record>> {
+    snapshot.records.get(&address(at)).cloned()
 }
 
 /// The `desired` value of the sample operations.
@@ -403,7 +408,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         stops: finished.stops,
         open: [(
             address("left[\"open\"]"),
-            crate::OpenIntent {
+            state::OpenIntent {
                 intent: call("left[\"open\"]", false),
             },
         )]
