@@ -5,6 +5,10 @@
 //! also serves the session. The thread watches the processes even while the caller's thread
 //! computes or waits for a person.
 //!
+//! A package that cannot be opened has a catalogue that states the reason
+//! ([`Catalog::unavailable`](provider::Catalog::unavailable)), so that its first use is one
+//! diagnostic.
+//!
 //! Not here: how a family opens a package (its host crate); processes (`plugins`).
 
 use std::io;

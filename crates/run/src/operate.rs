@@ -1,4 +1,6 @@
 //! Runs one operation: takes the lease, checks the state, applies the plan, releases the lease.
+//!
+//! If the failure policy asks for a rollback, the plan of the rollback runs under the same lease.
 
 use blueprint::Name;
 use diag::Diagnostics;
