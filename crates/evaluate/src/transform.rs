@@ -5,7 +5,8 @@
 //! checked like a written document. Generated resources have the places of the abstract resource
 //! that they come from, so every diagnostic points at the user's text.
 //!
-//! Not here: the transforms themselves (providers offer them); which types are abstract (`check`).
+//! Not here: the transforms themselves (providers offer them); which types are abstract
+//! (`understand::check`).
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! A claim is a type and an object's id at its provider. The id of an object that is to be created
 //! is known if the provider of its type returns it beforehand (`preflights`).
 //!
-//! Not here: two resources that name one address (`check`).
+//! Not here: two resources that name one address (`understand::check`).
 
 use blueprint::{Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Span};

@@ -4,7 +4,8 @@
 //! given, are Unknown. Providers are asked for nothing but `World::check`, which looks at the spec
 //! alone.
 //!
-//! Not here: the static checks by type (`check`), which have found no error before this runs.
+//! Not here: the static checks by type (`understand::check`), which have found no error before
+//! this runs.
 
 use std::collections::HashSet;
 use std::sync::Arc;

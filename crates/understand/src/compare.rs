@@ -1,6 +1,6 @@
 //! Compares two specs leaf by leaf, by the schema.
 //!
-//! Not here: the consequences of a difference (`draft`).
+//! Not here: the consequences of a difference (`plan::drafting`).
 
 use std::sync::Arc;
 

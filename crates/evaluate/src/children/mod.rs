@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Not here: the sources of documents (`source`); the evaluation of expressions (`known`); the
-//! graph over all documents (`documents`).
+//! graph over all documents (`understand::documents`).
 
 mod checking;
 mod follow;

@@ -2,7 +2,7 @@
 //! the errors of each child. After the errors of a child comes the report that the child has
 //! errors.
 //!
-//! Not here: the check (`check`), and the assembly of documents (`checking`).
+//! Not here: the check (`understand::check`), and the assembly of documents (`checking`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! (decisions/blueprint#places-of-substitutions, decisions/blueprint#reading-of-data-sources). The
 //! plan reuses the results.
 //!
-//! Not here: the choice of a candidate (`questions`).
+//! Not here: the choice of a candidate (`evaluation_question`).
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! reader of such a value depends on the group instead of its addresses, so each list of addresses
 //! is stored once.
 //!
-//! Not here: the evaluation of values (`resolve`).
+//! Not here: the evaluation of values (`evaluate::resolve`).
 
 use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead, Resource};
 use evaluate::resolve::links::LinkSlot;

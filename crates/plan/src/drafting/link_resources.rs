@@ -1,7 +1,7 @@
 //! The parts of links: resources that a link owns, decided about like any other
 //! (decisions/links#kinds-are-data).
 //!
-//! Not here: finding links (`resolve`), what links write (`plan::links`).
+//! Not here: finding links (`evaluate::resolve`), what links write (`plan::links`).
 
 use blueprint::{Address, Value};
 use diag::Diagnostics;

@@ -2,7 +2,7 @@
 //! (decisions/heat#checks-of-nested-templates).
 //!
 //! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage
-//! (`resolve`).
+//! (`evaluate::resolve`).
 
 use std::collections::HashMap;
 

@@ -5,7 +5,8 @@
 //! documents identifies an element by that number. All places of a document share the text and the
 //! result of its check.
 //!
-//! Not here: reading children (`load`), evaluating elements (`resolve`).
+//! Not here: reading children (`evaluate::children`), evaluating elements
+//! (`evaluate::resolve`).
 
 pub mod providers;
 pub mod whole_graph;
