@@ -92,7 +92,7 @@ struct Session {
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in
     "install --path crates/cli") exit 0 ;;
-    "run --release -q -p cli -- "*) shift 6; exec cyan "$@" ;;
+    "run --release -p cli -- "*) shift 5; exec cyan "$@" ;;
     "xtask "*) grep -q "\"$2\"" "$PAGE_ROOT/crates/xtask/src/main.rs" || { echo "no such task: $2"; exit 1; } ;;
     *) echo "not expected on a page: cargo $*"; exit 1 ;;
 esac
@@ -318,6 +318,39 @@ fn group_of(page: &str) -> &'static str {
 #[test]
 fn commands_of_the_readme_print_what_it_shows() {
     run_group("readme", 1);
+}
+
+/// The README begins with two commands: one builds the program and deploys an example, the other
+/// runs all tests as the checks before a merge do.
+#[test]
+fn first_commands_of_the_readme_deploy_and_test_from_a_clone() {
+    let text = text_of("README.md");
+    let (_, _, block) = blocks(&text)
+        .into_iter()
+        .find(|(_, fence, _)| fence == "sh")
+        .unwrap();
+    let [deploy, test] = block.lines().collect::<Vec<_>>()[..] else {
+        panic!("two commands are expected: {block}");
+    };
+    let checks = text_of(".ci/run");
+    assert!(
+        checks
+            .lines()
+            .any(|line| line.split(" || ").next() == Some(test)),
+        "`.ci/run` does not run `{test}`"
+    );
+
+    let mut session = Session::new("README.md");
+    assert!(deploy.starts_with("cargo run "), "{deploy}");
+    let output = session.prints(deploy);
+    assert!(
+        output.ends_with("5 created, 0 updated, 0 deleted\n"),
+        "{output}"
+    );
+    let unit = session
+        .home
+        .join("examples/services/services/notes.service");
+    assert!(fs::read_to_string(unit).unwrap().contains("ExecStart="));
 }
 
 #[test]
