@@ -21,7 +21,7 @@ pub(super) fn lower(
     packages: &Packages,
 ) -> Lowered {
     let mut found = Diagnostics::new();
-    let Survey { bad_keys, aliases } = match &document.tree.root {
+    let Survey { bad_keys, aliases } = match &document.tree().root {
         Some(root) => survey(root, &mut found),
         None => Survey::default(),
     };
@@ -62,7 +62,7 @@ impl Lowering<'_> {
             ..Blueprint::default()
         };
         let nothing = Span::new(document.file, 0, 0);
-        let root = match &document.tree.root {
+        let root = match &document.tree().root {
             Some(root) if self.is_null(root) => None,
             Some(root) => match &root.content {
                 Content::Map(_) => Some(root),

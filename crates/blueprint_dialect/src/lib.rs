@@ -52,7 +52,7 @@ impl Dialect for BlueprintDialect {
     }
 
     fn recognise(&self, document: &Document<'_>) -> u8 {
-        let root = document.tree.root.as_ref();
+        let root = document.tree().root.as_ref();
         let version = root
             .and_then(|root| root.get("version"))
             .and_then(|version| version.text());

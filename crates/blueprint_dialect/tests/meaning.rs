@@ -12,13 +12,14 @@ const FILE: FileId = FileId::new(0);
 
 fn lower(text: &str) -> Blueprint {
     let (tree, _) = syntax::parse(FILE, text, Format::Yaml);
-    let document = Document {
-        file: FILE,
-        name: "main.yaml",
+    let context = dialect::LoadContext::NONE;
+    let document = Document::new(
+        FILE,
+        "main.yaml",
         text,
-        tree: &tree,
-        context: &Default::default(),
-    };
+        std::slice::from_ref(&tree),
+        &context,
+    );
     BlueprintDialect
         .lower(&document, expr::core_functions(), &Default::default())
         .blueprint
@@ -26,13 +27,9 @@ fn lower(text: &str) -> Blueprint {
 
 fn recognise(name: &str, text: &str) -> u8 {
     let (tree, _) = syntax::parse(FILE, text, Format::of_name(name));
-    BlueprintDialect.recognise(&Document {
-        file: FILE,
-        name,
-        text,
-        tree: &tree,
-        context: &Default::default(),
-    })
+    let context = dialect::LoadContext::NONE;
+    let trees = std::slice::from_ref(&tree);
+    BlueprintDialect.recognise(&Document::new(FILE, name, text, trees, &context))
 }
 
 #[test]

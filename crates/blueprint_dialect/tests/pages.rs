@@ -16,13 +16,14 @@ fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
-    let document = dialect::Document {
+    let context = dialect::LoadContext::NONE;
+    let document = dialect::Document::new(
         file,
-        name: "page.yaml",
+        "page.yaml",
         text,
-        tree: &tree,
-        context: &Default::default(),
-    };
+        std::slice::from_ref(&tree),
+        &context,
+    );
     found.append(
         BlueprintDialect
             .lower(&document, expr::core_functions(), &Default::default())

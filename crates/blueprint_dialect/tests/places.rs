@@ -11,13 +11,8 @@ fn found_in(name: &str, text: &str) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add(name, text);
     let (tree, mut found) = syntax::parse(file, text, Format::of_name(name));
-    let document = dialect::Document {
-        file,
-        name,
-        text,
-        tree: &tree,
-        context: &Default::default(),
-    };
+    let context = dialect::LoadContext::NONE;
+    let document = dialect::Document::new(file, name, text, std::slice::from_ref(&tree), &context);
     found.append(
         BlueprintDialect
             .lower(&document, expr::core_functions(), &Default::default())

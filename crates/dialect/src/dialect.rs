@@ -50,6 +50,12 @@ pub trait Dialect: Send + Sync {
         &[]
     }
 
+    /// Whether a document may have several trees: a YAML stream, with `---` between the trees. If
+    /// not, a second tree is a mistake of the text, and the dialect gets the first one.
+    fn reads_streams(&self) -> bool {
+        false
+    }
+
     /// Whether JSON text is read as JSON, whatever the file is called.
     fn reads_json_first(&self) -> bool {
         false

@@ -17,6 +17,7 @@ mod explained;
 mod list;
 mod load_context;
 mod mistake;
+mod parsed;
 pub mod rules;
 mod settings;
 mod shape;
@@ -29,6 +30,7 @@ pub use explained::Explained;
 pub use list::Dialects;
 pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
+pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
 pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use diag::FileId;
-use dialect::Dialects;
+use dialect::{Dialects, Document, LoadContext};
 use run::shell::read_at_most;
 
 use crate::error::Error;
@@ -70,15 +70,20 @@ pub fn is_text(name: &str) -> bool {
 
 /// Whether a dialect certainly recognises a file.
 fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
-    is_text(name) && with_tree(path, name, |document| dialects.recognise(document)).unwrap_or(false)
+    is_text(name)
+        && with_trees(path, name, dialects, |document| {
+            dialects.recognise(document)
+        })
+        .unwrap_or(false)
 }
 
-/// Returns the result of `visit` for the tree of a file; `None` for a file that is no text or has
+/// Returns the result of `visit` for the trees of a file; `None` for a file that is no text or has
 /// more than 4 MiB.
-pub fn with_tree<T>(
+fn with_trees<T>(
     path: &Path,
     name: &str,
-    visit: impl FnOnce(&dialect::Document<'_>) -> T,
+    dialects: &Dialects,
+    visit: impl FnOnce(&Document<'_>) -> T,
 ) -> Option<T> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
@@ -88,14 +93,15 @@ pub fn with_tree<T>(
     let text =
         String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
     let file = FileId::new(0);
-    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    Some(visit(&dialect::Document {
+    let context = LoadContext::NONE;
+    let parsed = dialects.parse(file, name, &text, &context);
+    Some(visit(&Document::new(
         file,
         name,
-        text: &text,
-        tree: &tree,
-        context: &Default::default(),
-    }))
+        &text,
+        parsed.trees(),
+        &context,
+    )))
 }
 
 /// Returns the names of the documents in a folder: the files with a native name or, if there are
@@ -126,5 +132,8 @@ pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String
 }
 
 fn is_recognised(path: &Path, name: &str, dialects: &Dialects) -> bool {
-    with_tree(path, name, |document| dialects.detect(document).is_some()).unwrap_or(false)
+    with_trees(path, name, dialects, |document| {
+        dialects.detect(document).is_some()
+    })
+    .unwrap_or(false)
 }

@@ -24,13 +24,13 @@ impl Document {
             let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
             let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
             let context = dialect::LoadContext::NONE;
-            let typed = dialect::Document {
+            let typed = dialect::Document::new(
                 file,
-                name: "expression",
-                text: typed,
-                tree: &tree,
-                context: &context,
-            };
+                "expression",
+                typed,
+                std::slice::from_ref(&tree),
+                &context,
+            );
             let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
             found.append(broken);
             Some((expr, found))

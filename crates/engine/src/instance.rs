@@ -11,7 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use diag::{Diagnostic, FileId};
-use dialect::Dialects;
+use dialect::{Dialects, LoadContext};
 use state::{InstanceInfo, InstanceName, OperationOutcome};
 
 use crate::document::Document;
@@ -194,18 +194,12 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let text = read_text(path).ok()?;
     let name = path.file_name()?.to_str()?;
     let file = FileId::new(0);
-    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    let document = dialect::Document {
-        file,
-        name,
-        text: &text,
-        tree: &tree,
-        context: &Default::default(),
-    };
-    let lowered =
-        dialects
-            .detect(&document)?
-            .lower(&document, &Default::default(), &Default::default());
+    let context = LoadContext::NONE;
+    let parsed = dialects.parse(file, name, &text, &context);
+    let document = dialect::Document::new(file, name, &text, parsed.trees(), &context);
+    let lowered = parsed
+        .dialect?
+        .lower(&document, &Default::default(), &Default::default());
     lowered
         .blueprint
         .instance

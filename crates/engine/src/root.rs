@@ -102,14 +102,8 @@ fn load_environments(
         return (context, IndexMap::default());
     }
     let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
-    let (tree, _) = syntax::parse(ids.root, &source.text, syntax::Format::of_name(name));
-    let document = dialect::Document {
-        file: ids.root,
-        name,
-        text: &source.text,
-        tree: &tree,
-        context: &context,
-    };
+    let parsed = dialects.parse(ids.root, name, &source.text, &context);
+    let document = dialect::Document::new(ids.root, name, &source.text, parsed.trees(), &context);
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {

@@ -259,7 +259,7 @@ fn kinds_of(root: &Document<'_>) -> IndexMap<Name, ParameterKind> {
         found: Diagnostics::new(),
     };
     let Some(parameters) = root
-        .tree
+        .tree()
         .root
         .as_ref()
         .and_then(|root| root.get("parameters"))

@@ -35,7 +35,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         found: Diagnostics::new(),
     };
     let whole = Span::new(document.file, 0, 0);
-    let Some(root) = &document.tree.root else {
+    let Some(root) = &document.tree().root else {
         let missing = MISSING_VERSION
             .new("the document is empty")
             .label(whole, "not even a version")
@@ -50,7 +50,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
             diagnostics: reader.found,
         };
     };
-    if document.tree.format == syntax::Format::Yaml {
+    if document.tree().format == syntax::Format::Yaml {
         super::form::check(document.text, root, &mut reader.found);
     }
     let Some(pairs) = reader.pairs(root) else {
@@ -145,7 +145,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
                 .map(|(name, child)| (name.clone(), kind(child))),
         )
         .collect();
-    let expr = match &typed.tree.root {
+    let expr = match &typed.tree().root {
         Some(root) => lowering.expr(root),
         None => Expr::literal(Value::Null, whole),
     };

@@ -87,7 +87,7 @@ impl Dialect for HotDialect {
         if document.context.dialect == Some(NAME) {
             return 50;
         }
-        let root = document.tree.root.as_ref();
+        let root = document.tree().root.as_ref();
         let has = |key: &str| root.is_some_and(|root| root.entry(key).is_some());
         if VERSION_KEYS.iter().any(|key| has(key)) {
             100

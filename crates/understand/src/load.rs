@@ -1,4 +1,4 @@
-//! Loads a document: parses its text to a tree, finds its dialect, and lowers it to a blueprint.
+//! Loads a document: parses its text, finds its dialect, and lowers it to a blueprint.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
 use dialect::{Dialects, Document, LoadContext, Wanted};
 use expr::FunctionTable;
-use syntax::{Format, Tree};
 
 use crate::codes;
 
@@ -46,21 +45,12 @@ pub fn load(
         };
     };
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
-    let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
+    let mut parsed = dialects.parse(file, name, source.text(), context);
+    let mut broken = std::mem::take(&mut parsed.found);
     let is_broken = broken.has_errors();
-    let mut document = Document {
-        file,
-        name,
-        text: source.text(),
-        tree: &tree,
-        context,
-    };
-    let json = json_first(&document, dialects);
-    if let Some(json) = &json {
-        document.tree = json;
-    }
+    let document = Document::new(file, name, source.text(), parsed.trees(), context);
     let mut wanted = Vec::new();
-    let blueprint = match dialects.detect(&document) {
+    let blueprint = match parsed.dialect {
         Some(dialect) => {
             wanted = dialect.required_data(&document);
             wanted.retain(|one| context.answers.get(one).is_none());
@@ -108,17 +98,3 @@ const CONSEQUENTIAL_CODES: &[&diag::Code] = &[
     &dialect::codes::MISSING_VERSION,
     &dialect::codes::MISSING_FIELD,
 ];
-
-/// The tree of a text that is JSON despite its file name, if its dialect accepts such texts.
-fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
-    if Format::of_name(document.name) != Format::Yaml
-        || !document.text.trim_start().starts_with('{')
-    {
-        return None;
-    }
-    dialects
-        .detect(document)
-        .filter(|dialect| dialect.reads_json_first())?;
-    let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
-    broken.is_empty().then_some(tree)
-}

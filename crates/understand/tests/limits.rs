@@ -28,13 +28,9 @@ fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialect::Document {
-        file,
-        name: "a.yaml",
-        text: &text,
-        tree: &tree,
-        context: &Default::default(),
-    };
+    let context = dialect::LoadContext::NONE;
+    let document =
+        dialect::Document::new(file, "a.yaml", &text, std::slice::from_ref(&tree), &context);
     let lowered = testkit::dialects()
         .get("blueprint")
         .expect("it is installed")

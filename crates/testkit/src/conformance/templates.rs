@@ -371,13 +371,13 @@ impl TemplateCase {
             dialect: Some("hot"),
             ..Default::default()
         };
-        let document = dialect::Document {
-            file: root,
-            name: "template.yaml",
+        let document = dialect::Document::new(
+            root,
+            "template.yaml",
             text,
-            tree: &tree,
-            context: &context,
-        };
+            std::slice::from_ref(&tree),
+            &context,
+        );
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
             .iter()

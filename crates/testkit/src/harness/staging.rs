@@ -257,13 +257,7 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
-    let document = dialect::Document {
-        file,
-        name: root,
-        text,
-        tree: &tree,
-        context: &alone,
-    };
+    let document = dialect::Document::new(file, root, text, std::slice::from_ref(&tree), &alone);
     crate::dialects()
         .read_companions(
             &document,

@@ -74,7 +74,7 @@ impl Dialect for ToyDialect {
 
     fn recognise(&self, document: &Document<'_>) -> u8 {
         if document
-            .tree
+            .tree()
             .root
             .as_ref()
             .is_some_and(|root| root.get("toy").is_some())
@@ -123,7 +123,7 @@ impl Dialect for ToyDialect {
             version: "1".into(),
             ..Blueprint::default()
         };
-        blueprint.span = document.tree.root.as_ref().map(|root| root.span.head());
+        blueprint.span = document.tree().root.as_ref().map(|root| root.span.head());
         for (name, node) in entries(document, "given") {
             let default = literal(node);
             let ty = Type::of(&default);
@@ -168,7 +168,7 @@ fn entries<'t>(
     section: &str,
 ) -> impl Iterator<Item = (Spanned<Name>, &'t Node)> {
     let section = document
-        .tree
+        .tree()
         .root
         .as_ref()
         .and_then(|root| root.get(section));

@@ -126,13 +126,8 @@ pub(crate) fn check_including(
     let (catalogs, functions) = catalogs();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
-    let document = dialect::Document {
-        file,
-        name,
-        text,
-        tree: &tree,
-        context: &Default::default(),
-    };
+    let context = dialect::LoadContext::NONE;
+    let document = dialect::Document::new(file, name, text, std::slice::from_ref(&tree), &context);
     let dialects = testkit::dialects();
     let dialect = dialects
         .detect(&document)
