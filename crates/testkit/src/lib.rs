@@ -3,7 +3,8 @@
 //!
 //! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation`
 //! generates them, `conformance` and `pages` run the conformance packs and the specification pages,
-//! `fuzz` has the fuzz targets, `toy` is a minimal dialect and a minimal store.
+//! `policies` scripts the faults of single calls, `single_document` has short forms for tests of one
+//! document, `fuzz` has the fuzz targets, `toy` is a minimal dialect and a minimal store.
 //!
 //! Not here: code that the product needs.
 
@@ -15,9 +16,11 @@ pub mod harness;
 mod installed;
 mod json_values;
 pub mod pages;
+pub mod policies;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
+pub mod single_document;
 pub mod toy;
 
 pub use installed::{dialects, installed, installed_with};

@@ -13,3 +13,9 @@ pub(crate) fn in_runtime<T>(work: impl Future<Output = T>) -> Result<T, String> 
         .map_err(|error| error.to_string())?
         .block_on(Box::pin(work)))
 }
+
+/// Runs a future to its end on the current thread, with a paused clock. Panics if the runtime cannot
+/// be built.
+pub fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
+    in_runtime(work).expect("a runtime can be built")
+}

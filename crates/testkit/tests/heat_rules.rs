@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
-use testkit::harness::{Harness, settings};
+use testkit::harness::{Harness, run_with_paused_clock, settings};
 
 /// The result of a deploy: the outputs, or the codes of errors.
 type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
@@ -38,13 +38,7 @@ fn deploy_all(texts: &[&str]) -> Vec<DeployResult> {
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime
-        .expect("there is a runtime")
-        .block_on(run_steps(folder.path(), texts))
+    run_with_paused_clock(run_steps(folder.path(), texts))
 }
 
 async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {

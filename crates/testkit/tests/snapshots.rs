@@ -7,16 +7,7 @@ use blueprint::{IndexMap, Name};
 use diag::{Colors, draw};
 use engine::plan_file::{hidden_export, hidden_step};
 use engine::{Given, Options};
-use testkit::harness::{Harness, settings};
-
-/// Runs a future on one thread with a paused clock.
-fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime.expect("a runtime can be had").block_on(work)
-}
+use testkit::harness::{Harness, run_with_paused_clock, settings};
 
 fn harness() -> Harness {
     Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())

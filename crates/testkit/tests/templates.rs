@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
-use testkit::harness::{Harness, heat_environment, settings};
+use testkit::harness::{Harness, heat_environment, run_with_paused_clock, settings};
 
 /// The result of a stage: the codes of errors, or the exports after the following deploy.
 type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
@@ -19,13 +19,7 @@ fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<DeployResult> {
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime
-        .expect("there is a runtime")
-        .block_on(run_steps(folder.path(), steps))
+    run_with_paused_clock(run_steps(folder.path(), steps))
 }
 
 async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<DeployResult> {

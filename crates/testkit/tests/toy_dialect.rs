@@ -12,7 +12,7 @@ use engine::apply::Outcome;
 use engine::discovery::documents_below;
 use engine::{Given, Options};
 use state::OperationOutcome;
-use testkit::harness::{Harness, settings};
+use testkit::harness::{Harness, run_with_paused_clock, settings};
 use testkit::toy::dialect::{TOY, ToyDialect};
 
 /// The exports after a deploy, or the diagnostics.
@@ -24,13 +24,7 @@ fn deployed(dialects: Dialects, set: DocumentSettings, files: &[(&str, &str)]) -
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime
-        .expect("there is a runtime")
-        .block_on(deploy(folder.path(), dialects, set, files[0]))
+    run_with_paused_clock(deploy(folder.path(), dialects, set, files[0]))
 }
 
 async fn deploy(

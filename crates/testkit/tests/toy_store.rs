@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Given, Options};
 use futures::executor::block_on;
 use state::{OperationOutcome, Store};
-use testkit::harness::{Harness, RunResult, settings};
+use testkit::harness::{Harness, RunResult, run_with_paused_clock, settings};
 use testkit::toy::store::{Bucket, BucketStore};
 
 #[test]
@@ -28,11 +28,7 @@ resources:
 
 #[test]
 fn document_is_deployed_and_destroyed_with_the_toy_store() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime.expect("there is a runtime").block_on(async {
+    run_with_paused_clock(async {
         let bucket = Bucket::default();
         let mut harness = Harness::new("/".into(), Vec::new());
         harness.checks_invariants = true;

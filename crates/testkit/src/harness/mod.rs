@@ -11,6 +11,7 @@ mod clock;
 mod inspection;
 mod running;
 mod session;
+mod shell;
 mod staging;
 
 use std::collections::BTreeMap;
@@ -37,8 +38,10 @@ use crate::faults::{DelayedReads, FaultyProvider, PlanMemory, PlantedBug, Simula
 use crate::toy::hosted::{ProviderDefect, ToyOptions};
 use crate::toy::{checker, planner};
 
+pub use crate::runtime::run_with_paused_clock;
 pub use clock::START_TIME;
 pub use running::{RunResult, settings};
+pub use shell::{session_without_settings, shell_without_faults};
 pub use staging::{CheckedDocument, StageResult, heat_environment};
 
 /// The key that the harness seals secrets with.

@@ -15,7 +15,8 @@ use testkit::harness::{Harness, settings};
 use testkit::simulation::edit;
 
 use crate::{
-    apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, session, shell, stage,
+    apply_successfully, cases, cloud, harness, ids, run_with_paused_clock,
+    session_without_settings, shell_without_faults, stage,
 };
 
 /// Applies a document, or a destroy, in a process that ends at a moment, counted from 1. Returns
@@ -334,7 +335,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 .expect("it is accepted");
             store.release(&lease).await.expect("it is given back");
             if created {
-                let shell = shell(&harness);
+                let shell = shell_without_faults(&harness);
                 let call = Call {
                     instance: harness.name.name().clone(),
                     address: address.clone(),
@@ -359,7 +360,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     schema_version: 0,
                     planned: &Value::Null,
                 };
-                session(&shell, "test")
+                session_without_settings(&shell, "test")
                     .await
                     .apply(&call, request)
                     .await

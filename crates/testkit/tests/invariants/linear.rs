@@ -12,7 +12,7 @@ use engine::{
 use provider::BoxFuture;
 use testkit::harness::Harness;
 
-use crate::{apply_successfully, harness, run_with_paused_clock, shell};
+use crate::{apply_successfully, harness, run_with_paused_clock, shell_without_faults};
 
 /// A world that counts its questions.
 struct Counting {
@@ -23,7 +23,7 @@ struct Counting {
 
 impl Counting {
     fn new(harness: &Harness) -> Counting {
-        let inner = shell(harness);
+        let inner = shell_without_faults(harness);
         Counting {
             inner,
             reads: AtomicU64::new(0),

@@ -6,26 +6,24 @@ mod catalogues;
 mod commits;
 mod configurations;
 mod crashes;
-mod leases;
 mod linear;
 mod links;
 mod order;
 mod plans;
-mod provider_messages;
 mod secrets;
 mod sessions;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use blueprint::{IndexMap, Name};
-use engine::shell::{Operated, Rng, Shell};
+use engine::shell::Operated;
 use engine::{Given, Options};
-use provider::Provider;
-use providers::fake::{self, FakeOptions, ScriptedFault};
+use providers::fake::ScriptedFault;
 use state::OperationOutcome;
-use testkit::harness::{Harness, RunResult, StageResult, settings};
+use testkit::harness::{
+    Harness, RunResult, StageResult, run_with_paused_clock, session_without_settings, settings,
+    shell_without_faults,
+};
 
 /// The configuration for a number of cases with a fixed seed, so that a run can be repeated.
 fn cases(count: u32) -> proptest::test_runner::Config {
@@ -37,64 +35,8 @@ fn cases(count: u32) -> proptest::test_runner::Config {
     }
 }
 
-/// Runs a future on one thread with a paused clock.
-fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime.expect("a runtime can be had").block_on(work)
-}
-
 fn harness() -> Harness {
     Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
-}
-
-/// A session of a provider in a shell, without settings.
-async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
-    let with = provider::Configuration {
-        name: namespace.into(),
-        settings: blueprint::Value::Null,
-        former: blueprint::Value::Null,
-        offline: false,
-        root: shell.root.clone(),
-        log: Arc::new(|_| {}),
-    };
-    let provider = shell.providers.get(namespace).expect("it is set").clone();
-    provider
-        .configure(with)
-        .await
-        .expect("it needs no settings")
-        .session
-}
-
-/// The shell of a process on the world of a harness.
-fn shell(harness: &Harness) -> Shell {
-    let provider = fake::provider(FakeOptions {
-        world: Some(harness.world.clone()),
-        ..FakeOptions::default()
-    });
-    let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
-    providers.insert("test".into(), Arc::new(provider));
-    Shell {
-        providers: providers.into_iter().collect(),
-        catalogs: harness.catalogs.clone(),
-        settings: IndexMap::default(),
-        places: None,
-        offline: false,
-        instance: harness.name.name().clone(),
-        root: harness.folder.as_path().into(),
-        working_directory: harness.working_directory.clone(),
-        clock: harness.clock.clone(),
-        rng: Rng::seeded(u64::from(u32::MAX)),
-        sources: Default::default(),
-        http: None,
-        planning: None,
-        log: None,
-        secrets: Default::default(),
-        remarks: Default::default(),
-        cancel: tokio_util::sync::CancellationToken::new(),
-    }
 }
 
 async fn stage(harness: &Harness, text: &str) -> StageResult {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::metadata::{self, text};
 
 /// A row of the table.
@@ -71,11 +73,21 @@ fn manifests_have_the_arrows_of_the_architecture_page() {
             findings.push(format!("`{from}` has no row"));
             continue;
         };
-        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        let dependencies: Vec<&Value> = package["dependencies"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .collect();
+        let is_dev = |dependency: &Value| text(dependency, "kind") == "dev";
+        let uses_testkit = dependencies
+            .iter()
+            .any(|it| is_dev(it) && text(it, "name") == "testkit");
+        for dependency in dependencies {
             let to = text(dependency, "name");
-            let dev = text(dependency, "kind") == "dev";
-            let allowed =
-                row.may_use.contains(to) || (dev && matches!(to, "testkit" | "contract_tests"));
+            // Tests on the harness name types of the crates that the harness is made of.
+            let for_tests = matches!(to, "testkit" | "contract_tests")
+                || uses_testkit && table["testkit"].may_use.contains(to);
+            let allowed = row.may_use.contains(to) || is_dev(dependency) && for_tests;
             if names.contains(to) && !allowed {
                 findings.push(format!("`{from}` -> `{to}`"));
             }
