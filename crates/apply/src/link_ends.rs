@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
-use evaluate::resolve::links::LinkAt;
+use evaluate::resolve::links::slots::LinkAt;
 use plan::model::Action;
 use plan::task::Decided;
 use state::{Record, StatusOp, StatusWord};

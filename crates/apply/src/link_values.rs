@@ -4,7 +4,7 @@
 
 use blueprint::Value;
 use diag::{Diagnostic, Diagnostics};
-use evaluate::resolve::links::LinkAt;
+use evaluate::resolve::links::slots::LinkAt;
 use plan::task::Decided;
 
 use crate::codes;

@@ -18,12 +18,13 @@ use plan::task::Decided;
 use provider::{Applied, Operation as Verb, ProviderError, Ready};
 use state::{Intent, Outcome, Record, StatusOp, StatusWord};
 use understand::check::conform::conform_resource;
-use understand::compare::{mark_fields, same};
+use understand::compare::same;
 use understand::links::DeterministicMap;
 use understand::links::contribution::{
     Contribution, ContributionForm, ContributionIndex, Merger, remove_contributions,
 };
 use understand::links::overlay::{Overlay, overlays_of};
+use understand::secret_marks::mark_fields;
 
 use crate::breach::breach;
 use crate::codes;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use evaluate::event::Event;
-use evaluate::resolve::links::LinkAt;
+use evaluate::resolve::links::slots::LinkAt;
 use plan::linked::LinkWrite;
 use plan::task::Decided;
 use provider::Operation as Verb;

@@ -8,7 +8,7 @@ use evaluate::event::Event;
 use plan::task::Decided;
 use provider::{ErrorKind, ProviderError, Readiness};
 use state::{Record, StatusWord};
-use understand::compare::mark_fields;
+use understand::secret_marks::mark_fields;
 
 use crate::completing::complete;
 use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, schedule_retry};

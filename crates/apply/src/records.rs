@@ -9,7 +9,7 @@ use plan::model::Action;
 use plan::task::Decided;
 use provider::{Applied, Operation as Verb, Ready, Verdict};
 use state::{Record, RecordOrigin, Status, StatusOp, StatusWord};
-use understand::compare::mark_fields;
+use understand::secret_marks::mark_fields;
 
 use crate::facts::Facts;
 use crate::model::CallRequest;

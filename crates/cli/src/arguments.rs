@@ -2,20 +2,27 @@
 //!
 //! Not here: the execution of commands (`commands`).
 
+mod groups;
 mod inputs;
+mod language;
 mod path;
 mod values;
 
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::Options;
-use state::InstanceName;
+use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::groups::{
+    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PlanArguments,
+    Secrets,
+};
 pub(crate) use self::inputs::Inputs;
+pub(crate) use self::language::{
+    Console, Eval, Explain, Fmt, Functions, Graph, GraphFormat, Schema, Types,
+};
 use self::path::path;
-pub(crate) use self::values::{Adopted, DriftPolicy, OnFailureArgument};
+pub(crate) use self::values::Adopted;
 use crate::terminal::ColorChoice;
 
 /// Deploy infrastructure from documents.
@@ -219,133 +226,6 @@ impl Command {
             Command::Validate(arguments) => arguments.all,
             Command::Stage(arguments) => arguments.all,
             _ => false,
-        }
-    }
-}
-
-/// The flag that selects an instance.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct InstanceFlag {
-    /// Select the instance by its name [default: the instance of the document]
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) instance: Option<InstanceName>,
-}
-
-/// The arguments that select an instance by its document or its name.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct InstanceArguments {
-    /// Document of the instance [default: the document in the current folder, else the only
-    /// instance]
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) flag: InstanceFlag,
-}
-
-/// Whether a person has said yes beforehand.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Consent {
-    /// Skip the confirmation
-    #[arg(short, long)]
-    pub(crate) yes: bool,
-}
-
-/// How secrets are shown.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Secrets {
-    /// Show secrets in clear text
-    #[arg(long)]
-    pub(crate) reveal: bool,
-}
-
-/// The document that expressions read.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ExpressionArguments {
-    /// Document to read [default: the document in the current folder, if there is one]
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) flag: InstanceFlag,
-    #[command(flatten)]
-    pub(crate) inputs: Inputs,
-    #[command(flatten)]
-    pub(crate) secrets: Secrets,
-}
-
-/// What becomes of drift.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct DriftArguments {
-    /// Set what happens to changes that others made [default: revert]
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) drift: Option<DriftPolicy>,
-}
-
-/// How a plan is made.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlanArguments {
-    /// Plan from the state alone, without reading resources
-    #[arg(long)]
-    pub(crate) no_refresh: bool,
-    /// Change only this resource and what it depends on; repeatable
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) target: Vec<Address>,
-    /// Replace this resource even if it is unchanged; repeatable
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) replace: Vec<Address>,
-    /// Generate the values of `uuid()` and `datetime()` in this resource again; repeatable
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) renew: Vec<Address>,
-    #[command(flatten)]
-    pub(crate) drifted: DriftArguments,
-}
-
-impl DriftArguments {
-    /// The policy, for a plan.
-    pub(crate) fn policy(self) -> engine::DriftPolicy {
-        self.drift.unwrap_or_default().policy()
-    }
-}
-
-impl PlanArguments {
-    /// The options of a plan, from the flags.
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            refresh: !self.no_refresh,
-            targets: self.target.clone(),
-            replace: self.replace.clone(),
-            renew: self.renew.clone(),
-            drift: self.drifted.policy(),
-            ..Options::default()
-        }
-    }
-
-    /// Whether any of the flags is given.
-    pub(crate) fn is_given(&self) -> bool {
-        self.no_refresh
-            || self.drifted.drift.is_some()
-            || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
-    }
-}
-
-/// How a plan is carried out.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ApplyArguments {
-    #[command(flatten)]
-    pub(crate) consent: Consent,
-    /// Limit the number of concurrent steps [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) parallelism: Option<u16>,
-    /// Set what to do when a step fails [default: stop]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub(crate) on_failure: Option<OnFailureArgument>,
-}
-
-impl From<Consent> for ApplyArguments {
-    fn from(consent: Consent) -> ApplyArguments {
-        ApplyArguments {
-            consent,
-            parallelism: None,
-            on_failure: None,
         }
     }
 }
@@ -708,126 +588,6 @@ pub(crate) enum KeyCommand {
         #[arg(value_name = "FILE", value_parser = path())]
         file: Option<PathBuf>,
     },
-}
-
-/// Format documents
-///
-/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces
-/// and leaves at most one empty line between elements. Prints the names of files that change. A
-/// document that cannot be parsed is kept as it is.
-#[derive(Debug, Args)]
-pub(crate) struct Fmt {
-    /// Documents to format [default: the document in the current folder]; `-` formats standard
-    /// input to stdout
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub(crate) files: Vec<PathBuf>,
-    /// Write nothing; exit with 3 if a file would change
-    #[arg(long)]
-    pub(crate) check: bool,
-}
-
-/// How a graph is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GraphFormat {
-    /// Plain text: each element, then what it reads
-    #[default]
-    Text,
-    /// Graphviz
-    Dot,
-    /// Mermaid
-    Mermaid,
-    /// SVG drawing
-    Svg,
-}
-
-/// Print the dependency graph of a document
-///
-/// As text, dependencies come first. In the other formats each arrow leads from an element to its
-/// dependency.
-#[derive(Debug, Args)]
-pub(crate) struct Graph {
-    /// Document to read [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub(crate) file: Option<PathBuf>,
-    /// Set the output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) format: GraphFormat,
-    #[command(flatten)]
-    pub(crate) inputs: Inputs,
-}
-
-/// Explain a diagnostic code
-#[derive(Debug, Args)]
-pub(crate) struct Explain {
-    /// Code, such as `unknown-key` [default: list all codes]
-    pub(crate) code: Option<String>,
-}
-
-/// List resource types, or describe one
-#[derive(Debug, Args)]
-pub(crate) struct Types {
-    /// Type such as `local/file`, namespace, or group such as `aws/s3`
-    #[arg(value_name = "TYPE")]
-    pub(crate) name: Option<String>,
-    /// Include the simulated cloud, namespace `test`
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-/// List functions for expressions, or describe one
-#[derive(Debug, Args)]
-pub(crate) struct Functions {
-    /// Name of a function
-    pub(crate) name: Option<String>,
-    /// Include functions of the simulated cloud
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-/// Evaluate one expression
-///
-/// The expression may read what the document declares, and the state. A value that is known only on
-/// deploy is marked.
-#[derive(Debug, Args)]
-pub(crate) struct Eval {
-    /// Expression, with or without `${..}`; for a Heat template, a YAML value with functions
-    pub(crate) expression: String,
-    /// Evaluate a yaql expression
-    #[arg(long)]
-    pub(crate) yaql: bool,
-    #[command(flatten)]
-    pub(crate) reading: ExpressionArguments,
-}
-
-/// Evaluate expressions at a prompt
-///
-/// The document is staged once. In a pipe, reads expressions from standard input, one per line or
-/// over several lines while brackets are open, and prints results without a prompt.
-#[derive(Debug, Args)]
-pub(crate) struct Console {
-    #[command(flatten)]
-    pub(crate) reading: ExpressionArguments,
-}
-
-/// Print the JSON Schema of a dialect, for editors
-///
-/// Each type has its own definition, selected by the value of `type`. Large namespaces are included
-/// only with `--with`: `--with aws` for all types, `--with aws/lambda` for a group. The fields of a
-/// type that is not included are free.
-#[derive(Debug, Args)]
-pub(crate) struct Schema {
-    /// Name of the dialect
-    #[arg(default_value = "blueprint")]
-    pub(crate) dialect: String,
-    /// Include the types of this namespace or group, such as `aws/lambda`; repeatable
-    #[arg(long, value_name = "TYPES")]
-    pub(crate) with: Vec<String>,
-    /// Exclude the types of this namespace or group; repeatable
-    #[arg(long, value_name = "TYPES")]
-    pub(crate) without: Vec<String>,
-    /// Include the simulated cloud, namespace `test`
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 /// Print a shell completion script

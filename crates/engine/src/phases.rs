@@ -16,7 +16,8 @@ pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};
 pub use evaluate::children::{ReadingContext, documents};
-pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Search};
+pub use evaluate::data_search::Search;
+pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 pub use evaluate::event::Event;
 pub use evaluate::question::{
     ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,

@@ -10,6 +10,7 @@
 pub mod answers;
 pub mod children;
 pub mod codes;
+pub mod data_search;
 pub mod evaluation_question;
 pub mod event;
 pub mod filters;

@@ -8,7 +8,8 @@ use blueprint::{Name, Value};
 use evaluate::answers::PinnedRead;
 use provider::{Catalogs, TypeRef};
 use state::{Intent, OpenIntent, Record, RecordOrigin, Status, StatusOp, StatusWord};
-use understand::compare::{mark_fields, same, with_secret_marks_of};
+use understand::compare::same;
+use understand::secret_marks::{mark_fields, with_secret_marks_of};
 
 /// The record of a resource after a call that was cut off.
 pub(crate) fn record_after_cut_off(

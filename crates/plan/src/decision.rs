@@ -10,7 +10,8 @@ use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{ProviderInstance, ResourceTarget};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, StatusWord};
-use understand::compare::{Change, mark_fields};
+use understand::compare::Change;
+use understand::secret_marks::mark_fields;
 
 use crate::linked::Linked;
 use crate::model::{Action, Batch, Reason};

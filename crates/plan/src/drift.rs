@@ -15,11 +15,12 @@ use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
-use understand::compare::{Change, differences, same_field, with_path_of, with_secret_marks_of};
+use understand::compare::{Change, differences, same_field, with_path_of};
 use understand::links::DeterministicMap;
 use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, ContributionIndex, remove_contributions};
 use understand::links::overlay::{Overlay, overlays_of};
+use understand::secret_marks::with_secret_marks_of;
 
 use crate::addresses::SelectedAddresses;
 use crate::provider_diagnostics::{report_reads, report_settings};

@@ -15,7 +15,7 @@ use provider::{
     ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType,
 };
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
-use understand::compare::mark_fields;
+use understand::secret_marks::mark_fields;
 
 use crate::codes;
 use crate::decision::Decision;

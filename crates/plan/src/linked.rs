@@ -4,7 +4,7 @@
 //! Not here: deciding about links (`links`).
 
 use blueprint::{Address, Name};
-use evaluate::resolve::links::LinkAt;
+use evaluate::resolve::links::slots::LinkAt;
 use understand::compare::Change;
 use understand::links::overlay::Overlay;
 use understand::links::wiring::LinkTarget;

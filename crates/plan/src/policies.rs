@@ -11,10 +11,11 @@ use dialect::rules::MessageRules;
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
-use understand::compare::{Change, mark_fields};
+use understand::compare::Change;
 use understand::links::DeterministicMap;
 use understand::links::contribution::ContributionIndex;
 use understand::links::overlay::overlays_of;
+use understand::secret_marks::mark_fields;
 
 use crate::addresses::SelectedAddresses;
 use crate::codes;

@@ -9,8 +9,9 @@ use blueprint::Address;
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
-use understand::compare::{Change, differences, mark_fields, with_path_of};
+use understand::compare::{Change, differences, with_path_of};
 use understand::links::contribution::Contribution;
+use understand::secret_marks::mark_fields;
 
 use crate::decision::{Decision, of_record};
 use crate::draft::Draft;

@@ -93,89 +93,22 @@ pub(crate) async fn refresh(
     });
     let instances = &RecordedInstances::of(snapshot);
     let questions = recorded.map(|(address, record)| read_again(address, record, instances));
-    // Versions before 0.2 wrote the intent of a create before its whole spec was known.
-    let in_part = snapshot
-        .open
-        .iter()
-        .filter(|(_, open)| open.intent.inputs.has_unknown());
-    let in_part: IndexMap<&Address, Value> = in_part
-        .map(|(address, open)| {
-            (
-                address,
-                fill_unknown_inputs(&open.intent.inputs, &Value::Null),
-            )
-        })
-        .collect();
+    let completed = completed_inputs(snapshot);
     let cut_off = snapshot.open.iter().map(|(address, open)| {
+        let inputs = completed.get(address).unwrap_or(&open.intent.inputs);
         let record = snapshot.records.get(address).map(Arc::as_ref);
-        let record = if open.intent.deposed {
-            record.and_then(|record| record.deposed.as_deref())
-        } else {
-            record
-        };
-        let is_create = open.intent.op == StatusOp::Create;
-        let adopted_id = adopted
-            .iter()
-            .find(|adoption| adoption.address == *address)
-            .and_then(|adoption| adoption.id.as_deref());
-        let id = match open.intent.id.as_ref() {
-            _ if adopted_id.is_some() => adopted_id,
-            "" => record
-                .filter(|_| !is_create)
-                .map(|record| record.id.as_ref()),
-            named => Some(named),
-        };
-        let target = ResourceTarget::new(address, &open.intent.type_name, &open.intent.folder);
-        let target = target.managed_by(instances.get(open.intent.provider.as_ref()));
-        let request = ReadRequest {
-            type_name: &open.intent.type_name,
-            id,
-            inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
-            outputs: record
-                .filter(|_| !is_create)
-                .map_or(&Value::Null, |record| &record.outputs),
-            schema_version: record
-                .filter(|_| !is_create)
-                .map_or(0, |record| record.schema_version),
-            private: match is_create {
-                true => &open.intent.private,
-                false => record.map_or(&Value::Null, |record| &record.private),
-            },
-            token: Some(&open.intent.token),
-        };
-        ResourceRead {
-            target,
-            request,
-            cause: if open.intent.deposed {
-                ReadCause::Deposed
-            } else {
-                ReadCause::CutOff
-            },
-        }
+        let adopted_id = adopted_id(adopted, address);
+        read_cut_off(address, open, inputs, record, adopted_id, instances)
     });
-    // Creates that failed and that may have been carried out.
     let unsure = snapshot
         .records
         .iter()
-        .filter(|(address, _)| !snapshot.open.contains_key(*address));
-    let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
-    let unsure = unsure.map(|(address, (attempt, token))| ResourceRead {
-        target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder)
-            .managed_by(instances.get(attempt.provider.as_ref())),
-        request: ReadRequest {
-            type_name: &attempt.type_name,
-            id: adopted
-                .iter()
-                .find(|adoption| adoption.address == *address)
-                .and_then(|adoption| adoption.id.as_deref()),
-            inputs: &attempt.inputs,
-            outputs: &Value::Null,
-            schema_version: attempt.schema_version,
-            private: &attempt.private,
-            token: Some(token),
-        },
-        cause: ReadCause::Unsure,
-    });
+        .filter(|(address, _)| !snapshot.open.contains_key(*address))
+        .filter_map(|(address, record)| {
+            let (attempt, token) = attempt_of(record)?;
+            let adopted_id = adopted_id(adopted, address);
+            Some(read_unsure(address, attempt, token, adopted_id, instances))
+        });
     // Providers are asked concurrently, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
     for (name, (_, count)) in &types {
@@ -201,42 +134,134 @@ pub(crate) async fn refresh(
             );
             ask(questions, most, snapshot, instances, catalogs, world)
         });
-    let (mut seen, mut deposed, mut unread, mut diagnostics) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut all = ReadAnswers::default();
     for answers_of_one in futures::future::join_all(lanes).await {
-        seen.extend(answers_of_one.seen);
-        deposed.extend(answers_of_one.deposed);
-        unread.extend(answers_of_one.unread);
-        diagnostics.extend(answers_of_one.diagnostics);
+        all.seen.extend(answers_of_one.seen);
+        all.deposed.extend(answers_of_one.deposed);
+        all.unread.extend(answers_of_one.unread);
+        all.diagnostics.extend(answers_of_one.diagnostics);
     }
-    // Answers come in any order; a plan is the same each time.
-    seen.sort_unstable_by_key(|(number, ..)| *number);
-    deposed.sort_unstable_by_key(|(number, ..)| *number);
-    unread.sort_unstable_by_key(|(number, _)| *number);
-    diagnostics.sort_unstable_by_key(|(number, ..)| *number);
-    answers.seen.extend(
-        seen.into_iter()
-            .map(|(_, address, seen)| (address.clone(), seen)),
-    );
-    answers.deposed.extend(
-        deposed
-            .into_iter()
-            .map(|(_, address, seen)| (address.clone(), seen)),
-    );
-    let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
+    store(all, answers)
+}
+
+/// Stores the answers of all providers in the order of the questions, because they come in any
+/// order and a plan is the same each time.
+fn store(mut all: ReadAnswers<'_>, answers: &mut Answers) -> Refreshed {
+    all.seen.sort_unstable_by_key(|(number, ..)| *number);
+    all.deposed.sort_unstable_by_key(|(number, ..)| *number);
+    all.unread.sort_unstable_by_key(|(number, _)| *number);
+    all.diagnostics.sort_unstable_by_key(|(number, ..)| *number);
+    let seen = all.seen.into_iter();
+    answers
+        .seen
+        .extend(seen.map(|(_, address, seen)| (address.clone(), seen)));
+    let deposed = all.deposed.into_iter();
+    answers
+        .deposed
+        .extend(deposed.map(|(_, address, seen)| (address.clone(), seen)));
+    let unread: Vec<Unread> = all.unread.into_iter().map(|(_, unread)| unread).collect();
     answers.unread.extend(
         unread
             .iter()
             .map(|unread| (unread.address.clone(), unread.message.clone())),
     );
     answers.refreshed = true;
-    let diagnostics = diagnostics
-        .into_iter()
-        .map(|(_, address, diagnostics)| (address.clone(), diagnostics))
-        .collect();
+    let diagnostics = all.diagnostics.into_iter();
     Refreshed {
         unread,
-        diagnostics,
+        diagnostics: diagnostics
+            .map(|(_, address, diagnostics)| (address.clone(), diagnostics))
+            .collect(),
+    }
+}
+
+/// The inputs of cut-off calls that were recorded with unknown parts. Versions before 0.2 wrote the
+/// intent of a create before its whole spec was known.
+fn completed_inputs(snapshot: &Snapshot) -> IndexMap<&Address, Value> {
+    let open = snapshot.open.iter();
+    open.filter(|(_, open)| open.intent.inputs.has_unknown())
+        .map(|(address, open)| {
+            let inputs = fill_unknown_inputs(&open.intent.inputs, &Value::Null);
+            (address, inputs)
+        })
+        .collect()
+}
+
+/// The id that the user gave for the object of a cut-off call or a failed create.
+fn adopted_id<'a>(adopted: &'a [Adoption], address: &Address) -> Option<&'a str> {
+    adopted
+        .iter()
+        .find(|adoption| adoption.address == *address)
+        .and_then(|adoption| adoption.id.as_deref())
+}
+
+/// The read that shows what became of a cut-off call.
+fn read_cut_off<'a>(
+    address: &'a Address,
+    open: &'a OpenIntent,
+    inputs: &'a Value,
+    record: Option<&'a Record>,
+    adopted_id: Option<&'a str>,
+    instances: &'a RecordedInstances,
+) -> ResourceRead<'a> {
+    let intent = &open.intent;
+    let record = if intent.deposed {
+        record.and_then(|record| record.deposed.as_deref())
+    } else {
+        record
+    };
+    let is_create = intent.op == StatusOp::Create;
+    // What is recorded before a create is about another object.
+    let same_object = record.filter(|_| !is_create);
+    let intent_id = match intent.id.as_ref() {
+        "" => same_object.map(|record| record.id.as_ref()),
+        named => Some(named),
+    };
+    let target = ResourceTarget::new(address, &intent.type_name, &intent.folder);
+    ResourceRead {
+        target: target.managed_by(instances.get(intent.provider.as_ref())),
+        request: ReadRequest {
+            type_name: &intent.type_name,
+            id: adopted_id.or(intent_id),
+            inputs,
+            outputs: same_object.map_or(&Value::Null, |record| &record.outputs),
+            schema_version: same_object.map_or(0, |record| record.schema_version),
+            private: if is_create {
+                &intent.private
+            } else {
+                record.map_or(&Value::Null, |record| &record.private)
+            },
+            token: Some(&intent.token),
+        },
+        cause: if intent.deposed {
+            ReadCause::Deposed
+        } else {
+            ReadCause::CutOff
+        },
+    }
+}
+
+/// The read that shows whether a failed create was carried out anyway.
+fn read_unsure<'a>(
+    address: &'a Address,
+    attempt: &'a Record,
+    token: &'a Name,
+    adopted_id: Option<&'a str>,
+    instances: &'a RecordedInstances,
+) -> ResourceRead<'a> {
+    let target = ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder);
+    ResourceRead {
+        target: target.managed_by(instances.get(attempt.provider.as_ref())),
+        request: ReadRequest {
+            type_name: &attempt.type_name,
+            id: adopted_id,
+            inputs: &attempt.inputs,
+            outputs: &Value::Null,
+            schema_version: attempt.schema_version,
+            private: &attempt.private,
+            token: Some(token),
+        },
+        cause: ReadCause::Unsure,
     }
 }
 

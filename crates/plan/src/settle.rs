@@ -34,135 +34,44 @@ pub(crate) fn settle(
     found: &mut Diagnostics,
 ) -> Vec<Settled> {
     let mut settled = Vec::new();
-    let command =
-        |what: &str, value: &str| format!("`cyan reconcile -i {instance} --{what} '{value}'`");
     let mut used: HashSet<&Address> = HashSet::default();
     let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
-        let before = snapshot.records.get(&address).cloned();
-        let seen = match open.intent.deposed {
-            // A plan that an earlier version saved does not have the answer.
-            true => Some(
-                answers
-                    .deposed
-                    .get(&address)
-                    .unwrap_or(&PinnedRead::Unknown),
-            ),
-            false => answers.seen.get(&address),
+        let call = CutOffCall {
+            instance,
+            address: &address,
+            open: &open,
+            before: snapshot.records.get(&address),
+            seen: seen_after(&address, &open, answers),
+            catalogs,
         };
-        let user_decision = user_decision(&address, options);
-        if let Some((decided, _)) = &user_decision {
+        let decision = user_decision(&address, options);
+        let is_decided = decision.is_some();
+        let decision = decision.map(|(decided, decision)| {
             used.insert(decided);
-        }
-        let unclear = matches!(seen, Some(PinnedRead::Unknown));
-        let is_decided = user_decision.is_some();
-        let (after, how) = match user_decision {
-            Some((_, CutOffDecision::Forgotten)) => (None, "it is forgotten"),
-            Some((_, CutOffDecision::Adopted(Some(id)))) if is_absent(&open, seen) => {
-                found.push(
-                    codes::NEEDS_ATTENTION
-                        .new(format!(
-                            "there is no `{}` with the id `{id}` to be adopted as `{address}`",
-                            open.intent.type_name
-                        ))
-                        .note(format!("the {} of `{address}` was cut off", open.intent.op.word()))
-                        .help("give the id of the created object; if none was created, omit `--adopt`"),
-                );
+            decision
+        });
+        let (after, how) = match call.settle(decision, options, answers) {
+            Ok(result) => result,
+            // The call stays open until the user decides about it.
+            Err(undecided) => {
+                found.push(*undecided);
                 snapshot.open.insert(address, open);
                 continue;
             }
-            Some((_, CutOffDecision::Adopted(id))) if unclear || id.is_some() => {
-                match adopted(&open, before.as_ref(), seen, id, catalogs) {
-                    Some(after) => (after, "it counts as done"),
-                    None => {
-                        found.push(
-                            codes::NEEDS_ATTENTION
-                                .new(format!(
-                                    "it is not known which resource was created as `{address}`"
-                                ))
-                                .note("an earlier operation was cut off while it was being created")
-                                .help(format!(
-                                    "name the provider's id of it: {}",
-                                    command("adopt", &format!("{address}=ID"))
-                                )),
-                        );
-                        snapshot.open.insert(address, open);
-                        continue;
-                    }
-                }
-            }
-            Some((_, CutOffDecision::Undone)) if unclear => {
-                let after = match open.intent.op {
-                    StatusOp::Create => {
-                        record_after_unmade_create(&open.intent, before.as_ref(), catalogs)
-                    }
-                    _ => before.clone(),
-                };
-                (after, "it counts as not done")
-            }
-            None if unclear && !options.force => {
-                let mut diagnostic = codes::NEEDS_ATTENTION
-                    .new(format!(
-                        "the outcome of the {} of `{address}` is not known",
-                        open.intent.op.word()
-                    ))
-                    .note("an earlier operation was cut off while the call was in flight");
-                if let Some(why) = answers.unread.get(&address) {
-                    diagnostic = diagnostic
-                        .note(format!("it cannot be read: {why}"))
-                        .help("if the cause is temporary, run the same command again");
-                }
-                let shown = address.to_string();
-                // Only the user can find out the id of the created object.
-                let done = if open.intent.op == StatusOp::Create {
-                    format!("{shown}=ID")
-                } else {
-                    shown.clone()
-                };
-                found.push(
-                    diagnostic
-                        .help(format!(
-                            "look whether it was done; if it was not, or you have undone it: {}",
-                            command("retry", &shown)
-                        ))
-                        .help(format!(
-                            "if it was done, take it over: {}",
-                            command("adopt", &done)
-                        ))
-                        .help(format!(
-                            "to stop managing it, whatever there is: {}",
-                            command("forget", &shown)
-                        )),
-                );
-                snapshot.open.insert(address, open);
-                continue;
-            }
-            None if unclear => (before.clone(), "its outcome is not known"),
-            _ => (
-                record_after_cut_off(&open, before.as_ref(), seen, catalogs),
-                "its outcome has been read back",
-            ),
         };
         let note = codes::INTERRUPTED.new(format!(
             "the {} of `{address}` was cut off; {how}",
             open.intent.op.word()
         ));
-        let had_no_effect = match (open.intent.op, seen) {
-            (StatusOp::Create, Some(PinnedRead::Absent)) => true,
-            (StatusOp::Delete, seen) => matches!(seen, Some(PinnedRead::Present { .. })),
-            _ => false,
-        };
-        match had_no_effect && !is_decided {
-            true => not_made.push((address.clone(), note)),
-            false => found.push(note),
+        if call.had_no_effect() && !is_decided {
+            not_made.push((address.clone(), note));
+        } else {
+            found.push(note);
         }
         match &after {
-            Some(record) => {
-                snapshot.records.insert(address.clone(), record.clone());
-            }
-            None => {
-                snapshot.records.shift_remove(&address);
-            }
+            Some(record) => drop(snapshot.records.insert(address.clone(), record.clone())),
+            None => drop(snapshot.records.shift_remove(&address)),
         }
         settled.push(Settled {
             address,
@@ -176,6 +85,209 @@ pub(crate) fn settle(
     ));
     refuse_unused_decisions(options, &used, &settled, found);
     settled
+}
+
+/// What the refresh has read at the address of a cut-off call; `None` if it has not asked.
+fn seen_after<'a>(
+    address: &Address,
+    open: &OpenIntent,
+    answers: &'a Answers,
+) -> Option<&'a PinnedRead> {
+    if open.intent.deposed {
+        // A plan that an earlier version saved does not have the answer.
+        let seen = answers.deposed.get(address);
+        Some(seen.unwrap_or(&PinnedRead::Unknown))
+    } else {
+        answers.seen.get(address)
+    }
+}
+
+/// The record after a cut-off call (`None` if there is none), and how the call counts.
+type CallResult = (Option<Arc<Record>>, &'static str);
+
+/// A call that was cut off, with everything that is known about its outcome.
+struct CutOffCall<'a> {
+    /// The name of the instance, for commands in messages.
+    instance: &'a str,
+    address: &'a Address,
+    open: &'a OpenIntent,
+    /// The record from before the call.
+    before: Option<&'a Arc<Record>>,
+    /// What the refresh has read at its address.
+    seen: Option<&'a PinnedRead>,
+    catalogs: &'a Catalogs,
+}
+
+impl CutOffCall<'_> {
+    /// Decides how the call counts. Returns a diagnostic if only the user can decide it.
+    ///
+    /// What was read takes precedence over what the user says about the outcome: a decision counts
+    /// only where the read is unclear. Exceptions are `--forget`, which is about the state and not
+    /// about the outcome, and an adopted id, which says which object was read.
+    fn settle(
+        &self,
+        decision: Option<CutOffDecision<'_>>,
+        options: &Options,
+        answers: &Answers,
+    ) -> Result<CallResult, Box<Diagnostic>> {
+        let unclear = matches!(self.seen, Some(PinnedRead::Unknown));
+        match decision {
+            Some(CutOffDecision::Forgotten) => Ok((None, "it is forgotten")),
+            // The id is wrong. Without this error the create would count as not carried out, and
+            // its object would be created a second time.
+            Some(CutOffDecision::Adopted(Some(id))) if self.is_absent() => {
+                Err(Box::new(self.no_such_object(id)))
+            }
+            Some(CutOffDecision::Adopted(id)) if unclear || id.is_some() => {
+                match self.adopted(id) {
+                    Some(after) => Ok((after, "it counts as done")),
+                    None => Err(Box::new(self.id_is_needed())),
+                }
+            }
+            Some(CutOffDecision::Undone) if unclear => {
+                let after = match self.open.intent.op {
+                    // The create may have made something beside the object: its private data stays.
+                    StatusOp::Create => {
+                        record_after_unmade_create(&self.open.intent, self.before, self.catalogs)
+                    }
+                    StatusOp::Update | StatusOp::Delete => self.before.cloned(),
+                };
+                Ok((after, "it counts as not done"))
+            }
+            None if unclear && !options.force => Err(Box::new(self.unknown_outcome(answers))),
+            // With `--force` the plan continues from the last known record.
+            None if unclear => Ok((self.before.cloned(), "its outcome is not known")),
+            _ => Ok((
+                record_after_cut_off(self.open, self.before, self.seen, self.catalogs),
+                "its outcome has been read back",
+            )),
+        }
+    }
+
+    /// Whether the object that the user named as created or updated was read and does not exist.
+    fn is_absent(&self) -> bool {
+        self.open.intent.op != StatusOp::Delete && matches!(self.seen, Some(PinnedRead::Absent))
+    }
+
+    /// Whether the read shows that the call was not carried out.
+    fn had_no_effect(&self) -> bool {
+        match self.open.intent.op {
+            StatusOp::Create => matches!(self.seen, Some(PinnedRead::Absent)),
+            StatusOp::Delete => matches!(self.seen, Some(PinnedRead::Present { .. })),
+            StatusOp::Update => false,
+        }
+    }
+
+    /// The command with which the user decides about the call.
+    fn command(&self, what: &str, value: &str) -> String {
+        let instance = self.instance;
+        format!("`cyan reconcile -i {instance} --{what} '{value}'`")
+    }
+
+    fn no_such_object(&self, id: &Name) -> Diagnostic {
+        let CutOffCall { address, open, .. } = self;
+        codes::NEEDS_ATTENTION
+            .new(format!(
+                "there is no `{}` with the id `{id}` to be adopted as `{address}`",
+                open.intent.type_name
+            ))
+            .note(format!(
+                "the {} of `{address}` was cut off",
+                open.intent.op.word()
+            ))
+            .help("give the id of the created object; if none was created, omit `--adopt`")
+    }
+
+    fn id_is_needed(&self) -> Diagnostic {
+        let address = self.address;
+        codes::NEEDS_ATTENTION
+            .new(format!(
+                "it is not known which resource was created as `{address}`"
+            ))
+            .note("an earlier operation was cut off while it was being created")
+            .help(format!(
+                "name the provider's id of it: {}",
+                self.command("adopt", &format!("{address}=ID"))
+            ))
+    }
+
+    fn unknown_outcome(&self, answers: &Answers) -> Diagnostic {
+        let op = self.open.intent.op;
+        let shown = self.address.to_string();
+        let mut diagnostic = codes::NEEDS_ATTENTION
+            .new(format!(
+                "the outcome of the {} of `{shown}` is not known",
+                op.word()
+            ))
+            .note("an earlier operation was cut off while the call was in flight");
+        if let Some(why) = answers.unread.get(self.address) {
+            diagnostic = diagnostic
+                .note(format!("it cannot be read: {why}"))
+                .help("if the cause is temporary, run the same command again");
+        }
+        // Only the user can find out the id of the created object.
+        let done = if op == StatusOp::Create {
+            format!("{shown}=ID")
+        } else {
+            shown.clone()
+        };
+        diagnostic
+            .help(format!(
+                "look whether it was done; if it was not, or you have undone it: {}",
+                self.command("retry", &shown)
+            ))
+            .help(format!(
+                "if it was done, take it over: {}",
+                self.command("adopt", &done)
+            ))
+            .help(format!(
+                "to stop managing it, whatever there is: {}",
+                self.command("forget", &shown)
+            ))
+    }
+
+    /// The record of the resource if the call counts as done; `None` if its id is not known.
+    fn adopted(&self, id: Option<&Name>) -> Option<Option<Arc<Record>>> {
+        let CutOffCall {
+            open,
+            before,
+            catalogs,
+            ..
+        } = *self;
+        if let Some(seen @ PinnedRead::Present { .. }) = self.seen {
+            return Some(record_after_cut_off(open, before, Some(seen), catalogs));
+        }
+        let intent = &open.intent;
+        match intent.op {
+            StatusOp::Delete => Some(record_after_cut_off(open, before, None, catalogs)),
+            StatusOp::Update => Some(before.map(|old| updated_unread(old, intent, catalogs))),
+            StatusOp::Create => {
+                let made = expected_as_created(id?, &intent.type_name, &intent.inputs, catalogs);
+                Some(record_after_cut_off(open, before, Some(&made), catalogs))
+            }
+        }
+    }
+}
+
+/// The record after an update that counts as done although its resource could not be read.
+fn updated_unread(old: &Record, intent: &Intent, catalogs: &Catalogs) -> Arc<Record> {
+    let mut record = Record::clone(old);
+    let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+    let inputs = intent.inputs.as_map().into_iter().flatten();
+    outputs.extend(inputs.map(|(key, value)| (key.clone(), value.clone())));
+    forget_missing(
+        catalogs,
+        &intent.type_name,
+        &intent.inputs,
+        &mut outputs,
+        |field| field.changes_on_update,
+    );
+    record.outputs = Value::Map(outputs.into());
+    record.inputs = intent.inputs.clone();
+    record.dependencies = intent.dependencies.clone();
+    record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+    record.token = None;
+    Arc::new(record)
 }
 
 /// Reports that all calls with unknown outcomes must be decided together.
@@ -316,57 +428,6 @@ fn user_decision<'a>(
         return Some((decided, CutOffDecision::Forgotten));
     }
     in_list(&options.undone).map(|decided| (decided, CutOffDecision::Undone))
-}
-
-/// Whether the resource that the user named as created or updated was read and does not exist.
-fn is_absent(open: &OpenIntent, seen: Option<&PinnedRead>) -> bool {
-    open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedRead::Absent))
-}
-
-/// The record of a resource if its cut-off call counts as done; `None` if its id is not known.
-fn adopted(
-    open: &OpenIntent,
-    before: Option<&Arc<Record>>,
-    seen: Option<&PinnedRead>,
-    id: Option<&Name>,
-    catalogs: &Catalogs,
-) -> Option<Option<Arc<Record>>> {
-    let intent = &open.intent;
-    if let Some(seen @ PinnedRead::Present { .. }) = seen {
-        return Some(record_after_cut_off(open, before, Some(seen), catalogs));
-    }
-    match intent.op {
-        StatusOp::Delete => Some(record_after_cut_off(open, before, None, catalogs)),
-        StatusOp::Update => Some(before.map(|old| {
-            let mut record = Record::clone(old);
-            let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
-            outputs.extend(
-                intent
-                    .inputs
-                    .as_map()
-                    .into_iter()
-                    .flatten()
-                    .map(|(key, value)| (key.clone(), value.clone())),
-            );
-            forget_missing(
-                catalogs,
-                &intent.type_name,
-                &intent.inputs,
-                &mut outputs,
-                |field| field.changes_on_update,
-            );
-            record.outputs = Value::Map(outputs.into());
-            record.inputs = intent.inputs.clone();
-            record.dependencies = intent.dependencies.clone();
-            record.status = Status::new(StatusOp::Update, StatusWord::Ready);
-            record.token = None;
-            Arc::new(record)
-        })),
-        StatusOp::Create => {
-            let made = expected_as_created(id?, &intent.type_name, &intent.inputs, catalogs);
-            Some(record_after_cut_off(open, before, Some(&made), catalogs))
-        }
-    }
 }
 
 /// Marks the fields that the lost answer of a cut-off call would have set as unknown.

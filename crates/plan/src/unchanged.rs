@@ -9,7 +9,7 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedPreflight, PinnedRead};
-use evaluate::evaluation_question::{Search, read_alone};
+use evaluate::data_search::{Search, read_alone};
 use evaluate::question::{ProviderInstance, RecordedInstances, ResourceTarget};
 use evaluate::resolve::Evaluation;
 use evaluate::retry::RetryingWorld;

@@ -11,7 +11,7 @@ use evaluate::retry::code_of;
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef, UpgradeRequest};
 use state::{Record, Snapshot};
-use understand::compare::{mark_fields, with_secret_marks_of};
+use understand::secret_marks::{mark_fields, with_secret_marks_of};
 
 use crate::codes;
 

@@ -15,7 +15,7 @@ use provider::{
     ProviderError, ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
 };
 
-use understand::compare::{has_sensitive, mark_fields};
+use understand::secret_marks::{has_sensitive, mark_fields};
 
 /// The secrets of a run. A shell and its clones share them.
 #[derive(Clone, Debug, Default)]

@@ -95,27 +95,7 @@ fn parser_error(
         .help("put a `:` after the key"),
         ParserErrorKind::ExpectedBlockMappingKey
         | ParserErrorKind::ExpectedBlockSequenceEntry
-        | ParserErrorKind::InvalidIndentation => {
-            let line = line_start(text, at);
-            if text
-                .get(line..at)
-                .is_some_and(|before| before.bytes().all(|byte| byte == b' '))
-                && at > line
-            {
-                problem(
-                    "indentation that fits no line above",
-                    "neither beside nor inside the entry above",
-                )
-                .help("align this line with the entries that it belongs to")
-            } else if matches!(kind, ParserErrorKind::ExpectedBlockSequenceEntry) {
-                problem(
-                    "expected another item of the list",
-                    "neither a `-` nor the end of the list",
-                )
-            } else {
-                problem("expected a key", "no entry of a map can begin like this")
-            }
-        }
+        | ParserErrorKind::InvalidIndentation => indentation_error(text, at, kind, here),
         ParserErrorKind::TabInBlockIndentation
         | ParserErrorKind::TabInIndentation
         | ParserErrorKind::TabNotAllowed
@@ -219,6 +199,29 @@ fn parser_error(
         ),
         _ => problem("this is not well-formed YAML", "unexpected here")
             .note(kind.to_string().replace('\'', "`")),
+    }
+}
+
+/// The message for something else where an entry of a map or list was expected.
+fn indentation_error(text: &str, at: usize, kind: &ParserErrorKind, here: Span) -> Diagnostic {
+    let problem = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
+    let line = line_start(text, at);
+    let is_first_of_line = text
+        .get(line..at)
+        .is_some_and(|before| before.bytes().all(|byte| byte == b' '));
+    if is_first_of_line && at > line {
+        problem(
+            "indentation that fits no line above",
+            "neither beside nor inside the entry above",
+        )
+        .help("align this line with the entries that it belongs to")
+    } else if matches!(kind, ParserErrorKind::ExpectedBlockSequenceEntry) {
+        problem(
+            "expected another item of the list",
+            "neither a `-` nor the end of the list",
+        )
+    } else {
+        problem("expected a key", "no entry of a map can begin like this")
     }
 }
 

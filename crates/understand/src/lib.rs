@@ -16,3 +16,4 @@ pub mod json_schema;
 pub mod links;
 pub mod load;
 pub mod pinned;
+pub mod secret_marks;

@@ -126,70 +126,9 @@ impl Template {
     fn part(&mut self, kind: u64) {
         let text = "x".repeat(self.draw.below(300) as usize);
         match kind {
-            // Values made from values.
-            0 | 1 => {
-                for kind in 0..3 {
-                    let value = self.growing(kind, 2);
-                    self.values[kind as usize] = value;
-                }
-                for kind in 0..3 {
-                    let (name, value) = (
-                        self.count + 1 + kind,
-                        std::mem::take(&mut self.values[kind]),
-                    );
-                    self.add(
-                        RESOURCES,
-                        &format!(
-                            "r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"
-                        ),
-                    );
-                }
-                self.count += 3;
-            }
-            // Values that always double.
-            2 => {
-                let name = self.doubled;
-                self.doubled += 1;
-                let form = self.draw.of(&[
-                    "[F, F]",
-                    "{a: F, b: F, c: F}",
-                    "[F, {list_concat: [F, [F]]}]",
-                    "{repeat: {template: F, for_each: {x: [1, 2]}}}",
-                ]);
-                let former = if name == 0 {
-                    "x".to_owned()
-                } else {
-                    format!("{{get_attr: [q{}, value]}}", name - 1)
-                };
-                let value = form.replace('F', &former);
-                self.add(
-                    RESOURCES,
-                    &format!("q{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"),
-                );
-            }
-            // Groups.
-            3 => {
-                let kind = self.draw.below(3);
-                let (count, value) = (
-                    self.draw.of(&["1000000000", "10000", "5000", "30", "3"]),
-                    self.growing(kind, 0),
-                );
-                let name = self.length();
-                let member = format!(
-                    "{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}"
-                );
-                let member = match self.draw.below(3) {
-                    0 => format!(
-                        "{{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"
-                    ),
-                    _ => member,
-                };
-                self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
-                self.add(
-                    OUTPUTS,
-                    &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"),
-                );
-            }
+            0 | 1 => self.add_values(),
+            2 => self.add_doubled_values(),
+            3 => self.add_groups(&text),
             // Names that do not exist.
             4 => {
                 let name = self.draw.below(1_000_000);
@@ -198,43 +137,8 @@ impl Template {
                         .of(&["get_resource", "get_param", "get_attr", "get_rezource"]);
                 self.add(RESOURCES, &format!("resource_number_{name}: {{type: OS::Heat::Value, propertiez: 1, properties: {{value: {{{wrong}: resource_nunber_{}}}}}}}", name / 2));
             }
-            // Conditions made from conditions.
-            5 => {
-                let name = self.parts[CONDITIONS].lines().count();
-                let former = if name == 0 {
-                    "c".to_owned()
-                } else {
-                    format!("c{}", name - 1)
-                };
-                self.add(
-                    CONDITIONS,
-                    &format!("c{name}: {{and: [{{or: [{former}, {former}]}}, {{not: {former}}}, {former}]}}"),
-                );
-                self.add(
-                    OUTPUTS,
-                    &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"),
-                );
-            }
-            // Text that is written once and used many times.
-            6 => {
-                let name = self.parts[ANCHORS].lines().count();
-                let former = if name == 0 {
-                    text
-                } else {
-                    format!("*x{}", name - 1)
-                };
-                let form = self.draw.of(&["[F, F, F, F]", "{a: F, b: F}", "[F]"]);
-                self.add(
-                    ANCHORS,
-                    &format!("  - &x{name} {}", form.replace('F', &former)),
-                );
-                let own = self.draw.below(1_000_000);
-                self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
-                self.add(
-                    RESOURCES,
-                    &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"),
-                );
-            }
+            5 => self.add_conditions(),
+            6 => self.add_anchors(text),
             // Parameters with many values, whose defaults satisfy none of them.
             7 => {
                 let name = self.draw.below(1_000_000);
@@ -291,6 +195,111 @@ impl Template {
                 );
             }
         }
+    }
+
+    /// Adds values made from values.
+    fn add_values(&mut self) {
+        for kind in 0..3 {
+            let value = self.growing(kind, 2);
+            self.values[kind as usize] = value;
+        }
+        for kind in 0..3 {
+            let (name, value) = (
+                self.count + 1 + kind,
+                std::mem::take(&mut self.values[kind]),
+            );
+            self.add(
+                RESOURCES,
+                &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"),
+            );
+        }
+        self.count += 3;
+    }
+
+    /// Adds values that always double.
+    fn add_doubled_values(&mut self) {
+        let name = self.doubled;
+        self.doubled += 1;
+        let form = self.draw.of(&[
+            "[F, F]",
+            "{a: F, b: F, c: F}",
+            "[F, {list_concat: [F, [F]]}]",
+            "{repeat: {template: F, for_each: {x: [1, 2]}}}",
+        ]);
+        let former = if name == 0 {
+            "x".to_owned()
+        } else {
+            format!("{{get_attr: [q{}, value]}}", name - 1)
+        };
+        let value = form.replace('F', &former);
+        self.add(
+            RESOURCES,
+            &format!("q{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"),
+        );
+    }
+
+    /// Adds groups, some of them in groups.
+    fn add_groups(&mut self, text: &str) {
+        let kind = self.draw.below(3);
+        let (count, value) = (
+            self.draw.of(&["1000000000", "10000", "5000", "30", "3"]),
+            self.growing(kind, 0),
+        );
+        let name = self.length();
+        let member =
+            format!("{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}");
+        let member = match self.draw.below(3) {
+            0 => format!(
+                "{{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"
+            ),
+            _ => member,
+        };
+        self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
+        self.add(
+            OUTPUTS,
+            &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"),
+        );
+    }
+
+    /// Adds conditions made from conditions.
+    fn add_conditions(&mut self) {
+        let name = self.parts[CONDITIONS].lines().count();
+        let former = if name == 0 {
+            "c".to_owned()
+        } else {
+            format!("c{}", name - 1)
+        };
+        self.add(
+            CONDITIONS,
+            &format!(
+                "c{name}: {{and: [{{or: [{former}, {former}]}}, {{not: {former}}}, {former}]}}"
+            ),
+        );
+        self.add(
+            OUTPUTS,
+            &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"),
+        );
+    }
+
+    /// Adds text that is written once and used many times.
+    fn add_anchors(&mut self, text: String) {
+        let name = self.parts[ANCHORS].lines().count();
+        let former = if name == 0 {
+            text
+        } else {
+            format!("*x{}", name - 1)
+        };
+        let form = self.draw.of(&["[F, F, F, F]", "{a: F, b: F}", "[F]"]);
+        self.add(
+            ANCHORS,
+            &format!("  - &x{name} {}", form.replace('F', &former)),
+        );
+        let own = self.draw.below(1_000_000);
+        self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
+        self.add(
+            RESOURCES,
+            &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"),
+        );
     }
 }
 

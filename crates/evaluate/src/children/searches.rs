@@ -14,7 +14,7 @@ use provider::TypeRef;
 
 use super::known::IncludeValue;
 use super::reader::DocumentReader;
-use crate::evaluation_question::Search;
+use crate::data_search::Search;
 use crate::question::ProviderInstance;
 use crate::resolve::no_instance;
 use understand::documents::providers::handed_down;
@@ -233,10 +233,8 @@ impl DocumentReader<'_> {
                 let mut found = Diagnostics::new();
                 let fields = match blueprint.data_sources.get_index(*at as usize) {
                     Some((name, source)) => {
-                        crate::evaluation_question::read_alone(
-                            name, source, search, world, &mut found,
-                        )
-                        .await
+                        crate::data_search::read_alone(name, source, search, world, &mut found)
+                            .await
                     }
                     None => None,
                 };

@@ -4,114 +4,29 @@
 //! `part` and `use` (decisions/links#kinds-are-data). Absent fields are `none`, because a kind
 //! cannot know which fields a document sets. Errors are reported at the link.
 
+mod annotations;
 mod frame;
+pub mod slots;
 
 use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use dialect::codes as document;
 use expr::EvaluationStop;
-use provider::{Annotation, LinkEffect, ResourceType, Side, WriteMode};
-use state::{Record, Snapshot, StatusWord};
+use provider::{LinkEffect, ResourceType, Side, WriteMode};
+use state::Record;
+
+use slots::{LinkAt, LinkSlot};
 
 use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, unknown_of};
 use crate::resolve::pairing::LinkInstance;
 use crate::resolve::pairing::{EndMember, Ends, Unpaired, pair_up};
-use understand::check::links::annotations::key_for;
 use understand::check::{codes, spec};
 use understand::documents::Documents;
-use understand::links::address::is_link;
+use understand::links::LinkedPair;
 use understand::links::contribution::{Contribution, ContributionForm, Merger, WriteConflict};
-use understand::links::overlay::{Overlay, overlays_of};
-use understand::links::wiring::{LinkTarget, side_of};
-use understand::links::{DeterministicMap, LinkedPair};
-
-/// The state of a declared link.
-#[derive(Clone, Debug, Default)]
-pub enum LinkSlot {
-    /// Not settled yet.
-    #[default]
-    Open,
-    /// Has an error, which is already reported.
-    Failed,
-    /// The links between members that it expands to.
-    Ready(Vec<LinkInstance>),
-}
-
-/// The role of a member in a link: the number of the declared link, the position of the link, and
-/// the role.
-type LinkRole = (u32, u32, LinkTarget);
-
-/// All links of an evaluation.
-#[derive(Debug, Default)]
-pub struct LinkSlots {
-    /// By number of the declared link.
-    pub slots: Vec<LinkSlot>,
-    /// The roles of each member, by resource number and position.
-    by_member: DeterministicMap<(u32, Option<u32>), Vec<LinkRole>>,
-    /// The position of a link, by its number and the positions of the members at both ends.
-    by_ends: DeterministicMap<(u32, Option<u32>, Option<u32>), u32>,
-    /// Links whose record is ready, so that their exposed values are known.
-    pub ready_links: std::collections::HashSet<Address, foldhash::fast::FixedState>,
-    /// Links whose requirements can be checked only on deploy.
-    pub unchecked_requirements: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
-    /// The keys of resources whose members are addressed by key, absent members included.
-    pub keys: DeterministicMap<u32, Vec<Key>>,
-    /// Paths that links write together with a target, by target, from the state.
-    with: DeterministicMap<Address, Vec<Name>>,
-    /// Contributions that links wrote by steps of their own, by target, from the state.
-    overlays: DeterministicMap<Address, Vec<Contribution>>,
-}
-
-impl LinkSlots {
-    /// Slots for `count` declared links, none settled.
-    pub fn new(count: usize) -> LinkSlots {
-        LinkSlots {
-            slots: vec![LinkSlot::Open; count],
-            ..LinkSlots::default()
-        }
-    }
-
-    /// Adds the links that the state records.
-    pub fn add_recorded(&mut self, snapshot: &Snapshot) {
-        for (address, record) in snapshot
-            .records
-            .iter()
-            .filter(|(address, _)| is_link(address))
-        {
-            if record.status.word == StatusWord::Ready {
-                self.ready_links.insert(address.clone());
-            }
-            let with = record.inputs.get("with").and_then(|with| with.as_list());
-            for overlay in with.into_iter().flatten().filter_map(Overlay::from_value) {
-                let paths = self.with.entry(overlay.target).or_default();
-                if !paths.contains(&overlay.contribution.path) {
-                    paths.push(overlay.contribution.path);
-                }
-            }
-            for overlay in overlays_of(record) {
-                self.overlays
-                    .entry(overlay.target)
-                    .or_default()
-                    .push(overlay.contribution);
-            }
-        }
-    }
-
-    /// Replaces the recorded links after records have moved: see [`Self::add_recorded`].
-    pub fn replace_recorded(&mut self, snapshot: &Snapshot) {
-        self.ready_links.clear();
-        self.with.clear();
-        self.overlays.clear();
-        self.add_recorded(snapshot);
-    }
-
-    /// The contributions that links have written into an instance by steps of their own.
-    pub fn written_into(&self, target: &Address) -> &[Contribution] {
-        self.overlays.get(target).map_or(&[], Vec::as_slice)
-    }
-}
+use understand::links::overlay::Overlay;
+use understand::links::wiring::LinkTarget;
 
 /// A resource of a document. Owns its documents, so that the evaluation can change while they are
 /// read.
@@ -147,10 +62,6 @@ impl Declared {
         self.documents.unit(self.unit).address(self.name())
     }
 }
-
-/// A link between members: the number of the declared link, and the position among the links that
-/// it expands to.
-pub type LinkAt = (u32, u32);
 
 impl Evaluation {
     /// A declared link with its ends.
@@ -758,184 +669,6 @@ impl Evaluation {
         Ok(holds)
     }
 
-    /// The value of an annotation of a link: the value under the key with the other end's name, or
-    /// else under the general key, or else the default (decisions/links#annotations). Null if there
-    /// is none.
-    fn annotation_value(
-        &mut self,
-        link: LinkAt,
-        alias: &str,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Halt> {
-        let Some(pair) = self.pair(link.0) else {
-            return Err(Halt::Failed);
-        };
-        let mut known: Vec<&Annotation> = pair
-            .kind
-            .annotations
-            .iter()
-            .filter(|it| it.alias.as_ref() == alias)
-            .collect();
-        known.sort_by_key(|it| !it.key.contains('<'));
-        for annotation in &known {
-            let value = self.declared_annotation_value(link, &pair, annotation, found)?;
-            if !value.is_null() {
-                return Ok(value);
-            }
-        }
-        Ok(known
-            .iter()
-            .find_map(|it| it.default.clone())
-            .unwrap_or(Value::Null))
-    }
-
-    /// The value that the document sets for an annotation.
-    fn declared_annotation_value(
-        &mut self,
-        link: LinkAt,
-        pair: &LinkedPair,
-        annotation: &Annotation,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Halt> {
-        let side = side_of(&annotation.side);
-        let other = if side == Side::A { pair.b } else { pair.a };
-        let Some(other) = self.declared(other) else {
-            return Err(Halt::Failed);
-        };
-        let key = key_for(annotation, other.name());
-        let Some((resource, position)) = self.end_of(link, side) else {
-            return Err(Halt::Failed);
-        };
-        if let Some(member) = self.member(resource, position) {
-            let annotations = member.metadata.get("annotations");
-            return Ok(annotations
-                .and_then(|all| all.get(&key))
-                .cloned()
-                .unwrap_or(Value::Null));
-        }
-        let Some(of) = self.declared(resource) else {
-            return Err(Halt::Failed);
-        };
-        let annotations = &of.resource().metadata.annotations;
-        let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else {
-            return Ok(Value::Null);
-        };
-        self.evaluate_early(&of, position, expr, found)
-    }
-
-    /// Evaluates an expression of a resource that is not settled yet, for one of its members.
-    fn evaluate_early(
-        &mut self,
-        of: &Declared,
-        position: Option<u32>,
-        expr: &Expr,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Halt> {
-        let owner = of.address().to_string();
-        let item = match position {
-            None => None,
-            Some(at) => {
-                let (name, declared) = of.entry();
-                let site = ExpressionSite::of(of.unit, &owner);
-                let items = self
-                    .items(site, name, declared, found)
-                    .map_err(Halt::Need)?
-                    .unwrap_or_default();
-                items.get(at as usize).map(|item| (item.clone(), at))
-            }
-        };
-        let owner = match position {
-            Some(at) => of.address().with_key(Key::Index(at)).to_string(),
-            None => owner,
-        };
-        self.value(
-            ExpressionSite {
-                unit: of.unit,
-                owner: &owner,
-                item: item.as_ref(),
-            },
-            expr,
-            found,
-        )
-    }
-
-    /// The effective annotations of a link, by the names of its kind. `None` if an annotation is
-    /// invalid, which is reported.
-    pub fn annotations(
-        &mut self,
-        link: LinkAt,
-        found: &mut Diagnostics,
-    ) -> Result<Option<Value>, Need> {
-        let Some(pair) = self.pair(link.0) else {
-            return Ok(None);
-        };
-        let mut notes = blueprint::Map::default();
-        let mut fine = true;
-        for annotation in &pair.kind.annotations {
-            match self.declared_annotation_value(link, &pair, annotation, found) {
-                Ok(value) => fine &= self.is_valid(link, &pair, annotation, &value, found),
-                Err(Halt::Need(need)) => return Err(need),
-                Err(_) => fine = false,
-            }
-            if notes.contains_key(&annotation.alias) {
-                continue;
-            }
-            match self.annotation_value(link, &annotation.alias, found) {
-                Ok(Value::Null) => {}
-                Ok(value) => drop(notes.insert(annotation.alias.clone(), value)),
-                Err(Halt::Need(need)) => return Err(need),
-                Err(_) => fine = false,
-            }
-        }
-        Ok(fine.then(|| Value::Map(Arc::new(notes))))
-    }
-
-    /// Whether the value of an annotation has its type and is one of its allowed values. The check
-    /// has already validated literals.
-    fn is_valid(
-        &mut self,
-        link: LinkAt,
-        pair: &LinkedPair,
-        annotation: &Annotation,
-        value: &Value,
-        found: &mut Diagnostics,
-    ) -> bool {
-        if value.is_null() || value.has_unknown() {
-            return true;
-        }
-        let side = side_of(&annotation.side);
-        let other = if side == Side::A { pair.b } else { pair.a };
-        let (Some(other), Some((resource, _))) = (self.declared(other), self.end_of(link, side))
-        else {
-            return true;
-        };
-        let Some(of) = self.declared(resource) else {
-            return true;
-        };
-        let key = key_for(annotation, other.name());
-        let Some((_, expr)) = of
-            .resource()
-            .metadata
-            .annotations
-            .iter()
-            .find(|(it, _)| it.item == key)
-        else {
-            return true;
-        };
-        match problem(annotation, &key, value, expr.span) {
-            Some(diagnostic) => {
-                let is_reported = found
-                    .iter()
-                    .any(|other| other.span() == expr.span && other.message == diagnostic.message);
-                if !is_reported {
-                    found.push(diagnostic);
-                }
-                false
-            }
-            None => true,
-        }
-    }
-
     /// The value of `link(a, b)` in a document.
     pub(super) fn link_named(
         &mut self,
@@ -1061,26 +794,6 @@ fn named(text: &str) -> (&str, Option<u32>) {
         Some((name, at)) => (name, at.parse().ok()),
         None => (text, None),
     }
-}
-
-/// The diagnostic for an invalid value of an annotation, if it is invalid.
-fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
-    let revealed = value.revealed();
-    let wrong = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
-    if expr::convert(&revealed, &annotation.ty, expr::ValueOrigin::Literal).is_err() {
-        return Some(wrong.label(span, format!("this is {}", value.kind_word())));
-    }
-    let listed = annotation.allowed.is_empty()
-        || annotation
-            .allowed
-            .iter()
-            .any(|allowed| understand::compare::same(allowed, &revealed));
-    (!listed).then(|| {
-        let allowed: Vec<String> = annotation.allowed.iter().map(ToString::to_string).collect();
-        wrong
-            .label(span, "not an allowed value")
-            .help(format!("use one of: {}", allowed.join(", ")))
-    })
 }
 
 /// The diagnostic for two writers with different contents. The caller adds the place.

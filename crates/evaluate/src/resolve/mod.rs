@@ -9,33 +9,35 @@
 //! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what
 //! each [`Need`] names).
 
+mod each;
+mod exports;
 pub mod inputs;
 pub mod links;
+mod member_counts;
+mod metadata;
 mod options;
 pub mod pairing;
 mod passed_inputs;
 pub mod scope;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
-use diag::{Diagnostic, Diagnostics, Severity};
+use blueprint::{Address, Expr, Name, Resource, Type, Value};
+use diag::{Diagnostic, Diagnostics};
 use dialect::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable};
-use foldhash::fast::FixedState;
 use provider::ResourceType;
 use state::Memoised;
 
 use crate::answers::Answers;
-use crate::codes;
 use crate::question::ProviderInstance;
 use understand::check;
-use understand::documents::{DocumentInstance, Documents, NumberedKind};
+use understand::documents::{Documents, NumberedKind};
 use understand::links::Links;
 
 pub use inputs::{Given, validate_inputs};
-pub(crate) use links::LinkSlots;
+pub(crate) use links::slots::LinkSlots;
+use member_counts::MemberCounts;
 
 /// The current result of an element.
 #[derive(Clone, Debug, Default)]
@@ -194,25 +196,6 @@ pub struct Evaluation {
     pub simulated: bool,
     /// The memory that values have used so far.
     pub(crate) meter: expr::Meter,
-}
-
-/// Counts the members of all resources with `each`.
-#[derive(Default)]
-struct MemberCounts {
-    of: HashMap<Name, usize, FixedState>,
-    all: usize,
-    /// Whether the limit is exceeded, which is then already reported.
-    exceeded: bool,
-}
-
-impl MemberCounts {
-    /// Counts the members of a resource, replacing an earlier count. Returns whether all members
-    /// stay within `most`.
-    fn count_within_limit(&mut self, owner: &str, count: usize, most: usize) -> bool {
-        let before = self.of.insert(owner.into(), count).unwrap_or_default();
-        self.all = self.all - before + count;
-        self.all <= most
-    }
 }
 
 /// The reason why a configuration of a provider is missing: its resource does not exist (with the
@@ -501,131 +484,6 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` after an error. `none` items are dropped first
-    /// (decisions/blueprint#items-of-each).
-    pub fn items(
-        &mut self,
-        site: ExpressionSite<'_>,
-        name: &str,
-        resource: &Resource,
-        found: &mut Diagnostics,
-    ) -> Result<Option<Vec<Value>>, Need> {
-        let Some(each) = &resource.each else {
-            return Ok(None);
-        };
-        let value = match self.present(site, &each.list, found) {
-            Ok(value) => value,
-            Err(Halt::Need(need)) => return Err(need),
-            Err(_) => return Ok(None),
-        };
-        let (bare, secret) = value.split_secret();
-        match bare {
-            Value::List(items) | Value::Set(items)
-                if items.len() > self.documents.limits.items() =>
-            {
-                let most = self.documents.limits.items();
-                found.push(
-                    check::codes::VALUE_CONSTRAINT
-                        .new(format!("`each` may have at most {most} items, not {}", items.len()))
-                        .label(each.list.span, format!("`{name}` would have one member for each"))
-                        .help(
-                            "divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`",
-                        ),
-                );
-                Ok(None)
-            }
-            // The resource that exceeded the limit has already reported the error.
-            Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
-            Value::List(items) | Value::Set(items) => {
-                let most = self.documents.limits.all_members();
-                if !self
-                    .repeated
-                    .count_within_limit(site.owner, items.len(), most)
-                {
-                    self.repeated.exceeded = true;
-                    found.push(
-                        check::codes::VALUE_CONSTRAINT
-                            .new(format!("all resources with `each` together may have at most {most} members"))
-                            .label(each.list.span, format!("the {} members of `{name}` are too many", items.len()))
-                            .help(
-                                "divide the document into instances of their own, or raise `all-members` under `[documents]` in \
-                                 `cyan.toml`",
-                            ),
-                    );
-                    return Ok(None);
-                }
-                Ok(Some(
-                    items
-                        .iter()
-                        .filter(|item| !item.is_null())
-                        .map(|item| item.clone().tainted(secret))
-                        .collect(),
-                ))
-            }
-            Value::Null => Ok(Some(Vec::new())),
-            Value::Unknown(_) if self.offline => Ok(None),
-            Value::Unknown(_) => {
-                found.push(
-                    check::codes::EACH_NOT_STATIC
-                        .new(format!("`each` of `{name}` must be known at stage"))
-                        .label(each.list.span, "known only on deploy"),
-                );
-                Ok(None)
-            }
-            other => {
-                let mut wrong = check::codes::EACH_NOT_LIST
-                    .new(format!(
-                        "`each` of `{name}` must be a list, found {}",
-                        other.kind_word()
-                    ))
-                    .label(each.list.span, "not a list");
-                if matches!(other, Value::Map(_)) {
-                    wrong =
-                        wrong.help("take its values with `vals(..)`, or its keys with `keys(..)`");
-                }
-                found.push(wrong);
-                Ok(None)
-            }
-        }
-    }
-
-    /// The key of a member, if members are addressed by key. `None` after an error.
-    pub fn member_key(
-        &mut self,
-        site: ExpressionSite<'_>,
-        item: &(Value, u32),
-        resource: &Resource,
-        found: &mut Diagnostics,
-    ) -> Result<Option<Key>, Need> {
-        let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
-            return Ok(Some(Key::Index(item.1)));
-        };
-        match self.present(
-            ExpressionSite {
-                item: Some(item),
-                ..site
-            },
-            expr,
-            found,
-        ) {
-            Ok(value) => match expr::to_text(&value) {
-                Some(Ok(text)) if !text.is_unknown() => {
-                    Ok(text.as_text().map(|text| Key::Name(text.into())))
-                }
-                _ => {
-                    found.push(
-                        expr::codes::TYPE_MISMATCH
-                            .new(format!("a key must be text, found {}", value.kind_word()))
-                            .label(expr.span, "not text that is known at stage"),
-                    );
-                    Ok(None)
-                }
-            },
-            Err(Halt::Need(need)) => Err(need),
-            Err(_) => Ok(None),
-        }
-    }
-
     /// The spec of a member: evaluated, converted and with defaults. `None` after an error.
     pub fn spec(
         &mut self,
@@ -666,269 +524,6 @@ impl Evaluation {
         } else {
             Some(value)
         })
-    }
-
-    /// Whether the removal policy of a resource, or of a child above it, says that the instance is
-    /// kept.
-    pub fn is_retained(
-        &mut self,
-        site: ExpressionSite<'_>,
-        resource: &Resource,
-        found: &mut Diagnostics,
-    ) -> Result<bool, Need> {
-        if let Some(removal) = &resource.removal
-            && self.policy_retains(site, removal, found)?
-        {
-            return Ok(true);
-        }
-        let documents = self.documents.clone();
-        let mut at = site.unit;
-        while let Some((above, include)) = documents.unit(at).parent {
-            let child = documents
-                .unit(above)
-                .blueprint()
-                .children
-                .get_index(include as usize);
-            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
-                && self.policy_retains(ExpressionSite::of(above, site.owner), removal, found)?
-            {
-                return Ok(true);
-            }
-            at = above;
-        }
-        Ok(false)
-    }
-
-    fn policy_retains(
-        &mut self,
-        site: ExpressionSite<'_>,
-        removal: &Expr,
-        found: &mut Diagnostics,
-    ) -> Result<bool, Need> {
-        match self.present_at(
-            site,
-            ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal),
-            found,
-        ) {
-            Ok(value) => {
-                let checked = &self.documents.unit(site.unit).checked;
-                if removal.as_literal().is_none()
-                    && !value.has_unknown()
-                    && let Some(refused) = checked
-                        .rules
-                        .specs
-                        .removal(&value, &checked.blueprint.version)
-                {
-                    found.push(refused.label(removal.span, "it evaluates to this value"));
-                }
-                Ok(value
-                    .as_text()
-                    .is_some_and(|word| word.eq_ignore_ascii_case("retain")))
-            }
-            Err(Halt::Need(need)) => Err(need),
-            Err(_) => Ok(false),
-        }
-    }
-
-    /// Labels, annotations, display name and custom data of a member; null if there are none.
-    pub fn metadata(
-        &mut self,
-        site: ExpressionSite<'_>,
-        resource: &Resource,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Need> {
-        self.metadata_of(site, &resource.metadata, found)
-    }
-
-    /// Labels, annotations, display name and custom data from any element's metadata; null if there
-    /// are none.
-    pub fn metadata_of(
-        &mut self,
-        site: ExpressionSite<'_>,
-        metadata: &blueprint::ResourceMetadata,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Need> {
-        let mut map = blueprint::Map::default();
-        if let Some(display_name) = &metadata.display_name {
-            match self.present(site, display_name, found) {
-                Ok(value) => {
-                    if let Some(Ok(text)) = expr::to_text(&value) {
-                        map.insert("displayName".into(), text);
-                    }
-                }
-                Err(Halt::Need(need)) => return Err(need),
-                Err(_) => {}
-            }
-        }
-        if !metadata.labels.is_empty() {
-            let labels = metadata
-                .labels
-                .iter()
-                .map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
-            map.insert("labels".into(), Value::map(labels));
-        }
-        let mut annotations = blueprint::Map::default();
-        for (key, expr) in &metadata.annotations {
-            match self.present(site, expr, found) {
-                Ok(value)
-                    if matches!(
-                        value.unmarked(),
-                        Value::List(_) | Value::Map(_) | Value::Set(_)
-                    ) =>
-                {
-                    found.push(
-                        expr::codes::TYPE_MISMATCH
-                            .new(format!(
-                                "the annotation `{}` must be a scalar, found {}",
-                                key.item,
-                                value.kind_word()
-                            ))
-                            .label(expr.span, "annotations hold text, numbers and booleans")
-                            .help(
-                                "turn it into text with `jsonencode(..)`, or put it under `custom`",
-                            ),
-                    )
-                }
-                Ok(Value::Null) => {}
-                Ok(value) => {
-                    annotations.insert(key.item.clone(), value);
-                }
-                Err(Halt::Need(need)) => return Err(need),
-                Err(_) => {}
-            }
-        }
-        if !annotations.is_empty() {
-            map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
-        }
-        if let Some(custom) = &metadata.custom {
-            match self.present_at(
-                site,
-                ExpressionPlace::new(ExpressionPart::Metadata, name_in(site.owner), custom),
-                found,
-            ) {
-                Ok(value) => {
-                    map.insert("custom".into(), value);
-                }
-                Err(Halt::Need(need)) => return Err(need),
-                Err(_) => {}
-            }
-        }
-        Ok(if map.is_empty() {
-            Value::Null
-        } else {
-            Value::Map(Arc::new(map))
-        })
-    }
-
-    /// The value of an export of the root. `Ok(None)` after an error, and `Err(Halt::Absent)` if
-    /// the export refers to something absent.
-    pub fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
-        let documents = self.documents.clone();
-        let Some(export) = documents.root().blueprint().exports.get(name) else {
-            return Ok(None);
-        };
-        let owner = format!("exports.{name}");
-        let mut mine = Diagnostics::new();
-        let value = self.value(ExpressionSite::of(0, &owner), &export.field, &mut mine);
-        self.complete_diagnostics(
-            0,
-            ExpressionPlace::new(ExpressionPart::Export, name, &export.field),
-            &mut mine,
-        );
-        let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
-        if failed && export.may_fail {
-            // A failed export is not an error of the whole operation.
-            found.extend(mine.iter().map(|one| {
-                let one = one.clone().with_severity(Severity::Warning);
-                one.note(format!("`{name}` is null therefore"))
-            }));
-            return Ok(Some(Value::Null));
-        }
-        found.append(mine);
-        let value = match value {
-            Ok(value) => value,
-            Err(Halt::Failed) => return Ok(None),
-            Err(other) => return Err(other),
-        };
-        if !self.count_bytes(&value, export.field.span) {
-            return Ok(None);
-        }
-        // A field without a value is left out, as an absent one is
-        // (decisions/blueprint#absent-elements, decisions/blueprint#none).
-        Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
-    }
-
-    /// Checks descriptions. A description without a value stays as written, with a warning
-    /// (decisions/blueprint#references-that-cause-an-order).
-    pub fn descriptions(&mut self, found: &mut Diagnostics) {
-        let documents = self.documents.clone();
-        // Report a document that is included several times only once.
-        let mut reported: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> =
-            Default::default();
-        for (number, unit) in (0..).zip(documents.units()) {
-            for (owner, expr) in self.described(unit) {
-                let mut ignored = Diagnostics::new();
-                match self.value(
-                    ExpressionSite::of(number, &unit.named(owner)),
-                    expr,
-                    &mut ignored,
-                ) {
-                    Ok(value)
-                        if matches!(
-                            value.unmarked(),
-                            Value::List(_) | Value::Set(_) | Value::Map(_)
-                        ) =>
-                    {
-                        if reported.insert(expr.span) {
-                            found.push(check::description_mismatch(value.kind_word(), expr.span));
-                        }
-                    }
-                    Ok(_) | Err(Halt::Need(_)) => {}
-                    Err(Halt::Absent(_) | Halt::Failed) if !reported.insert(expr.span) => {}
-                    Err(Halt::Absent(_) | Halt::Failed) => found.push(
-                        codes::DESCRIPTION_UNRESOLVED
-                            .new("the description is shown with unresolved references".to_owned())
-                            .label(expr.span, "something in it has no value"),
-                    ),
-                }
-            }
-        }
-    }
-
-    /// The descriptions of a document that contain expressions, with their owners.
-    fn described<'u>(&self, unit: &'u DocumentInstance) -> Vec<(String, &'u Expr)> {
-        let blueprint = unit.blueprint();
-        let mut every: Vec<(String, &Expr)> = Vec::new();
-        let mut add = |owner: std::fmt::Arguments<'_>, description: Option<&'u Expr>| {
-            if let Some(expr) = description
-                && !matches!(expr.kind, blueprint::ExprKind::Literal(_))
-            {
-                every.push((owner.to_string(), expr));
-            }
-        };
-        for (name, local) in &blueprint.locals {
-            add(format_args!("values.{name}"), local.description.as_ref());
-        }
-        for (name, source) in &blueprint.data_sources {
-            add(
-                format_args!("datasources.{name}"),
-                source.description.as_ref(),
-            );
-        }
-        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-            // Skip absent resources, and repeated ones: `elem` has no single meaning for all
-            // members.
-            if matches!(
-                self.resources.get(unit.resource(at) as usize),
-                Some(Members::Single(_))
-            ) {
-                add(format_args!("{name}"), resource.description.as_deref());
-            }
-        }
-        for (name, export) in &blueprint.exports {
-            add(format_args!("exports.{name}"), export.description.as_ref());
-        }
-        every
     }
 
     /// The memoised values that were used in this stage, in the order of first use.

@@ -11,8 +11,8 @@ use provider::{Attribute, ResourceType};
 use state::Memoised;
 
 use crate::codes;
-use understand::compare::has_sensitive;
 use understand::documents::{Documents, NumberedKind};
+use understand::secret_marks::has_sensitive;
 
 use super::{
     Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of,

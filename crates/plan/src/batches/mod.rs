@@ -59,131 +59,21 @@ pub(crate) fn assign_batches(
     let mut dropped: Vec<bool> = vec![false; draft.decisions.len()];
     let mut extra_addresses: AddressSet = AddressSet::default();
     for group in groups {
-        let of_name = |name: &Name| group.members.get(name);
-        let decided = |member: Option<&BatchMember>| -> Vec<usize> {
-            member.map_or_else(Vec::new, |member| {
-                let is_create_or_change = |at: &&usize| creates_or_changes(&draft.decisions[**at]);
-                member
-                    .decisions
-                    .iter()
-                    .filter(is_create_or_change)
-                    .copied()
-                    .collect()
-            })
-        };
-        let member_state = |name: &Name| {
-            let member = of_name(name);
-            let decisions = decided(member);
-            let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
-            match (
-                member.is_some_and(|member| member.exists),
-                decisions.is_empty(),
-            ) {
-                (_, true) => MemberState::Current,
-                (false, false) => MemberState::Absent,
-                (true, false) if decisions.iter().any(failed) => MemberState::Failed,
-                (true, false) => MemberState::Old,
-            }
-        };
-        let extra = |name: &Name| match of_name(name) {
-            Some(member) if member.exists => StandInState::Existing,
-            member if decided(member).is_empty() => StandInState::Unavailable,
-            _ => StandInState::Possible,
-        };
-        let batches = group.batches;
-        let members: Vec<MemberState> = batches.members.iter().map(member_state).collect();
-        let extras: Vec<StandInState> = batches.beyond.iter().map(extra).collect();
-        let (all, new_members_turn) = turns(&RollingGroup {
-            members: &members,
-            extras: &extras,
-            size: batches.size.max(1),
-            in_service: batches.in_service,
-            backwards: batches.backwards,
-            new_members_last: batches.new_ones_last,
-        });
-        let pauses = u32::try_from(all.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let waits = batches.pause.checked_mul(pauses).unwrap_or(Duration::MAX);
-        if waits >= batches.longest {
-            let longest = blueprint::format_duration(batches.longest);
-            found.push(
-                VALUE_CONSTRAINT
-                    .new(format!(
-                        "{pauses} pauses between batches alone take {longest} or more"
-                    ))
-                    .label(
-                        batches.span,
-                        format!("{} each", blueprint::format_duration(batches.pause)),
-                    )
-                    .help("make the pauses shorter, or the batches larger")
-                    .with_native_message(batches.too_long.to_string()),
-            );
-        }
-        for name in &batches.beyond {
-            let decided = of_name(name)
-                .into_iter()
-                .flat_map(|member| &member.decisions);
-            let declared = decided
-                .map(|at| &draft.decisions[*at])
-                .filter(|decision| decision.element.is_some());
-            extra_addresses.extend(declared.map(|decision| decision.address.clone()));
-        }
-        // A member that the document declares only to stand in for others is created only if it is
-        // needed.
-        let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> = all
-            .iter()
-            .flat_map(|turn| &turn.changed)
-            .filter_map(extra_position)
-            .collect();
-        for (_, name) in batches
-            .beyond
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !needed.contains(at))
-        {
-            for decision in of_name(name)
-                .into_iter()
-                .flat_map(|member| &member.decisions)
-            {
-                let decided = &mut draft.decisions[*decision];
-                if decided.element.is_none() {
-                    continue;
+        let (all, new_members_turn) = turns_of(&group, draft);
+        refuse_long_pauses(group.batches, all.len(), found);
+        extra_addresses.extend(declared_stand_ins(&group, draft));
+        for at in unneeded_stand_ins(&group, draft, &all) {
+            let decided = &mut draft.decisions[at];
+            match snapshot.records.get(&decided.address) {
+                Some(record) => {
+                    let address = decided.address.clone();
+                    let answers = &evaluation.answers;
+                    *decided = removal(&address, record, Reason::Removed, answers, catalogs, None);
                 }
-                match snapshot.records.get(&decided.address) {
-                    Some(record) => {
-                        let address = decided.address.clone();
-                        *decided = removal(
-                            &address,
-                            record,
-                            Reason::Removed,
-                            &evaluation.answers,
-                            catalogs,
-                            None,
-                        );
-                    }
-                    None => dropped[*decision] = true,
-                }
+                None => dropped[at] = true,
             }
         }
-        let (of, behind) = (
-            all.len() + usize::from(new_members_turn.is_some()),
-            all.len().saturating_sub(1),
-        );
-        let mut line = Vec::with_capacity(of);
-        for (at, turn) in all.into_iter().chain(new_members_turn).enumerate() {
-            let pause = if at < behind {
-                batches.pause
-            } else {
-                Duration::ZERO
-            };
-            let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-            let batch = (of > 1).then_some(Batch {
-                number: at as u32 + 1,
-                of: of as u32,
-                pause_ms,
-                until: None,
-            });
-            line.push(draft_group(&turn, &group, draft, batch, pause));
-        }
+        let line = number_batches(&group, draft, all, new_members_turn);
         draft.batches.push(line);
     }
     let mut at = 0;
@@ -191,21 +81,148 @@ pub(crate) fn assign_batches(
         at += 1;
         !dropped[at - 1]
     });
-    // A resource that stays does not depend on members that stand in for others.
-    let stays = |address: &Address| !extra_addresses.contains(address);
+    remove_dependencies(draft, &extra_addresses);
+}
+
+/// The turns in which the members of a group change, and the turn of its new members, if they have
+/// one of their own.
+fn turns_of(group: &Group<'_>, draft: &Draft) -> (Vec<BatchTurn>, Option<BatchTurn>) {
+    let changing = |member: &BatchMember| -> Vec<usize> {
+        let decisions = member.decisions.iter().copied();
+        decisions
+            .filter(|at| creates_or_changes(&draft.decisions[*at]))
+            .collect()
+    };
+    let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
+    let member_state = |name: &Name| {
+        let member = group.members.get(name);
+        let changing = member.map(changing).unwrap_or_default();
+        if changing.is_empty() {
+            MemberState::Current
+        } else if !member.is_some_and(|member| member.exists) {
+            MemberState::Absent
+        } else if changing.iter().any(failed) {
+            MemberState::Failed
+        } else {
+            MemberState::Old
+        }
+    };
+    let stand_in_state = |name: &Name| match group.members.get(name) {
+        Some(member) if member.exists => StandInState::Existing,
+        Some(member) if !changing(member).is_empty() => StandInState::Possible,
+        _ => StandInState::Unavailable,
+    };
+    let batches = group.batches;
+    let members: Vec<MemberState> = batches.members.iter().map(member_state).collect();
+    let extras: Vec<StandInState> = batches.beyond.iter().map(stand_in_state).collect();
+    turns(&RollingGroup {
+        members: &members,
+        extras: &extras,
+        size: batches.size.max(1),
+        in_service: batches.in_service,
+        backwards: batches.backwards,
+        new_members_last: batches.new_ones_last,
+    })
+}
+
+/// Reports `value-constraint` if the pauses between a group's batches alone take too long.
+fn refuse_long_pauses(batches: &Batches, count: usize, found: &mut Diagnostics) {
+    let pauses = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
+    let waits = batches.pause.checked_mul(pauses).unwrap_or(Duration::MAX);
+    if waits < batches.longest {
+        return;
+    }
+    let longest = blueprint::format_duration(batches.longest);
+    let each = blueprint::format_duration(batches.pause);
+    found.push(
+        VALUE_CONSTRAINT
+            .new(format!(
+                "{pauses} pauses between batches alone take {longest} or more"
+            ))
+            .label(batches.span, format!("{each} each"))
+            .help("make the pauses shorter, or the batches larger")
+            .with_native_message(batches.too_long.to_string()),
+    );
+}
+
+/// The addresses of everything that the document declares in the members that may stand in for
+/// others.
+fn declared_stand_ins(group: &Group<'_>, draft: &Draft) -> Vec<Address> {
+    let stand_ins = group.batches.beyond.iter();
+    let decisions = stand_ins
+        .filter_map(|name| group.members.get(name))
+        .flat_map(|member| &member.decisions)
+        .map(|at| &draft.decisions[*at]);
+    decisions
+        .filter(|decision| decision.element.is_some())
+        .map(|decision| decision.address.clone())
+        .collect()
+}
+
+/// The positions of the decisions about members that could stand in for others, but that no turn
+/// needs. Such a member is not created; one that exists is removed.
+fn unneeded_stand_ins(group: &Group<'_>, draft: &Draft, turns: &[BatchTurn]) -> Vec<usize> {
+    let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> = turns
+        .iter()
+        .flat_map(|turn| &turn.changed)
+        .filter_map(extra_position)
+        .collect();
+    let stand_ins = group.batches.beyond.iter().enumerate();
+    let decisions = stand_ins
+        .filter(|(at, _)| !needed.contains(at))
+        .filter_map(|(_, name)| group.members.get(name))
+        .flat_map(|member| member.decisions.iter().copied());
+    decisions
+        .filter(|at| draft.decisions[*at].element.is_some())
+        .collect()
+}
+
+/// Numbers the batches of a group. A group with a single batch has no numbers.
+fn number_batches(
+    group: &Group<'_>,
+    draft: &mut Draft,
+    all: Vec<BatchTurn>,
+    new_members_turn: Option<BatchTurn>,
+) -> Vec<DraftGroup> {
+    let count = all.len() + usize::from(new_members_turn.is_some());
+    // There is no pause after the last batch of changes, nor after the turn of the new members.
+    let with_pause = all.len().saturating_sub(1);
+    let mut line = Vec::with_capacity(count);
+    for (at, turn) in all.into_iter().chain(new_members_turn).enumerate() {
+        let pause = if at < with_pause {
+            group.batches.pause
+        } else {
+            Duration::ZERO
+        };
+        let batch = (count > 1).then_some(Batch {
+            number: at as u32 + 1,
+            of: count as u32,
+            pause_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
+            until: None,
+        });
+        line.push(draft_group(&turn, group, draft, batch, pause));
+    }
+    line
+}
+
+/// Removes dependencies on members that stand in for others: a resource that stays does not depend
+/// on them.
+fn remove_dependencies(draft: &mut Draft, stand_ins: &AddressSet) {
+    let stays = |address: &Address| !stand_ins.contains(address);
     for decision in draft
         .decisions
         .iter_mut()
-        .filter(|decision| stays(&decision.address))
+        .filter(|decision| decision.element.is_some() && stays(&decision.address))
     {
-        if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
-            decision.dependencies.retain(stays);
-            decision.record_differs = decision.record_differs
-                && decision
-                    .prior
-                    .as_ref()
-                    .is_some_and(|record| decision.differs_from(record));
+        if decision.dependencies.iter().all(stays) {
+            continue;
         }
+        decision.dependencies.retain(stays);
+        decision.record_differs = decision.record_differs
+            && decision
+                .prior
+                .as_ref()
+                .is_some_and(|record| decision.differs_from(record));
     }
 }
 

@@ -13,8 +13,9 @@ use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
 use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
-use understand::compare::{Change, differences, mark_fields, with_path_of};
+use understand::compare::{Change, differences, with_path_of};
 use understand::links::contribution::{Contribution, carry_over};
+use understand::secret_marks::mark_fields;
 
 use crate::addresses::SelectedAddresses;
 use crate::codes;

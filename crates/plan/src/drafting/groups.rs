@@ -5,7 +5,7 @@
 //! Not here: the evaluation of values (`evaluate::resolve`).
 
 use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead, Resource};
-use evaluate::resolve::links::LinkSlot;
+use evaluate::resolve::links::slots::LinkSlot;
 use evaluate::resolve::{Evaluation, Members};
 use understand::documents::{Documents, group_key};
 use understand::graph::{EdgeKind, GraphNode};

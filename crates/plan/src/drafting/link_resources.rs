@@ -6,7 +6,8 @@
 use blueprint::{Address, Value};
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
-use evaluate::resolve::links::{LinkAt, LinkSlot, placeholder_resource};
+use evaluate::resolve::links::placeholder_resource;
+use evaluate::resolve::links::slots::{LinkAt, LinkSlot};
 use evaluate::world::World;
 use provider::{Catalogs, Side};
 use state::Snapshot;

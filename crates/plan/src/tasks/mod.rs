@@ -291,7 +291,7 @@ pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
     ty.schema
         .fields
         .values()
-        .any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
+        .any(|field| field.computed && understand::secret_marks::has_sensitive(Some(field)))
 }
 
 /// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the

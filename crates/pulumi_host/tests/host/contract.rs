@@ -49,7 +49,7 @@ async fn a_schema_becomes_a_catalogue() {
 }
 
 #[tokio::test]
-async fn resource_lifecycle_from_plan_to_delete() {
+async fn resource_lifecycle_from_plan_to_update() {
     let Some((package, things)) = Package::shop().await else {
         return;
     };
@@ -139,7 +139,16 @@ async fn resource_lifecycle_from_plan_to_delete() {
         (&applied.id, text(&applied.fields, "revision")),
         (&made.id, "1".into())
     );
-    let made = recorded(applied, inputs);
+    things.delete(&recorded(applied, inputs)).await.unwrap();
+    assert_eq!(package.contents().len(), 0);
+}
+
+#[tokio::test]
+async fn resource_lifecycle_from_replacement_to_delete() {
+    let Some((package, things)) = Package::shop().await else {
+        return;
+    };
+    let made = things.create(&lamp("blue")).await;
 
     // An ignored change is not a change.
     let ignoring = Things {
@@ -209,7 +218,7 @@ async fn resource_lifecycle_from_plan_to_delete() {
     let observed = &found[0].observed;
     assert_eq!(
         (found.len(), text(observed.inputs.as_ref().unwrap(), "name")),
-        (1, name)
+        (1, text(&made.inputs, "name"))
     );
     assert_eq!(observed.fields.get("id"), made.fields.get("id"));
     assert_eq!(things.import("nothing").await.len(), 0);

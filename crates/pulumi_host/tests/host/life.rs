@@ -153,7 +153,7 @@ async fn unknown_settings_are_not_sent() {
 }
 
 #[tokio::test]
-async fn resource_lifecycle_from_check_to_delete() {
+async fn resource_lifecycle_from_check_to_update() {
     let Some((peer, session)) = Peer::shop().await else {
         return;
     };
@@ -251,7 +251,19 @@ async fn resource_lifecycle_from_check_to_delete() {
         .unwrap();
     assert_eq!(text(&updated.outputs, "revision"), "1");
     assert_eq!(peer.items()[0]["inputs"]["label"], "blue");
-    let inputs_2 = checked.inputs;
+}
+
+#[tokio::test]
+async fn resource_lifecycle_from_replacement_to_delete() {
+    let Some((peer, session)) = Peer::shop().await else {
+        return;
+    };
+    let (made_from, made) = create(
+        &session,
+        &[("label", Value::from("blue")), ("size", Value::Int(3))],
+    )
+    .await;
+    let before = recorded(id(&made), &made_from, &made.outputs);
 
     // An ignored change is not a change.
     let news = inputs(&[("label", Value::from("green")), ("size", Value::Int(3))]);
@@ -262,11 +274,10 @@ async fn resource_lifecycle_from_check_to_delete() {
         timeout: Some(Duration::from_secs(60)),
     };
     let news = session
-        .check(&PLAN, &inputs_2, with.inputs, &SEED, None)
+        .check(&PLAN, &made_from, with.inputs, &SEED, None)
         .await
         .unwrap()
         .inputs;
-    let before = recorded(id(&made), &inputs_2, &updated.outputs);
     let diff = session
         .diff(
             &PLAN,
@@ -288,7 +299,7 @@ async fn resource_lifecycle_from_check_to_delete() {
             (name, Value::from("x")),
         ]);
         let news = session
-            .check(&PLAN, &inputs_2, &news, &SEED, None)
+            .check(&PLAN, &made_from, &news, &SEED, None)
             .await
             .unwrap()
             .inputs;

@@ -7,8 +7,7 @@ use state::{Generation, InstanceName, Revision, StoreError};
 
 use super::digest::{OldDigest, RecordsDigest};
 use super::failure::damaged_row;
-use super::reading::StateReader;
-use super::reading::{FORMAT, SHIFT};
+use super::reading::{FORMAT, SHIFT, StateReader, text};
 
 /// The row of an instance.
 #[derive(Clone, Debug)]
@@ -192,6 +191,21 @@ pub(super) struct EntryRow<'a> {
     pub(super) sealed: bool,
     pub(super) body: &'a [u8],
     pub(super) mac: Option<Tag>,
+}
+
+impl<'a> EntryRow<'a> {
+    /// Reads a row with the columns of [`StateReader::entry_columns`](super::reading::StateReader).
+    pub(super) fn read(row: &'a Row<'_>) -> Result<EntryRow<'a>, rusqlite::Error> {
+        let kind = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        Ok(EntryRow {
+            id: row.get(0)?,
+            step: row.get(1)?,
+            kind,
+            sealed: row.get(3)?,
+            body: text(row, 4)?,
+            mac: row.get(5)?,
+        })
+    }
 }
 
 pub(super) fn sequence_of(entry: i64) -> u64 {

@@ -27,6 +27,7 @@ mod operations;
 mod prune;
 mod read;
 mod reading;
+mod records;
 mod rekey;
 mod schema;
 mod upgrade;
@@ -51,7 +52,8 @@ use failure::failed;
 pub use failure::{FileFailure, SqliteMessage};
 use reading::StateReader;
 use schema::Readable;
-use write::{LastSeenEpochs, Notices, ReplySender, StateWriter, WriteAnswer, WriteRequest};
+use write::request::{ReplySender, WriteAnswer, WriteRequest};
+use write::{LastSeenEpochs, Notices, StateWriter};
 
 /// The access of a store to its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

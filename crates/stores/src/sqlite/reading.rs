@@ -60,6 +60,14 @@ impl StateReader<'_> {
         }
     }
 
+    pub(super) fn entry_columns(&self) -> &'static str {
+        if self.format < 3 {
+            "id, step, kind, sealed, body, NULL"
+        } else {
+            "id, step, kind, sealed, body, mac"
+        }
+    }
+
     /// Converts an error of SQLite.
     pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
         failed(self.path, error)

@@ -305,32 +305,16 @@ impl Run {
         match text_of(&resource["mode"]) {
             "resource" => {}
             "data" => {
-                let read = fetch(life, &type_name, &desired).await;
-                let value = read
-                    .map_err(|error| said.push(RecordedMessage::of(&address, error)))
-                    .ok();
-                if let Some(fields) = &value {
-                    let private = Value::Null;
-                    let (id, inputs, fields) = ("".into(), desired, fields.clone());
-                    let record = Record {
-                        id,
-                        inputs,
-                        fields,
-                        private,
-                        version: 0,
-                        failed: false,
-                    };
-                    plan.refreshed.insert(
-                        address,
-                        ResourceState {
-                            provider,
-                            type_name,
-                            is_data: true,
-                            record,
-                        },
-                    );
-                }
-                return Ok(value);
+                let fields = match fetch(life, &type_name, &desired).await {
+                    Ok(fields) => fields,
+                    Err(error) => {
+                        said.push(RecordedMessage::of(&address, error));
+                        return Ok(None);
+                    }
+                };
+                let read = data_source(provider, type_name, desired, fields.clone());
+                plan.refreshed.insert(address, read);
+                return Ok(Some(fields));
             }
             other => return Err(format!("{other} resources are left out")),
         }
@@ -376,14 +360,7 @@ impl Run {
             .map(|known| known.record.clone());
         let lifecycle = &resource["lifecycle"];
         if let (Some(record), Some(ignored)) = (&record, lifecycle["ignoreChanges"].as_array()) {
-            let mut entries = desired.as_map().unwrap().clone();
-            for name in ignored.iter().map(text_of) {
-                entries.insert(
-                    name.into(),
-                    record.fields.get(name).cloned().unwrap_or_default(),
-                );
-            }
-            desired = Value::Map(entries.into());
+            desired = with_recorded_fields(&desired, record, ignored);
         }
         let checked = life.check(&type_name, &desired).await;
         let refused = checked
@@ -421,13 +398,7 @@ impl Run {
         let create_first = lifecycle["createBeforeDestroy"]
             .as_bool()
             .unwrap_or_default();
-        let actions = match (&record, &planned.verdict) {
-            (None, _) => vec!["create"],
-            (Some(_), Verdict::Same) => vec!["no-op"],
-            (Some(_), Verdict::Replace { .. }) if create_first => vec!["create", "delete"],
-            (Some(_), Verdict::Replace { .. }) => vec!["delete", "create"],
-            (Some(_), _) => vec!["update"],
-        };
+        let actions = actions(record.is_some(), &planned.verdict, create_first);
         if actions.contains(&"delete") && lifecycle["preventDestroy"].as_bool().unwrap_or_default()
         {
             said.push(RecordedMessage::by_host(&address, ""));
@@ -800,6 +771,44 @@ impl RecordedMessage {
             diagnostic: ProviderDiagnostic::error(field, "refused"),
             by_host: true,
         }
+    }
+}
+
+/// A data source as it was read.
+fn data_source(provider: String, type_name: Name, inputs: Value, fields: Value) -> ResourceState {
+    ResourceState {
+        provider,
+        type_name,
+        is_data: true,
+        record: Record {
+            id: "".into(),
+            inputs,
+            fields,
+            private: Value::Null,
+            version: 0,
+            failed: false,
+        },
+    }
+}
+
+/// The desired fields, with the recorded values of those whose changes are ignored.
+fn with_recorded_fields(desired: &Value, record: &Record, ignored: &[Json]) -> Value {
+    let mut entries = desired.as_map().unwrap().clone();
+    for name in ignored.iter().map(text_of) {
+        let recorded = record.fields.get(name).cloned().unwrap_or_default();
+        entries.insert(name.into(), recorded);
+    }
+    Value::Map(entries.into())
+}
+
+/// The actions of a change, in Terraform's terms.
+fn actions(exists: bool, verdict: &Verdict, create_first: bool) -> Vec<&'static str> {
+    match verdict {
+        _ if !exists => vec!["create"],
+        Verdict::Same => vec!["no-op"],
+        Verdict::Replace { .. } if create_first => vec!["create", "delete"],
+        Verdict::Replace { .. } => vec!["delete", "create"],
+        _ => vec!["update"],
     }
 }
 

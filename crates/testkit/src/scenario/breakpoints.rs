@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
 use engine::shell::Operated;
-use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
+use engine::{Action, Event, Plan, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
 
@@ -104,6 +104,44 @@ fn breakpoints_of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Bre
         .unwrap_or_default()
 }
 
+/// The addresses of the steps that wait for a step, directly or through others.
+fn dependants(plan: &Plan, waiters: &HashMap<u32, Vec<u32>>, id: u32) -> Vec<String> {
+    // A deletion waits only for the deposed object of a replacement, which may be deleted first.
+    let is_deposed_delete = |id: u32, next: u32| {
+        let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
+        of(id) == Some(Action::Replace) && of(next) == Some(Action::Delete)
+    };
+    let mut all = HashSet::new();
+    let mut stack = vec![id];
+    while let Some(id) = stack.pop() {
+        let next = waiters.get(&id).into_iter().flatten();
+        for next in next.filter(|next| !is_deposed_delete(id, **next)) {
+            if all.insert(*next) {
+                stack.push(*next);
+            }
+        }
+    }
+    let steps = plan.steps.iter().filter(|step| all.contains(&step.id));
+    steps.map(|step| step.address.to_string()).collect()
+}
+
+/// Whether a recorded resource was neither found changed nor left out, and the plan does nothing to
+/// it.
+fn is_untouched(staged: &Staged, name: &str) -> bool {
+    let plan = &staged.plan;
+    let is_named = |address: &Address| address.to_string() == name;
+    plan.steps
+        .iter()
+        .all(|step| step.action == Action::None || !is_named(&step.address))
+        && staged
+            .snapshot
+            .records
+            .iter()
+            .any(|(address, record)| !record.id.is_empty() && is_named(address))
+        && !plan.answers.seen.keys().any(is_named)
+        && !plan.left_alone.out_of_target.iter().any(is_named)
+}
+
 impl Monitor {
     /// The expectations of a run of the plan, given the breakpoints of the document.
     pub(super) fn expectations(
@@ -169,28 +207,6 @@ impl Monitor {
                 .iter()
                 .for_each(|on| waiters.entry(*on).or_default().push(step.id));
         }
-        let after = |id: u32| {
-            let (mut all, mut stack) = (HashSet::new(), vec![id]);
-            while let Some(id) = stack.pop() {
-                // A deletion waits only for the deposed object of a replacement, which may be
-                // deleted first.
-                let is_deposed_delete = |next: &&u32| {
-                    let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
-                    of(id) == Some(Action::Replace) && of(**next) == Some(Action::Delete)
-                };
-                let next = waiters
-                    .get(&id)
-                    .into_iter()
-                    .flatten()
-                    .filter(|next| !is_deposed_delete(next));
-                let more = next.filter(|next| all.insert(**next)).copied();
-                stack.extend(more.collect::<Vec<_>>());
-            }
-            let named = plan.steps.iter().filter(|step| all.contains(&step.id));
-            named
-                .map(|step| step.address.to_string())
-                .collect::<Vec<_>>()
-        };
         for step in &plan.steps {
             let name = step.address.to_string();
             let breakpoints = breakpoints_of(stops, &step.address);
@@ -199,61 +215,25 @@ impl Monitor {
             };
             expected.breakpoints.insert(name.clone(), breakpoints);
             if step.stops_before.is_some() {
-                expected.blocked.extend(after(step.id));
+                expected.blocked.extend(dependants(plan, &waiters, step.id));
                 expected.blocked.insert(name.clone());
-            } else if breakpoints.contains(action.before()) {
-                // A resource in creation may be updated or replaced before the creation ends.
-                let passed = [
-                    action.before(),
-                    Breakpoint::PreCreate,
-                    Breakpoint::PreUpdate,
-                ]
-                .map(|at| (name.clone(), at));
-                let is_made = |stop: &PlannedStop| {
-                    *stop.address == *name && stop.at == Breakpoint::PostCreate
-                };
-                let reported = passed.iter().any(|passed| self.reported.contains(passed));
-                let is_under_way = self
-                    .under_way
-                    .get(&name)
-                    .is_some_and(|earlier| earlier.continues_with(action));
-                let goes_on = reported
-                    || is_under_way
-                    || action == StatusOp::Update && plan.stops.iter().any(is_made);
-                if !goes_on {
-                    expected.violations.push(format!(
-                        "{name} passes {}, which no operation has reported",
-                        action.before()
-                    ));
-                }
+            } else if breakpoints.contains(action.before())
+                && !self.may_pass(&name, action, &plan.stops)
+            {
+                expected.violations.push(format!(
+                    "{name} passes {}, which no operation has reported",
+                    action.before()
+                ));
             }
             if step.stops_after.is_some() {
-                expected.dependants.insert(name, after(step.id));
+                let after = dependants(plan, &waiters, step.id);
+                expected.dependants.insert(name, after);
             }
         }
-        let is_untouched =
-            |name: &str| {
-                plan.steps
-                    .iter()
-                    .all(|step| step.action == Action::None || step.address.to_string() != name)
-                    && staged.snapshot.records.iter().any(|(address, record)| {
-                        !record.id.is_empty() && address.to_string() == name
-                    })
-                    && !plan
-                        .answers
-                        .seen
-                        .keys()
-                        .any(|address| address.to_string() == name)
-                    && !plan
-                        .left_alone
-                        .out_of_target
-                        .iter()
-                        .any(|address| address.to_string() == name)
-            };
         for (name, at) in self
             .unreported
             .iter()
-            .filter(|(name, _)| is_untouched(name))
+            .filter(|(name, _)| is_untouched(staged, name))
         {
             let is_planned_stop =
                 |stop: &PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
@@ -267,6 +247,27 @@ impl Monitor {
             }
         }
         expected
+    }
+
+    /// Whether an action may begin although its resource has a breakpoint before it: the breakpoint
+    /// was reported, or the action is under way already.
+    fn may_pass(&self, name: &str, action: StatusOp, planned: &[PlannedStop]) -> bool {
+        // A resource in creation may be updated or replaced before the creation ends.
+        let passed = [
+            action.before(),
+            Breakpoint::PreCreate,
+            Breakpoint::PreUpdate,
+        ]
+        .map(|at| (name.to_owned(), at));
+        let is_made =
+            |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
+        let is_under_way = self
+            .under_way
+            .get(name)
+            .is_some_and(|earlier| earlier.continues_with(action));
+        passed.iter().any(|passed| self.reported.contains(passed))
+            || is_under_way
+            || action == StatusOp::Update && planned.iter().any(is_made)
     }
 
     /// Compares a run with the expectations of its plan; returns violations, each in a sentence.

@@ -63,7 +63,6 @@ const KNOWN_CYCLES_OF_METHODS: &[(&str, usize)] = &[
     ("crates/evaluate/src/resolve/mod.rs Evaluation", 4),
     ("crates/expr/src/evaluate/machine.rs Machine", 2),
     ("crates/stores/src/sqlite/reading.rs StateReader", 2),
-    ("crates/stores/src/sqlite/write.rs StateWriter", 2),
     ("crates/understand/src/check/mod.rs Checker", 12),
     ("crates/yaql/src/model.rs Machine", 2),
 ];

@@ -1,0 +1,139 @@
+//! Arguments that several commands take.
+
+use std::path::PathBuf;
+
+use blueprint::Address;
+use clap::Args;
+use engine::Options;
+use state::InstanceName;
+
+use super::inputs::Inputs;
+use super::path::path;
+use super::values::{DriftPolicy, OnFailureArgument};
+
+/// The flag that selects an instance.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InstanceFlag {
+    /// Select the instance by its name [default: the instance of the document]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) instance: Option<InstanceName>,
+}
+
+/// The arguments that select an instance by its document or its name.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InstanceArguments {
+    /// Document of the instance [default: the document in the current folder, else the only
+    /// instance]
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flag: InstanceFlag,
+}
+
+/// Whether a person has said yes beforehand.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Consent {
+    /// Skip the confirmation
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// How secrets are shown.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Secrets {
+    /// Show secrets in clear text
+    #[arg(long)]
+    pub(crate) reveal: bool,
+}
+
+/// The document that expressions read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExpressionArguments {
+    /// Document to read [default: the document in the current folder, if there is one]
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flag: InstanceFlag,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+    #[command(flatten)]
+    pub(crate) secrets: Secrets,
+}
+
+/// What becomes of drift.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DriftArguments {
+    /// Set what happens to changes that others made [default: revert]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) drift: Option<DriftPolicy>,
+}
+
+impl DriftArguments {
+    /// The policy, for a plan.
+    pub(crate) fn policy(self) -> engine::DriftPolicy {
+        self.drift.unwrap_or_default().policy()
+    }
+}
+
+/// How a plan is made.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanArguments {
+    /// Plan from the state alone, without reading resources
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
+    /// Change only this resource and what it depends on; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    /// Replace this resource even if it is unchanged; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<Address>,
+    /// Generate the values of `uuid()` and `datetime()` in this resource again; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) renew: Vec<Address>,
+    #[command(flatten)]
+    pub(crate) drifted: DriftArguments,
+}
+
+impl PlanArguments {
+    /// The options of a plan, from the flags.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            refresh: !self.no_refresh,
+            targets: self.target.clone(),
+            replace: self.replace.clone(),
+            renew: self.renew.clone(),
+            drift: self.drifted.policy(),
+            ..Options::default()
+        }
+    }
+
+    /// Whether any of the flags is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.no_refresh
+            || self.drifted.drift.is_some()
+            || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
+    }
+}
+
+/// How a plan is carried out.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ApplyArguments {
+    #[command(flatten)]
+    pub(crate) consent: Consent,
+    /// Limit the number of concurrent steps [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) parallelism: Option<u16>,
+    /// Set what to do when a step fails [default: stop]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) on_failure: Option<OnFailureArgument>,
+}
+
+impl From<Consent> for ApplyArguments {
+    fn from(consent: Consent) -> ApplyArguments {
+        ApplyArguments {
+            consent,
+            parallelism: None,
+            on_failure: None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What surrounds the spec of a resource: its removal policy and its metadata.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, Resource, Value};
+use diag::Diagnostics;
+use dialect::{ExpressionPart, ExpressionPlace};
+
+use super::{Evaluation, ExpressionSite, Halt, Need, name_in};
+
+impl Evaluation {
+    /// Whether the removal policy of a resource, or of a child above it, says that the instance is
+    /// kept.
+    pub fn is_retained(
+        &mut self,
+        site: ExpressionSite<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
+        if let Some(removal) = &resource.removal
+            && self.policy_retains(site, removal, found)?
+        {
+            return Ok(true);
+        }
+        let documents = self.documents.clone();
+        let mut at = site.unit;
+        while let Some((above, include)) = documents.unit(at).parent {
+            let child = documents
+                .unit(above)
+                .blueprint()
+                .children
+                .get_index(include as usize);
+            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
+                && self.policy_retains(ExpressionSite::of(above, site.owner), removal, found)?
+            {
+                return Ok(true);
+            }
+            at = above;
+        }
+        Ok(false)
+    }
+
+    fn policy_retains(
+        &mut self,
+        site: ExpressionSite<'_>,
+        removal: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
+        match self.present_at(
+            site,
+            ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal),
+            found,
+        ) {
+            Ok(value) => {
+                let checked = &self.documents.unit(site.unit).checked;
+                if removal.as_literal().is_none()
+                    && !value.has_unknown()
+                    && let Some(refused) = checked
+                        .rules
+                        .specs
+                        .removal(&value, &checked.blueprint.version)
+                {
+                    found.push(refused.label(removal.span, "it evaluates to this value"));
+                }
+                Ok(value
+                    .as_text()
+                    .is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+            }
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Labels, annotations, display name and custom data of a member; null if there are none.
+    pub fn metadata(
+        &mut self,
+        site: ExpressionSite<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
+        self.metadata_of(site, &resource.metadata, found)
+    }
+
+    /// Labels, annotations, display name and custom data from any element's metadata; null if there
+    /// are none.
+    pub fn metadata_of(
+        &mut self,
+        site: ExpressionSite<'_>,
+        metadata: &blueprint::ResourceMetadata,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
+        let mut map = blueprint::Map::default();
+        if let Some(display_name) = &metadata.display_name {
+            match self.present(site, display_name, found) {
+                Ok(value) => {
+                    if let Some(Ok(text)) = expr::to_text(&value) {
+                        map.insert("displayName".into(), text);
+                    }
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !metadata.labels.is_empty() {
+            let labels = metadata
+                .labels
+                .iter()
+                .map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
+            map.insert("labels".into(), Value::map(labels));
+        }
+        let mut annotations = blueprint::Map::default();
+        for (key, expr) in &metadata.annotations {
+            match self.present(site, expr, found) {
+                Ok(value)
+                    if matches!(
+                        value.unmarked(),
+                        Value::List(_) | Value::Map(_) | Value::Set(_)
+                    ) =>
+                {
+                    found.push(
+                        expr::codes::TYPE_MISMATCH
+                            .new(format!(
+                                "the annotation `{}` must be a scalar, found {}",
+                                key.item,
+                                value.kind_word()
+                            ))
+                            .label(expr.span, "annotations hold text, numbers and booleans")
+                            .help(
+                                "turn it into text with `jsonencode(..)`, or put it under `custom`",
+                            ),
+                    )
+                }
+                Ok(Value::Null) => {}
+                Ok(value) => {
+                    annotations.insert(key.item.clone(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !annotations.is_empty() {
+            map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
+        }
+        if let Some(custom) = &metadata.custom {
+            match self.present_at(
+                site,
+                ExpressionPlace::new(ExpressionPart::Metadata, name_in(site.owner), custom),
+                found,
+            ) {
+                Ok(value) => {
+                    map.insert("custom".into(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        Ok(if map.is_empty() {
+            Value::Null
+        } else {
+            Value::Map(Arc::new(map))
+        })
+    }
+}
