@@ -170,7 +170,8 @@ fn asking(
     questions: Vec<EvaluationQuestion>,
 ) -> Option<Effect> {
     let evaluation = parts.known.evaluation.as_ref()?;
-    let (now, functions) = (evaluation.answers.now, evaluation.functions.clone());
+    let now = evaluation.answers.now;
+    let functions = evaluation.functions.clone();
     Some(Effect::Ask(Asking {
         task,
         questions,

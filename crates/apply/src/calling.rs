@@ -38,9 +38,10 @@ pub(crate) fn record_intent(
 /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
 pub(crate) fn call_after_intent(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let writes = parts.facts.task(task).kind == TaskKind::LinkWrite;
-    match parts.state.is_stopping() && !writes {
-        true => withdraw(parts, task),
-        false => call(parts, task, effects),
+    if parts.state.is_stopping() && !writes {
+        withdraw(parts, task)
+    } else {
+        call(parts, task, effects)
     }
 }
 

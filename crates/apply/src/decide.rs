@@ -11,7 +11,7 @@ use provider::{Operation as Verb, PlanMode};
 use state::StatusWord;
 
 use crate::run_values::provider_decides;
-use crate::values::{Values, differs};
+use crate::values::{Difference, Values, difference};
 use crate::work::TaskWork;
 use crate::{codes, link_values, replan};
 
@@ -34,101 +34,121 @@ pub(crate) fn decide(
         | TaskKind::Link => TaskWork::Unneeded("nothing to call"),
         TaskKind::Forget => TaskWork::Record(Value::Null),
         TaskKind::Delete => TaskWork::Call(Verb::Delete, Value::Null),
-        TaskKind::DeleteTemporary => match values.known.record(&decided.address).is_some() {
-            true => TaskWork::Call(Verb::Delete, Value::Null),
-            false => TaskWork::Unneeded("it was not made"),
-        },
-        TaskKind::DeleteIfAbsent if !values.known.is_absent(&decided.address) => {
-            TaskWork::Unneeded("its condition holds")
+        // The create of a temporary member may have failed or may not have begun.
+        TaskKind::DeleteTemporary if values.known.record(&decided.address).is_none() => {
+            TaskWork::Unneeded("it was not made")
         }
-        TaskKind::DeleteIfAbsent
-            if matches!(decided.linked.as_deref(), Some(Linked::Record(_))) =>
-        {
-            TaskWork::Record(Value::Null)
-        }
-        TaskKind::DeleteIfAbsent if decided.protect => {
-            values.results.report(
-                codes::PROTECTED
-                    .new(format!(
-                        "`{}` is protected, and its condition has come out false",
-                        decided.address
-                    ))
-                    .label(decided.span, "protected by `cyan.protect`"),
-            );
-            TaskWork::Failed
-        }
-        TaskKind::DeleteIfAbsent if decided.retain => TaskWork::Record(Value::Null),
-        TaskKind::DeleteIfAbsent => TaskWork::Call(Verb::Delete, Value::Null),
-        TaskKind::Condition => match values.holds(decided) {
-            // An earlier operation may have left the resource accepted but not ready.
-            Some(true)
-                if decided
-                    .prior
-                    .as_ref()
-                    .is_some_and(|it| it.status.word == StatusWord::Configured) =>
-            {
-                TaskWork::PollPrior
-            }
-            Some(true) => TaskWork::Unneeded("its condition holds"),
-            Some(false) => TaskWork::Unneeded("its condition is false"),
-            None => TaskWork::Failed,
-        },
+        TaskKind::DeleteTemporary => TaskWork::Call(Verb::Delete, Value::Null),
+        TaskKind::DeleteIfAbsent => delete_if_absent(values, decided),
+        TaskKind::Condition => condition(values, decided),
         TaskKind::DeleteOld(old) => delete_deposed(plan, values, decided, old),
         TaskKind::Record | TaskKind::Create | TaskKind::Update => {
-            if decided.condition_open {
-                match values.holds(decided) {
-                    Some(true) => {}
-                    Some(false) => return TaskWork::Unneeded("its condition is false"),
-                    None => return TaskWork::Failed,
-                }
-            }
-            let Some(desired) = values.spec(decided) else {
-                return TaskWork::Failed;
-            };
-            if kind != TaskKind::Record
-                && link_values::may_be_linked(values.known, values.results, decided).is_none()
-            {
-                return TaskWork::Failed;
-            }
-            values.fill_metadata(decided);
-            if provider_decides(decided) {
-                return replan::work(plan, values, kind, decided, desired);
-            }
-            match kind {
-                TaskKind::Record => TaskWork::Record(desired),
-                TaskKind::Update => match differs(decided, &desired) {
-                    (false, _) if !decided.forces_call => TaskWork::Record(desired),
-                    _ => TaskWork::Call(Verb::Update, desired),
-                },
-                _ if decided.action == Action::Replace && decided.may_replace => {
-                    match differs(decided, &desired) {
-                        (_, true) => TaskWork::Call(Verb::Create, desired),
-                        (true, false) => TaskWork::Call(Verb::Update, desired),
-                        (false, false) if decided.forces_call => {
-                            TaskWork::Call(Verb::Update, desired)
-                        }
-                        (false, false) => TaskWork::Record(desired),
-                    }
-                }
-                _ => TaskWork::Call(Verb::Create, desired),
-            }
+            write(plan, values, kind, decided).unwrap_or(TaskWork::Failed)
         }
     }
 }
 
-/// Returns the delete of a deposed object. Nothing is deleted if the evaluated values need no
-/// replacement.
+/// The delete of an existing resource whose condition was not known at plan time.
+fn delete_if_absent(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
+    if !values.known.is_absent(&decided.address) {
+        return TaskWork::Unneeded("its condition holds");
+    }
+    // A link has no object: what it has written is removed by its writes.
+    if matches!(decided.linked.as_deref(), Some(Linked::Record(_))) {
+        return TaskWork::Record(Value::Null);
+    }
+    // The plan could not refuse this delete, because it did not know of it.
+    if decided.protect {
+        values.results.report(
+            codes::PROTECTED
+                .new(format!(
+                    "`{}` is protected, and its condition has come out false",
+                    decided.address
+                ))
+                .label(decided.span, "protected by `cyan.protect`"),
+        );
+        return TaskWork::Failed;
+    }
+    if decided.retain {
+        return TaskWork::Record(Value::Null);
+    }
+    TaskWork::Call(Verb::Delete, Value::Null)
+}
+
+/// The work of a resource of which only the condition was open.
+fn condition(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
+    // An earlier operation may have left the resource accepted but not ready.
+    let is_configured = decided
+        .prior
+        .as_ref()
+        .is_some_and(|record| record.status.word == StatusWord::Configured);
+    match values.holds(decided) {
+        Some(true) if is_configured => TaskWork::PollPrior,
+        Some(true) => TaskWork::Unneeded("its condition holds"),
+        Some(false) => TaskWork::Unneeded("its condition is false"),
+        None => TaskWork::Failed,
+    }
+}
+
+/// The create or update of a resource, or the change of its record. `None` after an error, which is
+/// reported.
+fn write(
+    plan: &Plan,
+    values: &mut Values<'_>,
+    kind: TaskKind,
+    decided: &Decided,
+) -> Option<TaskWork> {
+    if decided.condition_open && !values.holds(decided)? {
+        return Some(TaskWork::Unneeded("its condition is false"));
+    }
+    let desired = values.spec(decided)?;
+    if kind != TaskKind::Record {
+        link_values::may_be_linked(values.known, values.results, decided)?;
+    }
+    values.fill_metadata(decided);
+    // The provider planned the change from a spec with unknown parts. Only it can tell what the
+    // complete spec means.
+    if provider_decides(decided) {
+        return Some(replan::work(plan, values, kind, decided, desired));
+    }
+    Some(match kind {
+        TaskKind::Record => TaskWork::Record(desired),
+        TaskKind::Update => update(decided, desired),
+        // The plan announced a replacement, because a value that was unknown could force one. Now
+        // it is known whether it does.
+        _ if decided.action == Action::Replace && decided.may_replace => {
+            match difference(decided, &desired) {
+                Difference::Replacement => TaskWork::Call(Verb::Create, desired),
+                Difference::InPlace | Difference::None => update(decided, desired),
+            }
+        }
+        _ => TaskWork::Call(Verb::Create, desired),
+    })
+}
+
+/// The update of an object. Without a difference there is nothing to call, unless the object has
+/// drifted or its last operation failed: then the same spec is sent again.
+fn update(decided: &Decided, desired: Value) -> TaskWork {
+    match difference(decided, &desired) {
+        Difference::None if !decided.forces_call => TaskWork::Record(desired),
+        _ => TaskWork::Call(Verb::Update, desired),
+    }
+}
+
+/// Returns the delete of an old object. The object before the replacement (number 0) is kept if the
+/// evaluated values need no replacement after all.
 fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: u32) -> TaskWork {
     if old == 0 && decided.may_replace {
         let Some(desired) = values.spec(decided) else {
             return TaskWork::Failed;
         };
-        let replaced = match provider_decides(decided) {
-            false => differs(decided, &desired).1,
-            true => match replan::is_replaced(plan, values.known, decided) {
+        let replaced = if provider_decides(decided) {
+            match replan::is_replaced(plan, values.known, decided) {
                 Some(replaced) => replaced,
                 None => return TaskWork::PlanAgain(PlanMode::Update, desired),
-            },
+            }
+        } else {
+            matches!(difference(decided, &desired), Difference::Replacement)
         };
         if !replaced {
             return TaskWork::Unneeded("the values turned out equal");

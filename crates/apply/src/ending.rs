@@ -59,7 +59,7 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
         metadata,
         declared,
         stops: stops_after(parts, outcome),
-        counts: parts.results.counts().into(),
+        counts: parts.results.counts(),
     };
     parts
         .journal
@@ -69,15 +69,16 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
 /// Reports the result of an operation whose last entry is durable.
 pub(crate) fn finish(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let outcome = outcome(parts);
-    let [created, updated, deleted, replaced] = parts.results.counts();
+    let counts = parts.results.counts();
     effects.push(Effect::Report(Event::Finished {
         outcome,
-        created,
-        updated,
-        deleted,
-        replaced,
+        created: counts.created,
+        updated: counts.updated,
+        deleted: counts.deleted,
+        replaced: counts.replaced,
     }));
-    let (waiting, stops) = (waiting(parts), current_stops(parts));
+    let waiting = waiting(parts);
+    let stops = current_stops(parts);
     effects.push(Effect::Finish(report(parts, Some(outcome), waiting, stops)));
 }
 
@@ -339,11 +340,13 @@ fn exports_after(
                 &parts.known.snapshot.exports,
                 &mut mistakes,
             );
-            let metadata = match parts.facts.plan.untouched.keeps_metadata(0) {
-                true => parts.known.snapshot.metadata.clone(),
-                false => plan::exports::metadata(evaluation, &mut mistakes),
+            let metadata = if parts.facts.plan.untouched.keeps_metadata(0) {
+                parts.known.snapshot.metadata.clone()
+            } else {
+                plan::exports::metadata(evaluation, &mut mistakes)
             };
-            let (untouched, before) = (&parts.facts.plan.untouched, &parts.known.snapshot.declared);
+            let untouched = &parts.facts.plan.untouched;
+            let before = &parts.known.snapshot.declared;
             let declared = plan::children::declared(evaluation, untouched, before, &mut mistakes);
             let fine = !parts.results.report_errors(mistakes);
             let declared = if fine {

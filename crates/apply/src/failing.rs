@@ -63,9 +63,10 @@ pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: 
     let Some(decided) = parts.facts.decided(task) else {
         return;
     };
-    let why = match parts.schedule.task(task).is_late() {
-        true => "not tried again, because its time is over",
-        false => "not tried again, because the operation is stopping",
+    let why = if parts.schedule.task(task).is_late() {
+        "not tried again, because its time is over"
+    } else {
+        "not tried again, because the operation is stopping"
     };
     refused(
         parts,
@@ -126,7 +127,8 @@ pub(crate) fn refused(
     // first.
     let gave_up = error.kind == ErrorKind::TimedOut && state.limit().is_some();
     let is_late = gave_up || state.is_late() || state.is_time_over(parts.timers.millis());
-    let (tries, limit) = (state.tries(), state.limit().unwrap_or_default());
+    let tries = state.tries();
+    let limit = state.limit().unwrap_or_default();
     let may_start = !parts.state.is_stopping();
     if may_start
         && !is_late
@@ -324,9 +326,10 @@ pub(crate) fn fail(
 
 /// Places a diagnostic at its resource, unless it has a place.
 fn placed(diagnostic: Diagnostic, decided: &Decided) -> Diagnostic {
-    match decided.span.is_some() && diagnostic.labels.is_empty() {
-        true => diagnostic.label(decided.span, "declared here"),
-        false => diagnostic,
+    if decided.span.is_some() && diagnostic.labels.is_empty() {
+        diagnostic.label(decided.span, "declared here")
+    } else {
+        diagnostic
     }
 }
 

@@ -570,7 +570,9 @@ impl<'a> Holders<'a> {
         let Some(identity) = contribution.identity() else {
             return false;
         };
-        let (links, target, kept) = (self.links, self.target, &self.kept);
+        let links = self.links;
+        let target = self.target;
+        let kept = &self.kept;
         let known = self.known.entry(identity).or_insert_with_key(|identity| {
             let holders = links.holders(&(target.clone(), identity.clone())).iter();
             let stays =

@@ -31,7 +31,8 @@ pub(crate) fn start_write(
     match parts.link(|links, schedule| links.start(task, decided, write, schedule)) {
         NextOfWrite::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
         NextOfWrite::Done => {
-            let (address, operation) = (decided.address.clone(), Verb::Update);
+            let address = decided.address.clone();
+            let operation = Verb::Update;
             parts.emit(
                 Event::Done {
                     address,

@@ -23,7 +23,7 @@ use blueprint::{Address, Value};
 use evaluate::event::Event;
 use plan::plan::{Plan, Staged};
 use plan::task::TaskKind;
-use state::{EntryKind, Operation, Snapshot};
+use state::{Counts, EntryKind, Operation, Snapshot};
 
 use crate::asking::handle_replies;
 use crate::calling::{applied, call_after_intent};
@@ -76,8 +76,8 @@ impl Apply {
         given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
     }
 
-    /// The durable numbers of resources created, updated, deleted and replaced.
-    pub fn counts(&self) -> [u64; 4] {
+    /// The numbers of resources whose changes are durable.
+    pub fn counts(&self) -> Counts {
         self.parts.results.counts()
     }
 

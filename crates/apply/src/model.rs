@@ -10,10 +10,12 @@ use evaluate::event::Event;
 use evaluate::question::ProviderInstance;
 use expr::FunctionTable;
 use provider::{Applied, Operation as Verb, ProviderError, Readiness};
-use state::{Entry, OperationOutcome};
+use serde::Deserialize;
+use state::{Counts, Entry, OperationOutcome};
 
 /// The reaction to a failed step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
     /// Nothing new starts. Running calls are awaited.
     #[default]
@@ -145,8 +147,8 @@ pub enum ApplyInput {
 pub struct Outcome {
     /// The end of the operation; `None` if the journal could not be written.
     pub outcome: Option<OperationOutcome>,
-    /// The numbers of resources created, updated, deleted and replaced, in this order.
-    pub counts: [u64; 4],
+    /// The numbers of resources that it changed.
+    pub counts: Counts,
     /// The errors and notes of the run, with their places in the document.
     pub diagnostics: Diagnostics,
     /// The resources whose calls were still running at the end.

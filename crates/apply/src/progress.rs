@@ -3,6 +3,7 @@
 use blueprint::{Address, Name, TypeId};
 use diag::{Diagnostic, Diagnostics};
 use provider::Operation as Verb;
+use state::Counts;
 
 /// Whether and why an operation stops.
 #[derive(Default)]
@@ -96,30 +97,29 @@ pub(crate) type LeftBehind = (Address, TypeId, Name);
 /// The results of an operation so far.
 #[derive(Default)]
 pub(crate) struct Results {
-    /// The numbers of resources created, updated, deleted and replaced, in this order.
-    counts: [u64; 4],
+    counts: Counts,
     diagnostics: Diagnostics,
     left_behind: Vec<LeftBehind>,
 }
 
 impl Results {
-    /// The numbers of resources created, updated, deleted and replaced, in this order.
-    pub(crate) fn counts(&self) -> [u64; 4] {
+    /// The numbers of resources that were changed.
+    pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
 
     /// Counts a durable operation on a resource.
     pub(crate) fn count(&mut self, operation: Verb) {
-        self.counts[match operation {
-            Verb::Create => 0,
-            Verb::Update => 1,
-            Verb::Delete => 2,
-        }] += 1;
+        match operation {
+            Verb::Create => self.counts.created += 1,
+            Verb::Update => self.counts.updated += 1,
+            Verb::Delete => self.counts.deleted += 1,
+        }
     }
 
     /// Counts a durable replacement of a resource.
     pub(crate) fn count_replacement(&mut self) {
-        self.counts[3] += 1;
+        self.counts.replaced += 1;
     }
 
     /// Adds an error or a note.

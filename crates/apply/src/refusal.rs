@@ -29,11 +29,9 @@ impl RefusedCall<'_> {
     /// The diagnostic, with the provider's message and its further errors as notes, at the fields
     /// that they concern.
     pub(crate) fn diagnostic(&self, evaluation: Option<&Evaluation>) -> Diagnostic {
-        let (verb, address, error) = (
-            self.request.operation.word(),
-            &self.decided.address,
-            self.error,
-        );
+        let verb = self.request.operation.word();
+        let address = &self.decided.address;
+        let error = self.error;
         let tries = self.tries;
         let exhausted = self
             .policy
@@ -60,7 +58,8 @@ impl RefusedCall<'_> {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{address}`"))
         };
         if let Some(evaluation) = evaluation {
-            let (children, resource) = (&address.path, &address.name);
+            let children = &address.path;
+            let resource = &address.name;
             let mistake = dialect::Mistake::Refused {
                 operation: verb,
                 children,
@@ -126,7 +125,8 @@ pub(crate) fn with_fields(
         };
     }
     for reported in further(error).filter(|reported| reported.severity == ProviderSeverity::Error) {
-        let (field, text) = (&reported.path, reported.text());
+        let field = &reported.path;
+        let text = reported.text();
         if let Some(span) = place(field) {
             diagnostic = diagnostic.label(span, format!("`{field}`"));
         }

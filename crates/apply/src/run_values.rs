@@ -213,10 +213,8 @@ impl RunValues {
                 })
                 .collect()
         });
-        let (claim, own) = (
-            (decided.type_name.clone(), applied.id.clone()),
-            recorded_at(decided),
-        );
+        let claim = (decided.type_name.clone(), applied.id.clone());
+        let own = recorded_at(decided);
         let owner = owners.get(&claim).filter(|owner| *owner != own);
         // The record of the owner may have another id now.
         let owner = owner

@@ -286,17 +286,31 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Whether the resource changes at all, and whether the change forces a replacement.
-pub(crate) fn differs(decided: &Decided, desired: &Value) -> (bool, bool) {
+/// How an evaluated spec differs from the inputs that were last sent.
+pub(crate) enum Difference {
+    /// Not at all.
+    None,
+    /// In fields that can be changed in place.
+    InPlace,
+    /// In a field that forces a replacement.
+    Replacement,
+}
+
+/// Compares an evaluated spec with the inputs that were last sent. Without a record or a type there
+/// is nothing to compare with, so the object has to be created.
+pub(crate) fn difference(decided: &Decided, desired: &Value) -> Difference {
     let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else {
-        return (true, true);
+        return Difference::Replacement;
     };
     let mut changes = Vec::new();
     differences(&ty.schema, &prior.inputs, desired, &mut changes);
-    (
-        !changes.is_empty(),
-        changes.iter().any(|change| change.forces),
-    )
+    if changes.is_empty() {
+        Difference::None
+    } else if changes.iter().any(|change| change.forces) {
+        Difference::Replacement
+    } else {
+        Difference::InPlace
+    }
 }
 
 /// Reopens data sources that were left open because the objects that they search for did not exist.

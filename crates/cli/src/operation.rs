@@ -141,7 +141,7 @@ pub(crate) async fn apply_confirmed(
     let destroys = plan.purpose == Purpose::Destroy;
     report.progress = RunProgress::of(plan);
     let instance = planned.instance.clone();
-    let settings = session.run_settings(running.parallelism, running.on_failure.map(Into::into));
+    let settings = session.run_settings(running.parallelism, running.on_failure);
     let operated = run(planned, looks_again, settings, session, report).await;
     let exit = match operated {
         Operated::Refused(mut found) => {

@@ -39,6 +39,8 @@ use blueprint::{FieldPath, IndexMap, Name, PathStep, Value};
 use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
+
+use crate::phases::apply::OnFailure;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -62,18 +64,6 @@ pub enum ColorChoice {
     Always,
     /// Nowhere.
     Never,
-}
-
-/// The reaction of an operation to a failed step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnFailure {
-    /// Starts no further steps and waits for the running ones.
-    Stop,
-    /// Skips only the steps that depend on the failed step.
-    KeepGoing,
-    /// Stops, then rolls back to the last successful generation.
-    Rollback,
 }
 
 /// The content of the file.
@@ -308,7 +298,8 @@ impl Config {
             let Some(settings) = plugin.settings.take() else {
                 continue;
             };
-            let (name, at) = (name.as_ref(), settings.span().start);
+            let name = name.as_ref();
+            let at = settings.span().start;
             if self.providers.contains_key(name) {
                 let what = format!(
                     "the settings of `{name}` are given twice: also in `[providers.{name}]`"

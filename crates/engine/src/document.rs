@@ -233,7 +233,8 @@ impl Document {
         }
         let documents = self.documents.clone()?;
         let shell = self.offline_shell();
-        let (catalogs, functions) = (&self.library.catalogs, &self.library.functions);
+        let catalogs = &self.library.catalogs;
+        let functions = &self.library.functions;
         crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found)
             .await
     }
@@ -249,7 +250,8 @@ impl Document {
             return;
         }
         let shell = self.offline_shell();
-        let (catalogs, functions) = (&self.library.catalogs, self.library.functions.clone());
+        let catalogs = &self.library.catalogs;
+        let functions = self.library.functions.clone();
         crate::phases::check_offline(
             documents,
             given,
@@ -264,10 +266,8 @@ impl Document {
     /// Returns a shell that reads documents and runs transforms. Neither changes anything, so the
     /// shell has no settings, state or instance.
     fn reading_shell(&self) -> Shell {
-        let (providers, catalogs) = (
-            self.library.providers.clone(),
-            self.library.catalogs.clone(),
-        );
+        let providers = self.library.providers.clone();
+        let catalogs = self.library.catalogs.clone();
         self.installed
             .shell(providers, catalogs, &self.source.folder)
     }

@@ -132,7 +132,8 @@ impl DocumentSource {
             }
             text => text?.into(),
         };
-        let (shown, folder) = (path.display().to_string(), folder_of(path));
+        let shown = path.display().to_string();
+        let folder = folder_of(path);
         Ok(DocumentSource {
             shown,
             path: Some(path.to_owned()),

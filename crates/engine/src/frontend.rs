@@ -140,7 +140,8 @@ impl FrontendRun {
     /// Passes an event to a front end, with its number and time.
     pub fn emit(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
         self.sequence += 1;
-        let (operation, at_ms) = (self.id.clone(), self.clock.now_ms());
+        let operation = self.id.clone();
+        let at_ms = self.clock.now_ms();
         frontend.event(Envelope {
             operation,
             sequence: self.sequence,

@@ -159,7 +159,8 @@ impl Session {
             return Ok(Findings::default());
         };
         let mut shell = self.shell_for(&document, instance, &snapshot)?;
-        let (targets, importing) = (vec![address.clone()], vec![address.clone()]);
+        let targets = vec![address.clone()];
+        let importing = vec![address.clone()];
         let simulated = self.is_simulated();
         let options = Options {
             refresh: false,
@@ -243,7 +244,8 @@ fn undeclared(
             return Some(diagnostic.help("write the resource first, then import it"));
         }
     };
-    let (name, span) = (&address.name, resource.span);
+    let name = &address.name;
+    let span = resource.span;
     match (&resource.each, &address.key) {
         (Some(_), None) => Some(
             not_declared(document, address)

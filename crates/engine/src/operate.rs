@@ -1,11 +1,10 @@
 //! Applies a plan.
 
-use crate::phases::apply::ApplySettings;
+use crate::phases::apply::{ApplySettings, OnFailure};
 use crate::phases::shell::{Interrupt, Operated, operate};
 use state::OperationOutcome;
 use tokio::sync::mpsc;
 
-use crate::config::OnFailure;
 use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::retention;
 use crate::rollback::SessionRollbackPlanner;
@@ -54,11 +53,7 @@ impl Session {
         if let Some(parallelism) = parallelism.or(self.config.parallelism) {
             settings.parallelism = usize::from(parallelism);
         }
-        settings.on_failure = match on_failure.or(self.config.on_failure) {
-            None | Some(OnFailure::Stop) => crate::phases::apply::OnFailure::Stop,
-            Some(OnFailure::KeepGoing) => crate::phases::apply::OnFailure::KeepGoing,
-            Some(OnFailure::Rollback) => crate::phases::apply::OnFailure::Rollback,
-        };
+        settings.on_failure = on_failure.or(self.config.on_failure).unwrap_or_default();
         settings
     }
 

@@ -47,8 +47,8 @@ pub fn absolute(path: &Path) -> PathBuf {
 
 /// Returns `path` relative to `base`, with slashes. Both are absolute.
 pub fn relative(base: &Path, path: &Path) -> String {
-    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
-        (base.components().collect(), path.components().collect());
+    let from: Vec<Component<'_>> = base.components().collect();
+    let to: Vec<Component<'_>> = path.components().collect();
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     if common == 0 {
         return path.to_string_lossy().into_owned();

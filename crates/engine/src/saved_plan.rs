@@ -61,17 +61,19 @@ impl Session {
             return Err(Error::usage(format!("the plan is for `{instance}`")));
         }
         if file.options.simulated != self.is_simulated() {
-            let (what, help) = match file.options.simulated {
-                true => (
+            let (what, help) = if file.options.simulated {
+                (
                     "is a plan of a rehearsal",
                     "say `--simulate` to rehearse it, or stage again without",
-                ),
-                false => (
+                )
+            } else {
+                (
                     "is a real plan, not one of a rehearsal",
                     "deploy it without `--simulate`, or stage again with it",
-                ),
+                )
             };
-            let (name, what) = (source.shown.clone(), what.to_owned());
+            let name = source.shown.clone();
+            let what = what.to_owned();
             return Err(Error::Unfit {
                 name,
                 what,
@@ -97,7 +99,8 @@ impl Session {
         if head == plan.file.revision {
             return Ok(());
         }
-        let (made, found) = (plan.file.revision.0, head.0);
+        let made = plan.file.revision.0;
+        let found = head.0;
         let message = format!("the plan was made at revision {made}, the state is at {found}");
         Err(refuse(
             codes::PLAN_STALE.new(message).help("stage again"),

@@ -15,9 +15,12 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
         .iter()
         .find(|store| store.scheme == scheme && store.is_file != rest.is_empty());
     let Some(store) = store.filter(|_| url.contains(':')) else {
-        let forms = installed.stores.iter().map(|store| match store.is_file {
-            true => format!("`{}:PATH`", store.scheme),
-            false => format!("`{}:`", store.scheme),
+        let forms = installed.stores.iter().map(|store| {
+            if store.is_file {
+                format!("`{}:PATH`", store.scheme)
+            } else {
+                format!("`{}:`", store.scheme)
+            }
         });
         return Err(Error::Usage {
             message: format!("`{url}` is no place for state"),

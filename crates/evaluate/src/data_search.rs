@@ -76,7 +76,8 @@ pub(crate) fn search(
         .named(format_args!("datasources.{name}"));
     let site = ExpressionSite::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
-    let (mut unknown, mut waits_for) = (false, Vec::new());
+    let mut unknown = false;
+    let mut waits_for = Vec::new();
     for filter in &source.filters {
         let value = match evaluation.present(site, &filter.search, found) {
             Ok(value) => value,

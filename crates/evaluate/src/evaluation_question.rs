@@ -337,6 +337,33 @@ pub async fn answer(
     }
 }
 
+/// Evaluates something, and asks the world what the evaluation needs, until nothing is missing.
+/// Reports the mistakes of the last round alone. `None` if the answers lead to further needs
+/// without end.
+pub async fn evaluate_until_answered<T, N>(
+    evaluation: &mut Evaluation,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+    mut evaluate: impl FnMut(&mut Evaluation, &mut Diagnostics) -> Result<T, N>,
+) -> Option<T>
+where
+    Vec<Need>: From<N>,
+{
+    // Each round answers a question, and an expression contains finitely many questions.
+    for _ in 0..1000 {
+        let mut mistakes = Diagnostics::new();
+        match evaluate(evaluation, &mut mistakes) {
+            Ok(value) => {
+                found.append(mistakes);
+                return Some(value);
+            }
+            Err(needs) => answer(evaluation, needs.into(), catalogs, world, found).await,
+        }
+    }
+    None
+}
+
 /// Whether a provider function receives a secret.
 fn is_about_a_secret(question: &EvaluationQuestion) -> bool {
     match question {

@@ -47,11 +47,12 @@ pub fn failure(error: &ProviderError, what: impl FnOnce() -> String) -> Diagnost
     };
     let provider = &failed.provider;
     let refused = matches!(error.kind, ErrorKind::Document | ErrorKind::Credentials);
-    let mut diagnostic = match refused {
-        true => codes::PROVIDER_SETTINGS.new(format!(
+    let mut diagnostic = if refused {
+        codes::PROVIDER_SETTINGS.new(format!(
             "the provider `{provider}` does not accept its settings"
-        )),
-        false => code_of(error).new(format!("the provider `{provider}` cannot be used")),
+        ))
+    } else {
+        code_of(error).new(format!("the provider `{provider}` cannot be used"))
     };
     diagnostic = diagnostic.note(error.message.clone());
     diagnostic.notes.extend(others);

@@ -176,9 +176,12 @@ fn merge_transformed(
     found: &mut Diagnostics,
 ) -> Option<Blueprint> {
     // A resource without a known place is attributed to the transform as a whole.
-    let place = |resource: &Resource| match written.contains_key(&resource.span) {
-        true => resource.span,
-        false => transform.span,
+    let place = |resource: &Resource| {
+        if written.contains_key(&resource.span) {
+            resource.span
+        } else {
+            transform.span
+        }
     };
     let mut fine = true;
     let mut first: HashMap<&Name, &Resource, foldhash::fast::FixedState> = HashMap::default();

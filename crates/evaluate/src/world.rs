@@ -204,7 +204,8 @@ impl dyn World + '_ {
         folder: &str,
         request: FetchRequest<'_>,
     ) -> Result<Fetched, ProviderError> {
-        let (namespace, subject) = (type_name.package_name(), Subject::DataSource(type_name));
+        let namespace = type_name.package_name();
+        let subject = Subject::DataSource(type_name);
         let question = ProviderQuestion {
             namespace,
             instance,
@@ -224,10 +225,8 @@ impl dyn World + '_ {
         namespace: &str,
         request: InvokeRequest<'_>,
     ) -> Result<Value, ProviderError> {
-        let (subject, request) = (
-            Subject::Function(request.function),
-            ProviderRequest::Invoke(request),
-        );
+        let subject = Subject::Function(request.function);
+        let request = ProviderRequest::Invoke(request);
         let question = ProviderQuestion {
             namespace,
             instance: None,

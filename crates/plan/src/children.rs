@@ -327,7 +327,8 @@ pub(crate) fn changes(
             .get(&address)
             .or(old.filter(|_| stays && !is_declared));
         let empty = ChildRecord::default();
-        let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
+        let old = old.unwrap_or(&empty);
+        let new = new.unwrap_or(&empty);
         let exports = compare_values(&old.exports, new.exports.clone());
         let metadata = metadata_changes(&old.metadata, &new.metadata);
         let differs = |changes: &[ExportChange]| {

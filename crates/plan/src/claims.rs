@@ -57,7 +57,9 @@ pub(crate) async fn refuse(
             continue;
         };
         if let Some(first) = claims.get(&claim) {
-            let (a, b, id) = (&first.address, &decision.address, &claim.1);
+            let a = &first.address;
+            let b = &decision.address;
+            let id = &claim.1;
             let diagnostic =
                 codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
             found.push(
@@ -84,7 +86,9 @@ pub(crate) async fn refuse(
         else {
             continue;
         };
-        let (from, to, id) = (&decision.address, &made.address, &claim.1);
+        let from = &decision.address;
+        let to = &made.address;
+        let id = &claim.1;
         let diagnostic = codes::CLAIMED_TWICE.new(format!(
             "`{to}` would be created where `{from}` manages `{id}`, which is deleted"
         ));
@@ -125,7 +129,8 @@ pub(crate) async fn refuse(
         let Some(decision) = claims.get(&claim) else {
             continue;
         };
-        let (own, id) = (&decision.address, &claim.1);
+        let own = &decision.address;
+        let id = &claim.1;
         let diagnostic = codes::CLAIMED_TWICE
             .new(format!(
                 "`{own}` of `{instance}` and `{address}` of `{owner}` would both manage `{id}`"

@@ -217,9 +217,10 @@ pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
             _ => None,
         }
     }
-    match sent.has_unknown() {
-        true => walk(sent, Some(fields)).unwrap_or(Value::Null),
-        false => sent.clone(),
+    if sent.has_unknown() {
+        walk(sent, Some(fields)).unwrap_or(Value::Null)
+    } else {
+        sent.clone()
     }
 }
 

@@ -247,7 +247,8 @@ fn changes_without_links(
     seen: &Value,
     written: &[&Contribution],
 ) -> Vec<Change> {
-    let (mut before, mut after) = (Map::default(), Map::default());
+    let mut before = Map::default();
+    let mut after = Map::default();
     for field in drifted_fields(ty, record, seen) {
         if let Some(then) = field.then {
             before.insert(field.name.clone(), then.clone());
@@ -257,7 +258,8 @@ fn changes_without_links(
         }
     }
     let mut changes = Vec::new();
-    let (mut before, mut after) = (Value::Map(before.into()), Value::Map(after.into()));
+    let mut before = Value::Map(before.into());
+    let mut after = Value::Map(after.into());
     if !written.is_empty() {
         [&mut before, &mut after]
             .into_iter()
@@ -392,7 +394,8 @@ pub(crate) fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
     let of = |value: Option<&Value>| {
         Value::map(value.map(|value| (drifted.name.clone(), value.clone())))
     };
-    let (mut then, now) = (of(drifted.then), of(drifted.now));
+    let mut then = of(drifted.then);
+    let now = of(drifted.now);
     for path in ignored {
         then = with_path_of(&then, &now, path);
     }

@@ -100,7 +100,8 @@ pub(crate) fn ambiguous_match(
     span: Span,
 ) -> diag::Diagnostic {
     let AmbiguousMatch(before, now) = ambiguous;
-    let (before, now) = (&old[before].address, &new[now].address);
+    let before = &old[before].address;
+    let now = &new[now].address;
     codes::MOVE_CONFLICT
         .new(format!(
             "the members of `{name}` cannot be matched with the recorded ones"
@@ -202,7 +203,8 @@ pub(crate) fn match_candidates(
     }
     let mut of_old: Vec<Option<usize>> = vec![None; old.len()];
     let mut of_new: Vec<Option<usize>> = vec![None; new.len()];
-    let (before, now) = (unique_leaves(old), unique_leaves(new));
+    let before = unique_leaves(old);
+    let now = unique_leaves(new);
     for (path, values) in &before {
         let Some(theirs) = now.get(path) else {
             continue;
@@ -270,11 +272,9 @@ mod tests {
 
     #[test]
     fn members_are_matched_by_unique_values() {
-        let (a, b, c) = (
-            r#"{"n":"a","s":1}"#,
-            r#"{"n":"b","s":1}"#,
-            r#"{"n":"c","s":1}"#,
-        );
+        let a = r#"{"n":"a","s":1}"#;
+        let b = r#"{"n":"b","s":1}"#;
+        let c = r#"{"n":"c","s":1}"#;
         check(&[a, b], &[a, b], Some(&[(0, 0), (1, 1)]));
         check(&[a, b], &[b, a], Some(&[(0, 1), (1, 0)]));
         check(&[a, b], &[c, b, a], Some(&[(0, 2), (1, 1)]));
@@ -290,7 +290,9 @@ mod tests {
 
     #[test]
     fn ambiguous_members_are_not_matched() {
-        let (a, b, c) = (r#"{"n":"a"}"#, r#"{"n":"b"}"#, r#"{"n":"c"}"#);
+        let a = r#"{"n":"a"}"#;
+        let b = r#"{"n":"b"}"#;
+        let c = r#"{"n":"c"}"#;
         check(&[a, b], &[a, c], None);
         check(
             &[r#"{"n":"a","m":"x"}"#, r#"{"n":"b","m":"y"}"#],

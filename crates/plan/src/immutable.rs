@@ -21,7 +21,8 @@ pub(crate) fn refuse_changed_inputs(
     used: &mut Vec<Name>,
     found: &mut Diagnostics,
 ) {
-    let (blueprint, rules) = (&checked.blueprint, &checked.rules);
+    let blueprint = &checked.blueprint;
+    let rules = &checked.rules;
     if !rules.inputs.are_stored() {
         return;
     }
@@ -63,7 +64,8 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
         if !rules.inputs.are_stored() {
             continue;
         }
-        let (above_here, mut mistakes) = (documents.unit(above), Diagnostics::new());
+        let above_here = documents.unit(above);
+        let mut mistakes = Diagnostics::new();
         let Some((child, included)) = above_here.blueprint().children.get_index(include as usize)
         else {
             continue;

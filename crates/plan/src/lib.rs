@@ -66,17 +66,13 @@ use crate::staging::Staging;
 /// [`plan::Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let mut refreshed = refresh::Refreshed::default();
-    let (world, documents) = (
-        request.world,
-        request
-            .document
-            .as_ref()
-            .map(|(documents, _)| documents.clone()),
-    );
-    let (forced, refuses) = (
-        request.options.force,
-        request.options.drift == DriftPolicy::Refuse,
-    );
+    let world = request.world;
+    let documents = request
+        .document
+        .as_ref()
+        .map(|(documents, _)| documents.clone());
+    let forced = request.options.force;
+    let refuses = request.options.drift == DriftPolicy::Refuse;
     // The future is large, and so are the futures of the callers.
     let staged = Box::pin(plan_from(request, &mut refreshed, found)).await;
     // The resource may be in the evaluated documents only: a transform may have made it.
@@ -129,7 +125,8 @@ async fn plan_from(
     if !upgrade::upgrade_records(&mut request.snapshot, &catalogs, world, found).await {
         return None;
     }
-    let (document, functions) = (request.document.take(), request.functions.clone());
+    let document = request.document.take();
+    let functions = request.functions.clone();
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {
         Some(saved) if is_saved => {

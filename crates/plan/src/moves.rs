@@ -295,7 +295,8 @@ fn contained_records(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(
             .cloned()
             .collect()
     };
-    let (old, new) = (child(from), child(to));
+    let old = child(from);
+    let new = child(to);
     for address in snapshot.records.keys() {
         if element_of(address) == *from && address.key.is_some() && address.link.is_none() {
             all.push((address.clone(), with_key_and_link_of(to.clone(), address)));
@@ -523,7 +524,9 @@ fn rename(
 /// The call site of a memoised value under the new address of its owner.
 fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
     let mut parts = site.rsplitn(3, '|');
-    let (nth, path, owner) = (parts.next()?, parts.next()?, parts.next()?);
+    let nth = parts.next()?;
+    let path = parts.next()?;
+    let owner = parts.next()?;
     Some(format!("{}|{path}|{nth}", owners.get(owner)?).into())
 }
 
@@ -532,10 +535,8 @@ impl Draft {
     /// resources may have no other action.
     pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
-            let (moved, imported) = (
-                moves.is_move_target(&decision.address),
-                self.imports.done.contains(&decision.address),
-            );
+            let moved = moves.is_move_target(&decision.address);
+            let imported = self.imports.done.contains(&decision.address);
             // A link comes along with its end without a step; each of its parts is a resource that
             // moves.
             let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use blueprint::{Address, Expr, IndexMap, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
-use evaluate::evaluation_question;
+use evaluate::evaluation_question::evaluate_until_answered;
 use evaluate::resolve::inputs::Given;
 use evaluate::resolve::{Evaluation, ExpressionSite, Halt};
 use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use expr::FunctionTable;
 use provider::Catalogs;
-use state::{OperationKind, Revision, Snapshot, Store};
+use state::{Counts, OperationKind, Revision, Snapshot, Store};
 use understand::documents::Documents;
 
 use crate::codes;
@@ -40,31 +40,20 @@ impl Staged {
     ) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
         let world = &RetryingWorld::new(world, &self.catalogs);
-        // Each round answers a question, and an expression contains finitely many questions.
-        for _ in 0..1000 {
-            let mut mistakes = Diagnostics::new();
-            match evaluation.present(ExpressionSite::of(0, "eval"), expr, &mut mistakes) {
-                Ok(value) => {
-                    found.append(mistakes);
-                    return Some(value);
-                }
-                Err(Halt::Need(need)) => {
-                    evaluation_question::answer(
-                        evaluation,
-                        vec![need],
-                        &self.catalogs,
-                        world,
-                        found,
-                    )
-                    .await;
-                }
-                Err(_) => {
-                    found.append(mistakes);
-                    return None;
-                }
-            }
-        }
-        None
+        let site = ExpressionSite::of(0, "eval");
+        evaluate_until_answered(
+            evaluation,
+            &self.catalogs,
+            world,
+            found,
+            |evaluation, mistakes| match evaluation.present(site, expr, mistakes) {
+                Ok(value) => Ok(Some(value)),
+                Err(Halt::Need(need)) => Err(need),
+                Err(Halt::Absent(_) | Halt::Failed) => Ok(None),
+            },
+        )
+        .await
+        .flatten()
     }
 
     /// The spec that a resource will have, as far as it is known.
@@ -252,7 +241,7 @@ impl Plan {
 
     /// The number of steps that create, update, delete and replace. A temporary member counts as a
     /// delete too.
-    pub fn counts(&self) -> [u64; 4] {
+    pub fn counts(&self) -> Counts {
         let of = |action| {
             self.steps
                 .iter()
@@ -260,12 +249,12 @@ impl Plan {
                 .count() as u64
         };
         let temporary = self.steps.iter().filter(|step| step.temporary).count() as u64;
-        [
-            of(Action::Create),
-            of(Action::Update),
-            of(Action::Delete) + temporary,
-            of(Action::Replace),
-        ]
+        Counts {
+            created: of(Action::Create),
+            updated: of(Action::Update),
+            deleted: of(Action::Delete) + temporary,
+            replaced: of(Action::Replace),
+        }
     }
 }
 

@@ -496,9 +496,10 @@ fn adopt_uncertain<'o>(
                 }
                 CutOffDecision::Undone | CutOffDecision::Forgotten => {
                     let inner = Arc::make_mut(record);
-                    match inner.attempt.is_some() {
-                        true => inner.attempt = None,
-                        false => inner.token = None,
+                    if inner.attempt.is_some() {
+                        inner.attempt = None
+                    } else {
+                        inner.token = None
                     }
                     settled.push(Settled {
                         address: address.clone(),

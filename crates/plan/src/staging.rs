@@ -81,7 +81,8 @@ pub(crate) async fn read_world(
             .or_insert_with(|| value.clone());
     }
     if options.refresh || !snapshot.open.is_empty() {
-        let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
+        let only_cut_off = !options.refresh;
+        let adopted = &options.adopted;
         *refreshed = refresh::refresh(
             snapshot,
             only_cut_off,
@@ -322,7 +323,8 @@ impl<'a> Staging<'a> {
     /// Moves records to the addresses that the documents give them.
     fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
         let within = |address: &Address| target_set.covers(address);
-        let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
+        let snapshot = &mut self.snapshot;
+        let answers = &mut self.answers;
         self.moves = moves::apply_hints(
             documents,
             within,
@@ -346,8 +348,10 @@ impl<'a> Staging<'a> {
     }
 
     fn apply_drift_policy(&mut self, reaches: impl Fn(&Address) -> bool) {
-        let (policy, catalogs) = (self.options.drift, &self.catalogs);
-        let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
+        let policy = self.options.drift;
+        let catalogs = &self.catalogs;
+        let snapshot = &mut self.snapshot;
+        let answers = &mut self.answers;
         self.document_differs = policies::apply_drift_policy(
             policy,
             reaches,
@@ -377,7 +381,8 @@ impl<'a> Staging<'a> {
             self.apply_drift_policy(|_| true);
             let mut draft = reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
             let instances = RecordedInstances::of(&self.snapshot);
-            let (answers, mistakes) = (&mut self.answers, &mut self.mistakes);
+            let answers = &mut self.answers;
+            let mistakes = &mut self.mistakes;
             recorded::ask_about_records(&mut draft, answers, &instances, self.world, mistakes)
                 .await;
             return draft;
@@ -439,7 +444,8 @@ impl<'a> Staging<'a> {
 
     /// Reports named addresses that are neither in the documents nor in the state.
     pub(crate) fn refuse_unknown_addresses(&mut self, draft: &Draft) {
-        let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
+        let snapshot = &self.snapshot;
+        let mistakes = &mut self.mistakes;
         let documents = self
             .evaluation
             .as_ref()
@@ -650,7 +656,8 @@ impl<'a> Staging<'a> {
         let unchanged = children::unchanged_in(&draft);
         // A plan for targets leaves out the rest.
         let partial = !self.named.targets.is_empty();
-        let (snapshot, evaluation) = (&self.snapshot, self.evaluation.as_ref());
+        let snapshot = &self.snapshot;
+        let evaluation = self.evaluation.as_ref();
         let subjects = BreakpointSubjects::of(
             &draft,
             evaluation,
@@ -750,7 +757,9 @@ impl<'a> Staging<'a> {
             }
             self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
         }
-        let (snapshot, catalogs, refresh) = (&self.snapshot, &self.catalogs, self.options.refresh);
+        let snapshot = &self.snapshot;
+        let catalogs = &self.catalogs;
+        let refresh = self.options.refresh;
         for step in steps {
             step.not_observed =
                 unchanged::is_unobserved(step, snapshot, catalogs, &self.answers, refresh);

@@ -166,9 +166,10 @@ impl BreakpointSubjects {
                 self.keep_untouched(place, before);
                 continue;
             }
-            let breakpoints = match is_declared {
-                true => declared.get(&path).copied().unwrap_or_default(),
-                false => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
+            let breakpoints = if is_declared {
+                declared.get(&path).copied().unwrap_or_default()
+            } else {
+                before.map_or(Breakpoints::NONE, |stop| stop.breakpoints)
             };
             // Deletes wait for users, so they may be the rest of an update whose breakpoint has
             // been passed.

@@ -113,7 +113,8 @@ async fn data_sources(
             return None;
         };
         let asked = pinned.asked.as_deref()?;
-        let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
+        let filters = asked.filters.clone();
+        let annotations = asked.annotations.clone();
         let instance = asked.instance.as_ref().map(|pinned| ProviderInstance {
             address: pinned.address.clone(),
             settings: pinned.settings.clone(),
@@ -298,7 +299,8 @@ fn sources(
             Some(SourceContent::Unreadable(why)) => format!("cannot be read any more: {why}"),
             _ => CHANGED.to_owned(),
         };
-        let (field, name) = (&then.field, &then.name);
+        let field = &then.field;
+        let name = &then.name;
         found.push(
             codes::INPUT_CHANGED
                 .new(format!("`{name}`, the `{field}` of `{address}`, {what}"))

@@ -80,7 +80,8 @@ pub(crate) async fn upgrade_records(
         .filter(|(_, record, ty)| record.schema_version > ty.schema_version)
     {
         complete = false;
-        let (has, knows) = (record.schema_version, ty.schema_version);
+        let has = record.schema_version;
+        let knows = ty.schema_version;
         let what = format!("`{address}` was recorded by a newer version of its provider");
         let why = format!("its record has schema version {has}, the provider here has {knows}");
         found.push(

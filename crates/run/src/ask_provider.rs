@@ -100,7 +100,8 @@ impl<'a> ProviderTarget<'a> {
     /// Returns the context of the call. Its progress is not reported.
     fn call(&self) -> Call {
         static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let (token, progress) = (Name::default(), NO_PROGRESS.clone());
+        let token = Name::default();
+        let progress = NO_PROGRESS.clone();
         let mut call = self.shell.call_of(
             self.address(),
             self.namespace,

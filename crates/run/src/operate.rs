@@ -377,7 +377,8 @@ async fn renewing_lease_while<T>(
 /// Returns the result of an operation that ended, but whose rollback failed because of the store.
 /// It contains the counts of the operation.
 fn aborted_by_store(outcome: &Outcome, store: StoreError) -> Aborted {
-    let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
+    let left_in_flight = outcome.left_in_flight.clone();
+    let undone = outcome.undone.clone();
     Aborted {
         store: Some(store),
         counts: outcome.counts,

@@ -11,7 +11,7 @@ use provider::{
     Applied, ApplyRequest, BoxFuture, Call, ErrorKind, PlanPhase, Progress, ProviderError,
     ReadRequest, Readiness,
 };
-use state::{Lease, Revision, Store, StoreError};
+use state::{Counts, Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -43,9 +43,8 @@ pub enum Interrupt {
 pub struct Aborted {
     /// The store's error, if there was one.
     pub store: Option<StoreError>,
-    /// The numbers of resources created, updated, deleted and replaced, in this order, as far as
-    /// recorded.
-    pub counts: [u64; 4],
+    /// The numbers of resources that were changed, as far as recorded.
+    pub counts: Counts,
     /// The resources whose calls were running at the end.
     pub left_in_flight: Vec<Address>,
     /// The resources whose step was not done, as far as recorded.

@@ -346,7 +346,8 @@ impl Shell {
         let Some(log) = self.log.clone() else {
             return Arc::new(|_| {});
         };
-        let (known, package) = (self.secrets.clone(), Name::from(package));
+        let known = self.secrets.clone();
+        let package = Name::from(package);
         Arc::new(move |line| log(&package, &known.scrub_text(line)))
     }
 }
@@ -372,7 +373,8 @@ impl World for Shell {
             }),
             Question::Pause { duration, retry } => Box::pin(async move {
                 if let (Some(planning), Some(Retry { what, why })) = (&self.planning, retry) {
-                    let (what, why) = (what.to_owned(), why.to_owned());
+                    let what = what.to_owned();
+                    let why = why.to_owned();
                     planning(PlanningEvent::AskedAgain {
                         what,
                         pause: duration,

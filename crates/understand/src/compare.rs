@@ -102,10 +102,8 @@ fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool 
             for key in keys {
                 path.push(PathStep::Field(key.clone()));
                 let null = Value::Null;
-                let (before, after) = (
-                    before.get(key).unwrap_or(&null),
-                    after.get(key).unwrap_or(&null),
-                );
+                let before = before.get(key).unwrap_or(&null);
+                let after = after.get(key).unwrap_or(&null);
                 if contradicts(before, after, path) {
                     return true;
                 }
@@ -632,7 +630,8 @@ pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
     let (name, rest) = path
         .split_once('.')
         .map_or((path, None), |(name, rest)| (name, Some(rest)));
-    let (own_entry, theirs) = (value.get(name), other.get(name));
+    let own_entry = value.get(name);
+    let theirs = other.get(name);
     let new = match (rest, own_entry, theirs) {
         (Some(rest), Some(mine), Some(theirs)) => Some(with_path_of(mine, theirs, rest)),
         (Some(_), ..) | (None, None, None) => return value.clone(),
@@ -857,10 +856,8 @@ mod tests {
 
     #[test]
     fn ignored_path_adds_or_removes_only_its_last_name() {
-        let (wanted, prior) = (
-            read(r#"{"a":{"x":1},"b":1}"#),
-            read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#),
-        );
+        let wanted = read(r#"{"a":{"x":1},"b":1}"#);
+        let prior = read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#);
         let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
         assert_eq!(with("a.x"), r#"{"a":{"x":3},"b":1}"#);
         assert_eq!(with("a.y"), r#"{"a":{"x":1,"y":4},"b":1}"#);

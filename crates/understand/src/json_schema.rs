@@ -201,7 +201,8 @@ impl SchemaBuilder {
             json!({"type": "string", "not": {"$ref": "#/$defs/substitution"}})
         };
         let scalar = json!({"$ref": "#/$defs/scalar"});
-        let (map, list) = (json!({"type": "object"}), json!({"type": "array"}));
+        let map = json!({"type": "object"});
+        let list = json!({"type": "array"});
         let any_of = |one: Json, other: Json| json!({"anyOf": [one, other]});
         match key.form {
             KeyForm::Text => text,

@@ -57,7 +57,7 @@ async fn deploy(
         most = most.max(under_way.len());
     }
     let outcome = run.outcome().expect("it came to an end");
-    (outcome.outcome, outcome.counts, most)
+    (outcome.outcome, outcome.counts.into(), most)
 }
 
 #[test]

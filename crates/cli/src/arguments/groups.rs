@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use blueprint::Address;
 use clap::Args;
 use engine::Options;
+use engine::apply::OnFailure;
 use state::InstanceName;
 
 use super::inputs::Inputs;
 use super::path::path;
-use super::values::{DriftPolicy, OnFailureArgument};
+use super::values::{DriftPolicy, on_failure};
 
 /// The flag that selects an instance.
 #[derive(Clone, Debug, Args)]
@@ -124,8 +125,8 @@ pub(crate) struct ApplyArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) parallelism: Option<u16>,
     /// Set what to do when a step fails [default: stop]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub(crate) on_failure: Option<OnFailureArgument>,
+    #[arg(long, value_name = "WHAT", value_parser = on_failure())]
+    pub(crate) on_failure: Option<OnFailure>,
 }
 
 impl From<Consent> for ApplyArguments {

@@ -1,7 +1,9 @@
 //! Values of flags: words and addresses.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::Adoption;
+use engine::apply::OnFailure;
 
 /// What happens to changes that others made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -28,25 +30,19 @@ impl DriftPolicy {
     }
 }
 
-/// What to do when a step fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnFailureArgument {
-    /// Start nothing new; wait for what runs
-    Stop,
-    /// Skip only what depends on it
-    KeepGoing,
-    /// Stop, then roll back to the last successful generation
-    Rollback,
-}
-
-impl From<OnFailureArgument> for engine::config::OnFailure {
-    fn from(on_failure: OnFailureArgument) -> engine::config::OnFailure {
-        match on_failure {
-            OnFailureArgument::Stop => engine::config::OnFailure::Stop,
-            OnFailureArgument::KeepGoing => engine::config::OnFailure::KeepGoing,
-            OnFailureArgument::Rollback => engine::config::OnFailure::Rollback,
-        }
-    }
+/// Parses what to do when a step fails.
+pub(super) fn on_failure() -> impl TypedValueParser<Value = OnFailure> {
+    let words = [
+        PossibleValue::new("stop").help("Start nothing new; wait for what runs"),
+        PossibleValue::new("keep-going").help("Skip only what depends on it"),
+        PossibleValue::new("rollback")
+            .help("Stop, then roll back to the last successful generation"),
+    ];
+    PossibleValuesParser::new(words).map(|word| match &*word {
+        "keep-going" => OnFailure::KeepGoing,
+        "rollback" => OnFailure::Rollback,
+        _ => OnFailure::Stop,
+    })
 }
 
 /// `ADDRESS` or `ADDRESS=ID`.

@@ -75,7 +75,7 @@ fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
                 generation.0.to_string(),
                 outcome.word(),
                 duration,
-                done((*counts).into()),
+                done(*counts),
             )
         }
         None if running => ("-".to_owned(), "running", "-".to_owned(), "-".to_owned()),

@@ -1,6 +1,7 @@
 //! A plan as text: each step with its reasons and changes, exports, and resources that stay
 //! unchanged.
 
+use state::Counts;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -450,17 +451,29 @@ fn reason_text(reason: Reason) -> &'static str {
 }
 
 /// The last line of `stage`.
-pub(crate) fn summary([create, update, delete, replace]: [u64; 4]) -> String {
-    let more = if replace > 0 {
-        format!(", {replace} to replace")
+pub(crate) fn summary(counts: Counts) -> String {
+    let Counts {
+        created,
+        updated,
+        deleted,
+        replaced,
+    } = counts;
+    let more = if replaced > 0 {
+        format!(", {replaced} to replace")
     } else {
         String::new()
     };
-    format!("{create} to create, {update} to update, {delete} to delete{more}")
+    format!("{created} to create, {updated} to update, {deleted} to delete{more}")
 }
 
 /// The last line of an operation.
-pub(crate) fn done([created, updated, deleted, replaced]: [u64; 4]) -> String {
+pub(crate) fn done(counts: Counts) -> String {
+    let Counts {
+        created,
+        updated,
+        deleted,
+        replaced,
+    } = counts;
     let more = if replaced > 0 {
         format!(", {replaced} replaced")
     } else {

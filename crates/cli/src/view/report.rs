@@ -10,7 +10,7 @@ use engine::{
     json,
 };
 use serde_json::{Value as Json, json};
-use state::StoreError;
+use state::{Counts, StoreError};
 
 use crate::arguments::{Command, Global};
 use crate::ask;
@@ -38,7 +38,7 @@ pub(crate) struct Report {
     rehearses: bool,
     diagnostics: Vec<Json>,
     result: Json,
-    counts: [u64; 4],
+    counts: Counts,
     waiting: Vec<blueprint::Address>,
     stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
     not_done: Vec<UnfinishedStep>,
@@ -114,7 +114,7 @@ impl Report {
             rehearses: command.announces_simulation(),
             diagnostics: Vec::new(),
             result: Json::Null,
-            counts: [0; 4],
+            counts: Counts::default(),
             waiting: Vec::new(),
             stops: Vec::new(),
             not_done: Vec::new(),
@@ -402,12 +402,12 @@ impl Report {
     }
 
     /// Records the counts of an operation.
-    pub(crate) fn set_counts(&mut self, counts: [u64; 4]) {
+    pub(crate) fn set_counts(&mut self, counts: Counts) {
         self.counts = counts;
     }
 
     /// The counts of an operation; zero before they are known.
-    pub(crate) fn counts(&self) -> [u64; 4] {
+    pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
 
@@ -417,13 +417,12 @@ impl Report {
             return;
         }
         if self.operation {
-            let [created, updated, deleted, replaced] = self.counts;
             let mut summary = json!({
                 "event": "summary",
-                "created": created,
-                "updated": updated,
-                "deleted": deleted,
-                "replaced": replaced,
+                "created": self.counts.created,
+                "updated": self.counts.updated,
+                "deleted": self.counts.deleted,
+                "replaced": self.counts.replaced,
                 "exit": exit as u8,
             });
             // Only an operation that stopped at a breakpoint has these fields.

@@ -155,9 +155,10 @@ fn is_empty(section: &Json) -> bool {
 /// Returns the name of a file below the current folder. A URL of another machine is reduced to its
 /// last segment.
 fn local(name: &str) -> String {
-    match name.contains("://") {
-        true => name.rsplit('/').next().unwrap_or(name).to_owned(),
-        false => name.to_owned(),
+    if name.contains("://") {
+        name.rsplit('/').next().unwrap_or(name).to_owned()
+    } else {
+        name.to_owned()
     }
 }
 

@@ -58,7 +58,8 @@ pub fn to_dot(picture: &Picture) -> String {
             } else {
                 format!(" [style=dashed, label={}]", quoted(why))
             };
-            let (from, to) = (quoted(&element.name), quoted(&picture.elements[*to].name));
+            let from = quoted(&element.name);
+            let to = quoted(&picture.elements[*to].name);
             text.push_str(&format!("  {from} -> {to}{style};\n"));
         }
     }

@@ -481,10 +481,8 @@ impl Layered {
                 let wanted: Vec<f64> = column
                     .iter()
                     .map(|item| {
-                        let (left, right) = (
-                            mean(&self.left[*item], &centers),
-                            mean(&self.right[*item], &centers),
-                        );
+                        let left = mean(&self.left[*item], &centers);
+                        let right = mean(&self.right[*item], &centers);
                         let (near, far) = if sweep % 2 == 0 {
                             (left, right)
                         } else {

@@ -8,7 +8,8 @@ use super::picture::{Element, ElementKind, Picture};
 
 /// Returns the picture of documents.
 pub fn picture(documents: &Documents, title: String) -> Picture {
-    let (graph, links) = (documents.graph(), documents.links());
+    let graph = documents.graph();
+    let links = documents.links();
     // An input of a child without dependencies is like a variable of the root, which is not shown
     // either.
     let idle =

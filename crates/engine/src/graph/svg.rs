@@ -77,17 +77,16 @@ pub fn to_svg(picture: &Picture) -> String {
     let laid = layout(&sizes, &ends);
 
     let legend = legend(&arrows);
-    let (legend_width, legend_height) = (
-        legend.1,
-        if arrows.is_empty() {
-            0.0
-        } else {
-            LINE + MARGIN
-        },
-    );
+    let legend_width = legend.1;
+    let legend_height = if arrows.is_empty() {
+        0.0
+    } else {
+        LINE + MARGIN
+    };
     let width = laid.size.width.max(legend_width) + 2.0 * MARGIN;
     let height = laid.size.height + legend_height + 2.0 * MARGIN;
-    let (w, h) = (number(width), number(height));
+    let w = number(width);
+    let h = number(height);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\">\n  \
          <title>{}</title>\n  <style>{STYLE}  </style>\n  <defs>\n    \
@@ -98,7 +97,8 @@ pub fn to_svg(picture: &Picture) -> String {
         m = number(MARGIN),
     );
     for ((from, to, why), route) in arrows.iter().zip(&laid.routes) {
-        let (from, to) = (&picture.elements[*from].name, &picture.elements[*to].name);
+        let from = &picture.elements[*from].name;
+        let to = &picture.elements[*to].name;
         let title = escaped(&format!("{from} {} {to}", why.replace('-', " ")));
         let class = class(why);
         svg.push_str(&format!(
@@ -111,7 +111,8 @@ pub fn to_svg(picture: &Picture) -> String {
     }
     svg.push_str("  </g>\n");
     if !arrows.is_empty() {
-        let (x, y) = (number(MARGIN), number(height - MARGIN));
+        let x = number(MARGIN);
+        let y = number(height - MARGIN);
         svg.push_str(&format!(
             "  <g transform=\"translate({x} {y})\">\n{}  </g>\n",
             legend.0
@@ -147,7 +148,8 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
         ElementKind::DataSource => 12.0,
         ElementKind::Value => size.height / 2.0,
     };
-    let (width, height) = (number(size.width), number(size.height));
+    let width = number(size.width);
+    let height = number(size.height);
     svg.push_str(&format!(
         "    <g class=\"{}\" transform=\"translate({} {})\"><title>{}</title>",
         element.kind.word(),
@@ -163,12 +165,14 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
         number(radius)
     ));
     if element.kind == ElementKind::Child {
-        let (width, height) = (number(size.width - 6.0), number(size.height - 6.0));
+        let width = number(size.width - 6.0);
+        let height = number(size.height - 6.0);
         svg.push_str(&format!(
             "<rect class=\"inner\" x=\"3\" y=\"3\" width=\"{width}\" height=\"{height}\" rx=\"2\"/>"
         ));
     }
-    let (x, y) = (number(PADDING), PADDING / 2.0 + 13.0);
+    let x = number(PADDING);
+    let y = PADDING / 2.0 + 13.0;
     let name = escaped(&shortened(&element.name));
     svg.push_str(&format!(
         "<text class=\"name\" x=\"{x}\" y=\"{}\">{name}</text>",
@@ -192,7 +196,8 @@ fn path(points: &[Point]) -> String {
     let mut path = format!("M{} {}", number(first.x), number(first.y));
     let mut from = *first;
     for (at, to) in rest.iter().enumerate() {
-        let (x, y) = (number(to.x), number(to.y));
+        let x = number(to.x);
+        let y = number(to.y);
         if at % 2 == 0 {
             if *to != from {
                 path.push_str(&format!(" L{x} {y}"));
@@ -200,7 +205,8 @@ fn path(points: &[Point]) -> String {
         } else {
             // An arrow that runs backwards also leaves to the right and arrives from the left.
             let bend = ((to.x - from.x) / 2.0).max(24.0);
-            let (one, other) = (number(from.x + bend), number(to.x - bend));
+            let one = number(from.x + bend);
+            let other = number(to.x - bend);
             path.push_str(&format!(" C{one} {} {other} {y} {x} {y}", number(from.y)));
         }
         from = *to;
@@ -218,7 +224,8 @@ fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
     }
     let occurring: std::collections::HashSet<&str> =
         arrows.iter().map(|(_, _, why)| *why).collect();
-    let (mut svg, mut x) = (String::new(), 0.0);
+    let mut svg = String::new();
+    let mut x = 0.0;
     for why in reasons.into_iter().filter(|why| occurring.contains(why)) {
         let words = why.replace('-', " ");
         let class = class(why);

@@ -27,7 +27,8 @@ impl Names {
         let Some(checked) = &document.checked else {
             return names;
         };
-        let (blueprint, catalogs) = (&checked.blueprint, &document.library.catalogs);
+        let blueprint = &checked.blueprint;
+        let catalogs = &document.library.catalogs;
         fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
             map.keys().map(|name| name.to_string()).collect()
         }

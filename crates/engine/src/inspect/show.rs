@@ -89,7 +89,8 @@ impl Session {
     pub async fn details(&self, instance: &InstanceName) -> Result<InstanceDetails, Error> {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
-        let (info, waiting) = (store.info(instance).await?, Waiting::of(&snapshot));
+        let info = store.info(instance).await?;
+        let waiting = Waiting::of(&snapshot);
         Ok(InstanceDetails {
             info,
             snapshot,
@@ -132,12 +133,11 @@ impl Session {
         let diagnostic = codes::UNKNOWN_ADDRESS
             .new(format!("there is no `{place}` in `{instance}`"))
             .help_nearest(place, names.iter().map(String::as_str));
-        Err(Error::Diagnosed(Box::new(
-            match diagnostic.help.is_empty() {
-                true => diagnostic.help("`cyan show` lists the elements"),
-                false => diagnostic,
-            },
-        )))
+        Err(Error::Diagnosed(Box::new(if diagnostic.help.is_empty() {
+            diagnostic.help("`cyan show` lists the elements")
+        } else {
+            diagnostic
+        })))
     }
 }
 

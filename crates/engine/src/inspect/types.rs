@@ -89,12 +89,13 @@ impl Library {
             .filter(|catalog| has_below(catalog, name))
             .map(|catalog| list(catalog, name))
             .collect();
-        match below.is_empty() {
-            true => Err(unknown(
+        if below.is_empty() {
+            Err(unknown(
                 name,
                 catalogs.namespaces().chain(catalogs.transform_names()),
-            )),
-            false => Ok(Types::Lists(below)),
+            ))
+        } else {
+            Ok(Types::Lists(below))
         }
     }
 

@@ -50,6 +50,8 @@ fn of_dialect(dialect: &str, function: &Explained) -> Json {
         gives => json!({"call": call, "gives": gives}),
     };
     let examples: Vec<Json> = function.examples.iter().map(example).collect();
-    let (name, docs, since) = (function.name, function.docs, &function.since);
+    let name = function.name;
+    let docs = function.docs;
+    let since = &function.since;
     json!({"name": name, "dialect": dialect, "docs": docs, "versions": since, "examples": examples})
 }

@@ -11,6 +11,7 @@ use crate::phases::plan_file::{
 use crate::phases::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use blueprint::{Address, Name, Value};
 use serde_json::{Map, Value as Json, json};
+use state::Counts;
 
 /// A plan, without secrets.
 pub fn plan(plan: &Plan) -> Map<String, Json> {
@@ -51,19 +52,24 @@ pub fn plan(plan: &Plan) -> Map<String, Json> {
     map
 }
 
-fn counts([create, update, delete, replace]: [u64; 4]) -> Json {
-    json!({"create": create, "update": update, "delete": delete, "replace": replace})
+fn counts(counts: Counts) -> Json {
+    json!({
+        "create": counts.created,
+        "update": counts.updated,
+        "delete": counts.deleted,
+        "replace": counts.replaced,
+    })
 }
 
 /// The drift of a plan, each difference with the planned action at its address.
 fn drift(plan: &Plan) -> Json {
-    let actions: HashMap<&Address, Action> = match plan.drift.is_empty() {
-        true => HashMap::new(),
-        false => plan
-            .steps
+    let actions: HashMap<&Address, Action> = if plan.drift.is_empty() {
+        HashMap::new()
+    } else {
+        plan.steps
             .iter()
             .map(|step| (&step.address, step.action))
-            .collect(),
+            .collect()
     };
     let one = |drifted: &Drifted| {
         let mut json = super::drift::drifted(drifted);
@@ -211,7 +217,7 @@ impl<'p> Children<'p> {
     }
 
     /// A child, and the number of steps of each kind in it and in its children.
-    fn child(&self, child: &ChildChange) -> (Map<String, Json>, [u64; 4]) {
+    fn child(&self, child: &ChildChange) -> (Map<String, Json>, Counts) {
         let path: Vec<Name> = child.address.split('/').map(Name::from).collect();
         let steps = self
             .steps
@@ -223,20 +229,21 @@ impl<'p> Children<'p> {
                 .filter(|(step, _)| step.action == action)
                 .count() as u64
         };
-        let mut all = [
-            of(Action::Create),
-            of(Action::Update),
-            of(Action::Delete),
-            of(Action::Replace),
-        ];
         // A temporary resource also counts as deleted.
-        all[2] += steps.iter().filter(|(step, _)| step.temporary).count() as u64;
+        let temporary = steps.iter().filter(|(step, _)| step.temporary).count() as u64;
+        let mut all = Counts {
+            created: of(Action::Create),
+            updated: of(Action::Update),
+            deleted: of(Action::Delete) + temporary,
+            replaced: of(Action::Replace),
+        };
         let mut below = Map::new();
         for inner in self.below.get(child.address.as_ref()).into_iter().flatten() {
             let (json, more) = self.child(inner);
-            all.iter_mut()
-                .zip(more)
-                .for_each(|(all, more)| *all += more);
+            all.created += more.created;
+            all.updated += more.updated;
+            all.deleted += more.deleted;
+            all.replaced += more.replaced;
             below.insert(
                 inner
                     .address

@@ -19,7 +19,8 @@ pub fn verification(found: &Verification) -> Json {
         .damaged
         .iter()
         .map(|damage| json!({"instance": damage.instance, "what": damage.what}));
-    let (instances, damaged): (Vec<_>, Vec<_>) = (instances.collect(), damaged.collect());
+    let instances: Vec<_> = instances.collect();
+    let damaged: Vec<_> = damaged.collect();
     json!({"instances": instances, "damaged": damaged})
 }
 

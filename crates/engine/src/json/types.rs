@@ -49,7 +49,8 @@ fn one(details: &TypeDetails<'_>) -> Json {
             .map(|ty| ("datasource".into(), data_source(ty))),
     );
     kinds.extend(abstract_type.map(|(transform, ty)| {
-        let (transform, fields) = (&transform.name, schema(&ty.schema));
+        let transform = &transform.name;
+        let fields = schema(&ty.schema);
         (
             "abstract".into(),
             json!({"name": name, "docs": ty.docs, "transform": transform, "fields": fields}),

@@ -9,7 +9,8 @@ pub fn verdicts(verdicts: &Verdicts) -> Json {
     let documents: Vec<Json> = verdicts.documents.iter().map(verdict).collect();
     let mut json = json!({"documents": documents});
     if verdicts.has_summary() {
-        let (all, valid) = (verdicts.documents.len(), verdicts.valid());
+        let all = verdicts.documents.len();
+        let valid = verdicts.valid();
         json["summary"] = json!({"documents": all, "valid": valid, "invalid": all - valid});
     }
     json

@@ -111,7 +111,8 @@ impl DocumentReader<'_> {
             return Vec::new();
         }
         let above = self.text_of(place);
-        let (mut file, location) = (above.file, above.location.clone());
+        let mut file = above.file;
+        let location = above.location.clone();
         let mut found = expanded.diagnostics;
         let mut document = Arc::new(expanded.blueprint);
         if let Some(text) = expanded.text {

@@ -87,7 +87,8 @@ impl IncludeContext<'_> {
         };
         let functions = self.functions.of(self.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
-        let (later, searches) = (frame.reads_unread_child, frame.searches);
+        let later = frame.reads_unread_child;
+        let searches = frame.searches;
         self.meter.set(frame.meter);
         match outcome {
             Ok(value) => IncludeValue::Value(value),

@@ -58,7 +58,8 @@ pub async fn documents(
         world: &patient,
         ..reading
     };
-    let (mut pinned, mut context) = (Pinned::default(), reading.context.clone());
+    let mut pinned = Pinned::default();
+    let mut context = reading.context.clone();
     let location = reading.location.clone();
     let root = load_with_answers(
         &mut reading,

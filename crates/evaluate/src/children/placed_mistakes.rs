@@ -49,27 +49,26 @@ impl DocumentReader<'_> {
                 .unwrap_or_default();
             let inputs: Arc<[Value]> = received.values.into();
             if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
-                let one = match inputs.iter().any(|value| !value.is_unknown()) {
-                    false => (inputs, None, results[number as usize].passed.clone()),
-                    true => {
-                        let below = |child: u32| Included {
-                            checked: results[of_place[child as usize] as usize].checked.clone(),
-                        };
-                        let included: Vec<Option<Included>> = place
-                            .children
-                            .iter()
-                            .map(|child| child.map(below))
-                            .collect();
-                        let mut found = Diagnostics::new();
-                        let (_, passed) = check::check_in_place(
-                            self.text_of(at as u32).blueprint.clone(),
-                            &included,
-                            &self.check_context(at as u32, &kinds),
-                            Some(&inputs),
-                            &mut found,
-                        );
-                        (inputs, Some(found), passed.into())
-                    }
+                let one = if inputs.iter().any(|value| !value.is_unknown()) {
+                    let below = |child: u32| Included {
+                        checked: results[of_place[child as usize] as usize].checked.clone(),
+                    };
+                    let included: Vec<Option<Included>> = place
+                        .children
+                        .iter()
+                        .map(|child| child.map(below))
+                        .collect();
+                    let mut found = Diagnostics::new();
+                    let (_, passed) = check::check_in_place(
+                        self.text_of(at as u32).blueprint.clone(),
+                        &included,
+                        &self.check_context(at as u32, &kinds),
+                        Some(&inputs),
+                        &mut found,
+                    );
+                    (inputs, Some(found), passed.into())
+                } else {
+                    (inputs, None, results[number as usize].passed.clone())
                 };
                 known.insert(number, one);
             }

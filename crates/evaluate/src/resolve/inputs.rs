@@ -23,7 +23,8 @@ pub struct Given {
 /// Returns the value of each input, by position. Reports missing, invalid and undeclared inputs;
 /// their value is null.
 pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
-    let (blueprint, rules) = (&checked.blueprint, &checked.rules);
+    let blueprint = &checked.blueprint;
+    let rules = &checked.rules;
     undeclared(blueprint, rules, given, found);
     let inputs = blueprint.inputs.iter().enumerate();
     let custom = |at: usize| checked.custom_types.get(at).and_then(Option::as_deref);

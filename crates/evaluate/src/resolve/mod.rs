@@ -122,6 +122,12 @@ pub enum Need {
     Fetch(u32),
 }
 
+impl From<Need> for Vec<Need> {
+    fn from(need: Need) -> Vec<Need> {
+        vec![need]
+    }
+}
+
 /// The reason why an expression has no value.
 pub enum Halt {
     /// A question must be answered first.

@@ -84,12 +84,14 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
         .iter()
         .filter(|standing| stays(**standing))
         .count();
-    let (mut absent, new_members) = match rolling.new_members_last {
-        true => (Vec::new(), of(MemberState::Absent)),
-        false => (of(MemberState::Absent), Vec::new()),
+    let (mut absent, new_members) = if rolling.new_members_last {
+        (Vec::new(), of(MemberState::Absent))
+    } else {
+        (of(MemberState::Absent), Vec::new())
     };
     absent.reverse();
-    let (mut failed, mut old) = (of(MemberState::Failed), of(MemberState::Old));
+    let mut failed = of(MemberState::Failed);
+    let mut old = of(MemberState::Old);
     if !rolling.backwards {
         failed.reverse();
         old.reverse();

@@ -123,13 +123,14 @@ pub(crate) async fn decide_level(
         };
         if decision.action == Action::Replace {
             if redraw(evaluation, index, position, snapshot, world, found).await {
-                let (resource, ty) = (documents.resource(index), documents.resource_type(index));
+                let resource = documents.resource(index);
+                let ty = documents.resource_type(index);
                 if let (Some((.., resource)), Some(ty), Some(member)) =
                     (resource, ty, evaluation.member(index, position))
                 {
                     let written = evaluation.links.written_into(&member.address);
-                    let (dependencies, provider) =
-                        (decision.dependencies.clone(), decision.provider.clone());
+                    let dependencies = decision.dependencies.clone();
+                    let provider = decision.provider.clone();
                     let wanted = DesiredMember {
                         member,
                         resource,
@@ -177,10 +178,8 @@ pub(crate) fn redecided_replacement(
 pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
     let sites = evaluation.sites.get(address.to_string().as_str());
     sites.into_iter().flatten().any(|site| {
-        let (before, now) = (
-            snapshot.memoised.get(site),
-            evaluation.answers.memoised.get(site),
-        );
+        let before = snapshot.memoised.get(site);
+        let now = evaluation.answers.memoised.get(site);
         before.zip(now).is_some_and(|(before, now)| {
             before.fingerprint == now.fingerprint && before.value != now.value
         })
@@ -424,11 +423,12 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
 
 /// The abstract resource behind a resource, in the notation of addresses.
 pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
-    match address.path.is_empty() {
-        true => name.clone(),
-        false => Address::inside(&address.path, name.clone())
+    if address.path.is_empty() {
+        name.clone()
+    } else {
+        Address::inside(&address.path, name.clone())
             .to_string()
-            .into(),
+            .into()
     }
 }
 

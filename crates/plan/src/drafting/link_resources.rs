@@ -19,8 +19,8 @@ use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
 use crate::linked::Linked;
-use crate::links::evaluate_until_answered;
 use crate::model::AddressSet;
+use evaluate::evaluation_question::evaluate_until_answered;
 
 /// Evaluates the parts of links and decides about them. Parts that other parts read come first.
 pub(crate) async fn decide_parts(

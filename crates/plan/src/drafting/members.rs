@@ -5,7 +5,7 @@
 
 use blueprint::{Address, Key, Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::evaluation_question;
+use evaluate::evaluation_question::evaluate_until_answered;
 use evaluate::resolve::{Evaluation, ExpressionSite, Member, Members, Need, Outputs};
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType};
@@ -194,22 +194,16 @@ pub(crate) async fn reevaluate_members(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    // Their mistakes are already reported. Each pass answers questions, and there are finitely
-    // many.
-    for _ in 0..1000 {
+    evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, _| {
+        // The mistakes are already reported.
         let mut mistakes = Diagnostics::new();
-        let needs = match evaluate_members(evaluation, index, &mut Vec::new(), &mut mistakes) {
-            Ok(members) => {
-                evaluation.resources[index as usize] = members;
-                match evaluation.merge_links(index, &mut mistakes) {
-                    Ok(()) => return,
-                    Err(need) => vec![need],
-                }
-            }
-            Err(needs) => needs,
-        };
-        evaluation_question::answer(evaluation, needs, catalogs, world, found).await;
-    }
+        let members = evaluate_members(evaluation, index, &mut Vec::new(), &mut mistakes)?;
+        evaluation.resources[index as usize] = members;
+        evaluation
+            .merge_links(index, &mut mistakes)
+            .map_err(Vec::from)
+    })
+    .await;
 }
 
 /// Draws the memoised values of a resource again and evaluates it again. Returns false if it has
@@ -225,7 +219,8 @@ pub(crate) async fn redraw(
     let Some(member) = evaluation.member(index, position) else {
         return false;
     };
-    let (address, item) = (member.address.clone(), member.item.clone());
+    let address = member.address.clone();
+    let item = member.item.clone();
     let sites = evaluation
         .sites
         .get(address.to_string().as_str())
@@ -251,45 +246,40 @@ pub(crate) async fn redraw(
     let Some(ty) = documents.resource_type(index) else {
         return false;
     };
-    // Each pass draws at least one value, so this ends after as many passes as there are call
-    // sites.
-    for _ in 0..=old.len() {
-        let mut mistakes = Diagnostics::new();
-        match self::evaluate_member(
-            evaluation,
-            unit,
-            address.clone(),
-            item.clone(),
-            resource,
-            ty,
-            &mut mistakes,
-        ) {
-            Ok(EvaluatedMember::Present(fresh)) => {
-                let spec = fresh.spec.clone();
-                let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes)
-                else {
-                    return false;
-                };
-                if let Some(place) = evaluation.member_mut(index, position) {
-                    *place = Member {
-                        spec: merged,
-                        ..*fresh
-                    };
-                }
-                return true;
-            }
-            Ok(_) => return false,
-            Err(need) => {
-                evaluation_question::answer(
-                    evaluation,
-                    vec![need],
-                    &Catalogs::default(),
-                    world,
-                    found,
-                )
-                .await
-            }
+    // Each round draws at least one value.
+    let fresh = evaluate_until_answered(
+        evaluation,
+        &Catalogs::default(),
+        world,
+        found,
+        |evaluation, _| {
+            // The mistakes are reported when the resource is decided about again.
+            let mut mistakes = Diagnostics::new();
+            let member = evaluate_member(
+                evaluation,
+                unit,
+                address.clone(),
+                item.clone(),
+                resource,
+                ty,
+                &mut mistakes,
+            )?;
+            let EvaluatedMember::Present(fresh) = member else {
+                return Ok(None);
+            };
+            let merged = evaluation.merged(index, position, fresh.spec.clone(), &mut mistakes);
+            // Links are settled by now, so merging them asks for nothing.
+            Ok::<_, Need>(merged.ok().flatten().map(|spec| Member { spec, ..*fresh }))
+        },
+    )
+    .await
+    .flatten();
+    match (fresh, evaluation.member_mut(index, position)) {
+        (Some(fresh), Some(place)) => {
+            *place = fresh;
+            true
         }
+        (Some(_), None) => true,
+        (None, _) => false,
     }
-    false
 }

@@ -108,9 +108,12 @@ pub(crate) fn obstacles_in(
     span_of: impl Fn(&str) -> Span,
 ) -> Vec<Obstacle> {
     let address = &decision.address;
-    let placed = |diagnostic: Diagnostic, span: Span, why: &str| match span.is_some() {
-        true => diagnostic.label(span, why),
-        false => diagnostic.note(why),
+    let placed = |diagnostic: Diagnostic, span: Span, why: &str| {
+        if span.is_some() {
+            diagnostic.label(span, why)
+        } else {
+            diagnostic.note(why)
+        }
     };
     let mut found = Vec::new();
     for source in answer.sources.iter().filter(|_| !made_before) {

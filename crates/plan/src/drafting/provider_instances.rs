@@ -75,7 +75,8 @@ pub(crate) async fn replace_changed_instances(
         let folder = evaluation
             .documents
             .folder_declaring(decision.element.map(|(number, _)| number));
-        let (address, folder) = (&decision.address, folder.as_ref());
+        let address = &decision.address;
+        let folder = folder.as_ref();
         let target = ResourceTarget {
             namespace,
             instance: Some(&instance),

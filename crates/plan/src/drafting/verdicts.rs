@@ -177,7 +177,8 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
     };
     let mut more = Vec::new();
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
-        let (before, after) = (decision.outputs.get(name), outputs.get(name));
+        let before = decision.outputs.get(name);
+        let after = outputs.get(name);
         let (Some(before), Some(after)) = (before, after) else {
             continue;
         };

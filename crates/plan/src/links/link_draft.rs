@@ -245,7 +245,8 @@ impl<'a> LinkDraft<'a> {
             .filter(|(at, _)| !self.kept.contains(at))
             .map(|(_, it)| it.clone())
             .collect();
-        let (one, verb) = (self.evaluated, self.verb());
+        let one = self.evaluated;
+        let verb = self.verb();
         self.decisions.extend(undo_writes(
             self.draft,
             self.positions,

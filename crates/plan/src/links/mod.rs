@@ -15,7 +15,7 @@ mod undo;
 
 use blueprint::Address;
 use diag::{Diagnostics, Span};
-use evaluate::evaluation_question;
+use evaluate::evaluation_question::evaluate_until_answered;
 use evaluate::resolve::links::conflict;
 use evaluate::resolve::links::slots::{LinkAt, LinkSlot};
 use evaluate::resolve::{Evaluation, Members, Need};
@@ -36,31 +36,6 @@ pub(crate) use undo::undo_link;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::linked::LinkRecord;
-
-/// Evaluates something about a link. Asks the world what the evaluation needs, until nothing is
-/// missing.
-pub(crate) async fn evaluate_until_answered<T>(
-    evaluation: &mut Evaluation,
-    catalogs: &Catalogs,
-    world: &dyn World,
-    found: &mut Diagnostics,
-    mut ask: impl FnMut(&mut Evaluation, &mut Diagnostics) -> Result<T, Need>,
-) -> Option<T> {
-    // Each round answers a question, and the expressions of a kind contain finitely many questions.
-    for _ in 0..1000 {
-        let mut mistakes = Diagnostics::new();
-        match ask(evaluation, &mut mistakes) {
-            Ok(value) => {
-                found.append(mistakes);
-                return Some(value);
-            }
-            Err(need) => {
-                evaluation_question::answer(evaluation, vec![need], catalogs, world, found).await
-            }
-        }
-    }
-    None
-}
 
 /// Decides about every link of the documents. All resources and parts of links are decided already.
 pub(crate) async fn decide_links(
@@ -173,10 +148,8 @@ fn check_cardinality_and_guarantees(
     let between = || {
         links.iter().filter_map(|link| {
             let pair = declared.pair(link.0)?;
-            let (a, b) = (
-                evaluation.end_of(*link, Side::A)?,
-                evaluation.end_of(*link, Side::B)?,
-            );
+            let a = evaluation.end_of(*link, Side::A)?;
+            let b = evaluation.end_of(*link, Side::B)?;
             Some(MemberLink {
                 a,
                 b,

@@ -28,7 +28,8 @@ pub(crate) fn links_moved_with_ends(
             continue;
         };
         let new = |end: &Address| pairs.get(end).cloned().unwrap_or_else(|| end.clone());
-        let (new_a, new_b) = (new(&a), new(&b));
+        let new_a = new(&a);
+        let new_b = new(&b);
         if (&new_a, &new_b) == (&a, &b) || new_a.path != new_b.path {
             continue;
         }

@@ -70,7 +70,8 @@ impl<'a> Builder<'a> {
             .prior
             .as_ref()
             .map_or(0, |record| record.deposed_objects().count());
-        let (mut first, mut last) = (None, None);
+        let mut first = None;
+        let mut last = None;
         for old in 1..=count as u32 {
             let task = self.add(TaskKind::DeleteOld(old), Some(decided));
             for on in tasks

@@ -355,7 +355,8 @@ pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
             continue;
         };
         let shared = ty.unique_fields().find(|field| {
-            let (old, new) = (prior.inputs.get(field), decision.desired.get(field));
+            let old = prior.inputs.get(field);
+            let new = decision.desired.get(field);
             old.zip(new)
                 .is_some_and(|(old, new)| understand::compare::same(old, new) && !new.is_null())
         });

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::{Adoption, DriftPolicy, Options};
 use provider::ErrorKind;
+use state::Counts;
 use state::OperationOutcome::{Failed, Gone, Ready};
 use testkit::harness::run_with_paused_clock;
 use testkit::policies::{PolicyHarness, ScriptedFault, refusals, said};
@@ -118,7 +119,7 @@ fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
         // 20 of the 200 drifted resources could not be read.
         assert_eq!(
             (staged.plan.drift.len(), staged.plan.counts()),
-            (180, [0, 180, 0, 0])
+            (180, Counts::from([0, 180, 0, 0]))
         );
         assert_eq!(staged.plan.answers.unread.len(), 20);
         assert!(staged.plan.unread_but_needed().is_empty());
@@ -129,7 +130,7 @@ fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
             .await;
         assert_eq!(
             (staged.expect("a plan").plan.counts(), found.len()),
-            ([0, 20, 0, 0], 0)
+            (Counts::from([0, 20, 0, 0]), 0)
         );
     });
 }
@@ -149,7 +150,7 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
             ]
         );
         let staged = staged.expect("a plan to look at");
-        assert_eq!(staged.plan.counts(), [0, 181, 0, 0]);
+        assert_eq!(staged.plan.counts(), Counts::from([0, 181, 0, 0]));
         let needed: Vec<String> = staged
             .plan
             .unread_but_needed()

@@ -85,7 +85,7 @@ fn second_interrupt_cancels_calls_at_once() {
         let Operated::Aborted(lost) = &ran.operated else {
             panic!("{:?}", ran.operated)
         };
-        assert_eq!(lost.counts, [1, 0, 0, 0]);
+        assert_eq!(<[u64; 4]>::from(lost.counts), [1, 0, 0, 0]);
         assert_eq!(ran.elapsed, Duration::from_secs(11));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
     });

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, operate};
-use state::{OperationOutcome, StoreError};
+use state::{Counts, OperationOutcome, StoreError};
 use testkit::harness::{Harness, run_with_paused_clock, settings, shell_without_faults};
 use tokio::sync::mpsc;
 
@@ -112,7 +112,7 @@ fn writer_stops_after_its_lease_was_taken_over() {
             }) => assert_eq!(&*holder.who, "bob@test"),
             other => panic!("{other:?}"),
         }
-        assert_eq!(lost.counts, [0; 4]);
+        assert_eq!(lost.counts, Counts::default());
         let after = harness.clock.now() - begun;
         assert!(after < 100 + 60, "it went on for {after} s");
         let lease = lease.unwrap_or_else(|error| panic!("{error}"));

@@ -119,7 +119,7 @@ impl Runner {
             };
             self.line(format!("out of target {address}{waits}"));
         }
-        let [create, update, delete, replace] = plan.counts();
+        let [create, update, delete, replace] = <[u64; 4]>::from(plan.counts());
         let mut counts = format!("{create} to create, {update} to update, {delete} to delete");
         if replace > 0 {
             let _ = write!(counts, ", {replace} to replace");
@@ -318,7 +318,7 @@ fn event_line(event: &Event) -> Option<String> {
 /// The outcome of an operation with its counts.
 fn counts_line(prefix: &str, outcome: &Outcome) -> String {
     let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
-    let [created, updated, deleted, replaced] = outcome.counts;
+    let [created, updated, deleted, replaced] = <[u64; 4]>::from(outcome.counts);
     let replaced = if replaced > 0 {
         format!(", {replaced} replaced")
     } else {

@@ -205,7 +205,7 @@ fn interrupted_chain_is_completed() {
                 if let Some(goal) = goal {
                     assert_eq!(there.len(), 24);
                     let updated = match run.operated {
-                        Some(Operated::Done(outcome)) => outcome.counts[1],
+                        Some(Operated::Done(outcome)) => outcome.counts.updated,
                         _ => 0,
                     };
                     assert_eq!(
@@ -369,7 +369,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
             let run = apply_successfully(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {
                 assert_eq!(
-                    outcome.counts,
+                    <[u64; 4]>::from(outcome.counts),
                     [u64::from(!created), 0, 0, 0],
                     "created before: {created}"
                 );
@@ -416,7 +416,7 @@ fn counts_include_only_recorded_outcomes() {
             match run.operated.expect("it was not cut off") {
                 Operated::Aborted(lost) => {
                     assert_eq!(
-                        (lost.counts, snapshot.generation.0),
+                        (<[u64; 4]>::from(lost.counts), snapshot.generation.0),
                         ([recorded, 0, 0, 0], 0),
                         "commit {number}"
                     );
@@ -427,7 +427,7 @@ fn counts_include_only_recorded_outcomes() {
                     );
                 }
                 Operated::Done(outcome) => {
-                    assert_eq!((number, outcome.counts), (5, [2, 0, 0, 0]));
+                    assert_eq!((number, outcome.counts.created), (5, 2));
                     assert_eq!((recorded, snapshot.generation.0), (2, 1));
                 }
                 other => panic!("commit {number}: {other:?}"),

@@ -189,7 +189,8 @@ impl Checker<'_> {
         }
         // The composition takes the arguments of the function that is applied first, and returns
         // the result of the one that is applied last.
-        let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
+        let mut first = call.arguments.first();
+        let mut last = call.arguments.last();
         if def.name.as_ref() == "compose" {
             std::mem::swap(&mut first, &mut last);
         }
@@ -198,7 +199,8 @@ impl Checker<'_> {
                 .and_then(|argument| self.quiet_shape(&argument.value))
                 .unwrap_or_else(CallShape::open)
         };
-        let (first, last) = (known(first), known(last));
+        let first = known(first);
+        let last = known(last);
         CallShape {
             returns: last.returns,
             name: format!("{}(..)", def.name),

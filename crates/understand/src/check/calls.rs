@@ -46,7 +46,8 @@ impl Checker<'_> {
             return Type::Function;
         }
         let mut types = Vec::with_capacity(given);
-        let (mut failed, mut refused) = (false, false);
+        let mut failed = false;
+        let mut refused = false;
         for (at, argument) in call.arguments.iter().enumerate() {
             let Some(parameter) = function.parameter(at) else {
                 continue;

@@ -48,8 +48,8 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
         let (Some(ty), Some(resource)) = (of(at), spec(at)) else {
             continue;
         };
-        let (mut edges_of_resource, mut seen): (Vec<Edge>, HashSet<usize>) =
-            (Vec::new(), HashSet::new());
+        let mut edges_of_resource: Vec<Edge> = Vec::new();
+        let mut seen: HashSet<usize> = HashSet::new();
         for wait in &ty.waits {
             let by_spelling = named
                 .entry((&wait.type_name, &wait.awaited_fields))

@@ -63,12 +63,13 @@ impl Checker<'_> {
             .iter()
             .filter(|(_, resource)| resource.made_from.as_deref() == Some(name));
         let made: Vec<String> = made.map(|(made, _)| format!("`{made}`")).take(5).collect();
-        let diagnostic = match made.is_empty() {
-            true => diagnostic,
-            false => diagnostic.note(format!(
+        let diagnostic = if made.is_empty() {
+            diagnostic
+        } else {
+            diagnostic.note(format!(
                 "a transform has turned it into {}",
                 made.join(", ")
-            )),
+            ))
         };
         match other_head(self.blueprint, name) {
             Some(head) if bare => Diagnostic {
@@ -98,9 +99,10 @@ impl Checker<'_> {
             declared.len(),
             declared.keys().map(|name| name.as_ref()),
         );
-        match looks && diagnostic.help.is_empty() {
-            true => diagnostic.help(format!("declare it under `{section}`")),
-            false => diagnostic,
+        if looks && diagnostic.help.is_empty() {
+            diagnostic.help(format!("declare it under `{section}`"))
+        } else {
+            diagnostic
         }
     }
 

@@ -182,7 +182,8 @@ impl Checker<'_> {
                 .extend(self.patterns.problem(&converted, field, span)),
             Err(Mismatch::NotUtf8) => self.found.push(not_utf8(span)),
             Err(Mismatch::Kind | Mismatch::NoBranch) => {
-                let (ty, wanted) = (Type::of(written), field.ty());
+                let ty = Type::of(written);
+                let wanted = field.ty();
                 if self.rules.specs.accepts(&ty, field) {
                     return;
                 }
@@ -415,9 +416,10 @@ fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
         .alternatives()
         .iter()
         .all(|ty| matches!(ty, Type::Int | Type::Float));
-    let what = match is_number {
-        true => format!("{} is needed here", with_article(&wanted)),
-        false => format!("the value fits no alternative of {}", in_words(&wanted)),
+    let what = if is_number {
+        format!("{} is needed here", with_article(&wanted))
+    } else {
+        format!("the value fits no alternative of {}", in_words(&wanted))
     };
     let diagnostic = codes::NO_UNION_BRANCH
         .new(what)

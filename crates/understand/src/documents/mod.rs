@@ -525,13 +525,15 @@ impl Documents {
     /// The folder of a document, relative to that of the root document; empty for the root's own
     /// folder.
     pub fn folder_seen_from_root(&self, unit: u32) -> Name {
-        let (root, folder) = (&self.root().folder, &self.unit(unit).folder);
-        match root == folder {
-            true => Name::default(),
-            false => Location::disk(folder.clone())
+        let root = &self.root().folder;
+        let folder = &self.unit(unit).folder;
+        if root == folder {
+            Name::default()
+        } else {
+            Location::disk(folder.clone())
                 .relative_to(root)
                 .identity()
-                .clone(),
+                .clone()
         }
     }
 

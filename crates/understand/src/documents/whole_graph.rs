@@ -186,10 +186,8 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
         wirings: &wirings,
     };
     let [locals, data_sources, resources] = documents.counts();
-    let (links, inputs) = (
-        documents.count(NumberedKind::Link),
-        documents.count(NumberedKind::Input),
-    );
+    let links = documents.count(NumberedKind::Link);
+    let inputs = documents.count(NumberedKind::Input);
     let counts = [locals, data_sources, resources, 0, links, inputs];
     let mut any_metadata = false;
     let (graph, cycles) = Graph::new(counts, |node, out| {

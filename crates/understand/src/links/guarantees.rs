@@ -103,7 +103,8 @@ pub fn check_cardinality<'a>(
                     .get(&(at, place(kind), *side))
                     .map_or(&[][..], |counted| &counted.others);
                 if (counted_others.len() as u32) < least && !open(at, kind, *side) {
-                    let (kind, others) = (Arc::clone(kind), counted_others.to_vec());
+                    let kind = Arc::clone(kind);
+                    let others = counted_others.to_vec();
                     wrong.push(CardinalityViolation {
                         at,
                         kind,
@@ -179,7 +180,8 @@ impl Guarantees {
     /// The rank of each link: the length of the longest chain of guarantees before it, 0 if it
     /// needs none. Also returns the links on cycles and the links that depend on them.
     pub fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
-        let (links, places) = (self.links as usize, self.at.len());
+        let links = self.links as usize;
+        let places = self.at.len();
         // Nodes are the links, then the guarantees. A guarantee waits for the links that give it; a
         // link waits for the guarantees that it needs.
         let mut waiting = vec![0_u32; links + places];
@@ -259,11 +261,9 @@ mod tests {
 
     #[test]
     fn links_follow_their_guarantees_and_cycles_are_found() {
-        let (gives, needs, both) = (
-            kind("x/a", &["g"], &[]),
-            kind("x/c", &[], &["g"]),
-            kind("x/d", &["h"], &["g"]),
-        );
+        let gives = kind("x/a", &["g"], &[]);
+        let needs = kind("x/c", &[], &["g"]);
+        let both = kind("x/d", &["h"], &["g"]);
         let at = |kind| MemberLink {
             a: (0, None),
             b: (1, None),

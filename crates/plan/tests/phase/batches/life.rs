@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::apply::Outcome;
 use engine::shell::Operated;
 use engine::{Given, Options};
-use state::{Generation, OperationOutcome};
+use state::{Counts, Generation, OperationOutcome};
 use testkit::faults::FaultPlan;
 use testkit::harness::{Harness, heat_environment, run_with_paused_clock, settings};
 use tokio::time::Instant;
@@ -105,7 +105,10 @@ fn interrupt_ends_a_pause_at_once() {
         let outcome = deploy(&harness, &text).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Interrupted), [0, 2, 0, 0])
+            (
+                Some(OperationOutcome::Interrupted),
+                Counts::from([0, 2, 0, 0])
+            )
         );
         assert_eq!(begun.elapsed().as_secs(), 700);
         // The rest is one batch without a pause.
@@ -114,7 +117,7 @@ fn interrupt_ends_a_pause_at_once() {
         let outcome = deploy(&harness, &text).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Ready), [0, 1, 0, 0])
+            (Some(OperationOutcome::Ready), Counts::from([0, 1, 0, 0]))
         );
         assert_eq!(begun.elapsed().as_secs(), 0);
     });
@@ -127,11 +130,11 @@ fn temporary_members_are_deleted_in_the_end() {
         let policy = "rolling_update: {min_in_service: 3, max_batch_size: 2}";
         deploy(&harness, &group(3, "a", policy)).await;
         let rolls = staged(&harness, &group(3, "b", policy)).await;
-        assert_eq!(rolls.plan.counts(), [2, 3, 2, 0]);
+        assert_eq!(rolls.plan.counts(), Counts::from([2, 3, 2, 0]));
         let outcome = deploy(&harness, &group(3, "b", policy)).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Ready), [2, 3, 2, 0])
+            (Some(OperationOutcome::Ready), Counts::from([2, 3, 2, 0]))
         );
         assert_eq!(members(&harness).await, ["0", "1", "2"]);
         assert_eq!(
@@ -213,7 +216,7 @@ fn failed_member_stops_later_ones_until_the_next_deploy() {
         let outcome = deploy(&harness, &text("bad")).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Failed), [0, 1, 0, 0])
+            (Some(OperationOutcome::Failed), Counts::from([0, 1, 0, 0]))
         );
         // The failed member comes first, then the members that were not reached. Finished members
         // are updated again.
@@ -260,7 +263,7 @@ fn failed_run_is_continued_with_the_rest() {
                     resource_def: {type: m.yaml, properties: {i: \"%index%\", v: bad}}\n";
         let outcome = deploy(&harness, text).await;
         assert_eq!(
-            (outcome.outcome, outcome.counts[0]),
+            (outcome.outcome, outcome.counts.created),
             (Some(OperationOutcome::Failed), 1)
         );
         std::fs::write(folder.path().join("m.yaml"), MEMBER.replace("'1'", "none"))
@@ -327,7 +330,10 @@ fn nothing_depends_on_temporary_members() {
             "{:?}",
             rolls.plan.steps
         );
-        assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 2, 1, 0]);
+        assert_eq!(
+            deploy(&harness, &text("b")).await.counts,
+            Counts::from([1, 2, 1, 0])
+        );
         let snapshot = harness.snapshot().await;
         let after = snapshot
             .records
@@ -392,7 +398,7 @@ fn templates_can_be_temporary_members() {
                 at(&rolls),
                 wanted.map(|(address, batch)| (address.to_owned(), Some(batch)))
             );
-            assert_eq!(rolls.plan.counts(), [2, 4, 2, 0]);
+            assert_eq!(rolls.plan.counts(), Counts::from([2, 4, 2, 0]));
             let fault_plan = FaultPlan {
                 ends_at: Some(moment),
                 ..FaultPlan::default()
@@ -403,7 +409,7 @@ fn templates_can_be_temporary_members() {
             if let Some(outcome) = run.outcome() {
                 assert_eq!(
                     (outcome.outcome, outcome.counts),
-                    (Some(OperationOutcome::Ready), [2, 4, 2, 0])
+                    (Some(OperationOutcome::Ready), Counts::from([2, 4, 2, 0]))
                 );
             }
             let rest = staged(&harness, &text("b")).await;
@@ -491,7 +497,10 @@ fn unknown_definition_uses_batches() {
                 .count(),
             3
         );
-        assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 3, 1, 0]);
+        assert_eq!(
+            deploy(&harness, &text("b")).await.counts,
+            Counts::from([1, 3, 1, 0])
+        );
         assert_eq!(members(&harness).await, ["0", "1", "w"]);
     });
 }
@@ -514,7 +523,7 @@ fn nested_groups_have_their_own_batches() {
         let outcome = deploy(&harness, &text("b")).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Ready), [2, 4, 2, 0])
+            (Some(OperationOutcome::Ready), Counts::from([2, 4, 2, 0]))
         );
         assert_eq!(members(&harness).await, before);
     });
@@ -548,7 +557,7 @@ fn target_leaves_other_members_unchanged() {
         // One member is already up to date.
         assert_eq!(
             deploy(&harness, &group(3, "b", policy)).await.counts,
-            [1, 2, 1, 0]
+            Counts::from([1, 2, 1, 0])
         );
     });
 }
@@ -570,12 +579,15 @@ fn hook_after_a_member_delays_the_next_batch() {
         let outcome = deploy(&harness, &text).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Interrupted), [0, 1, 0, 0])
+            (
+                Some(OperationOutcome::Interrupted),
+                Counts::from([0, 1, 0, 0])
+            )
         );
         let outcome = deploy(&harness, &text).await;
         assert_eq!(
             (outcome.outcome, outcome.counts),
-            (Some(OperationOutcome::Ready), [0, 2, 0, 0])
+            (Some(OperationOutcome::Ready), Counts::from([0, 2, 0, 0]))
         );
     });
 }

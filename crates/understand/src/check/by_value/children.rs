@@ -103,7 +103,8 @@ impl Checker<'_> {
             let value = known.value_at(place, &mut found);
             let ty = self.catalogs.resource_type(&expansion.kind.item);
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
-                let (expr, holder) = (&expansion.spec, expansion.spec_key);
+                let expr = &expansion.spec;
+                let holder = expansion.spec_key;
                 let at = SpecAt {
                     expr,
                     missing_part_span: holder,

@@ -12,7 +12,8 @@ use crate::graph::GraphNode;
 impl Checker<'_> {
     /// Resolves the references in each part that the dialect checks by value.
     pub(crate) fn resolve_by_value(&mut self) {
-        let (blueprint, checks) = (self.blueprint, self.rules.checks);
+        let blueprint = self.blueprint;
+        let checks = self.rules.checks;
         if checks.locals == CheckedBy::Value {
             blueprint
                 .locals

@@ -131,7 +131,8 @@ impl Checker<'_> {
             .value_at(spec, found)
             .unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
-            let (expr, holder) = (&resource.spec, resource.spec_key);
+            let expr = &resource.spec;
+            let holder = resource.spec_key;
             let at = SpecAt {
                 expr,
                 missing_part_span: holder,

@@ -172,8 +172,10 @@ impl<'a> Checker<'a> {
             let first = names.by_ref().take(NAMED).collect();
             (first, names.next().is_some())
         };
-        let (mut activates, mut uncertain) = (false, !is_known);
-        let (mut unlinked, mut turned): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut activates = false;
+        let mut uncertain = !is_known;
+        let mut unlinked: Vec<String> = Vec::new();
+        let mut turned: Vec<String> = Vec::new();
         for list in smallest.into_iter().flat_map(|by_type| by_type.values()) {
             let Some(first) = list.first() else { continue };
             if self.type_name(*first as usize).is_none() || !is_known {

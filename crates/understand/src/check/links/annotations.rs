@@ -50,9 +50,10 @@ pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
     } else {
         "<a>"
     };
-    match annotation.key.contains(placeholder) {
-        true => annotation.key.replace(placeholder, other).into(),
-        false => annotation.key.clone(),
+    if annotation.key.contains(placeholder) {
+        annotation.key.replace(placeholder, other).into()
+    } else {
+        annotation.key.clone()
     }
 }
 
