@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialect::Dialects;
+use engine::discovery::folder_of_document;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::{
     Config, DocumentSource, Installed, InstanceSelector, Library, Session, SessionOptions,
@@ -107,7 +108,7 @@ pub(crate) async fn session_and_instance(
 ) -> Result<(Session, InstanceName), CommandError> {
     let document = document_of_request(named, flag.instance.as_ref(), &dialects())?;
     let session = match &document {
-        Some(path) => session_in(global, &folder_of(path), report)?,
+        Some(path) => session_in(global, &folder_of_document(path, &dialects()), report)?,
         None => session_for_nearest_state(global, report)?,
     };
     let selector = InstanceSelector {

@@ -68,6 +68,9 @@ const CASES: &[(&str, ContractCase)] = &[
     ("a web page is no document", |harness| {
         Box::pin(page(harness))
     }),
+    ("a folder is listed or refused", |harness| {
+        Box::pin(check_folder(harness))
+    }),
     ("many documents are read concurrently", |harness| {
         Box::pin(check_concurrent_reads(harness))
     }),
@@ -504,6 +507,22 @@ async fn page(harness: &SourceHarness) -> Result<(), Failed> {
         .read(&harness.place.request("a.yaml"), &limits)
         .await?;
     check_eq!(&*file.bytes, page, "a page where any file will do");
+    Ok(())
+}
+
+async fn check_folder(harness: &SourceHarness) -> Result<(), Failed> {
+    harness.place.put("sub/a.yaml", b"x: 1").await;
+    let request = harness.place.request("sub").for_folder();
+    match harness.sources.read(&request, &default_limits()).await {
+        Ok(listing) => {
+            check_eq!(&*listing.bytes, b"a.yaml\n", "the entries of a folder");
+            check!(listing.location.is_folder(), "{}", listing.location);
+        }
+        Err(SourceError::NoFolders { kind }) => {
+            check_eq!(kind, harness.kind.name, "the kind that has no folders")
+        }
+        Err(other) => check!(false, "a folder: {other:?}"),
+    }
     Ok(())
 }
 

@@ -56,6 +56,13 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether a folder can be a document. The dialect then recognises it by the
+    /// [entries](Document::entries), and wants the texts of its files. If no dialect reads folders, a
+    /// folder is a mistake wherever a document is needed.
+    fn reads_folders(&self) -> bool {
+        false
+    }
+
     /// Whether JSON text is read as JSON, whatever the file is called.
     fn reads_json_first(&self) -> bool {
         false

@@ -1,8 +1,8 @@
-//! The contract of a document language: it recognises a tree, lowers it to a
+//! The contract of a document language: it recognises a document, lowers it to a
 //! [`Blueprint`](blueprint::Blueprint), and supplies its sections and keys as data.
 //!
 //! A dialect holds no state and awaits nothing: [`Dialect::required_data`] returns the data that it
-//! needs in addition to the tree. [`DialectRules`] state the differences between dialects after
+//! needs in addition to the text. [`DialectRules`] state the differences between dialects after
 //! lowering.
 //!
 //! Not here: any dialect (`blueprint_dialect`, `hot`); checks of names, types and fields
@@ -36,4 +36,4 @@ pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
 };
 pub use shape::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
-pub use wanted::{Answer, Answers, Wanted};
+pub use wanted::{Answer, Answers, FolderEntry, Wanted};

@@ -53,7 +53,7 @@ impl Dialects {
     /// `None` if no dialect recognises it.
     pub fn detect(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
         let mut best: (u8, Option<&'static dyn Dialect>) = (0, None);
-        for dialect in self.iter() {
+        for dialect in self.readers(document) {
             let sure = dialect.recognise(document);
             if sure > best.0 {
                 best = (sure, Some(dialect));
@@ -67,8 +67,20 @@ impl Dialects {
     pub fn recognise(&self, document: &Document<'_>) -> bool {
         /// The certainty of a dialect that recognises only the name.
         const BY_NAME: u8 = 60;
-        self.iter()
+        self.readers(document)
             .any(|dialect| dialect.recognise(document) >= BY_NAME)
+    }
+
+    /// Whether a dialect reads folders.
+    pub fn read_folders(&self) -> bool {
+        self.iter().any(|dialect| dialect.reads_folders())
+    }
+
+    /// The dialects that may recognise a document.
+    fn readers(&self, document: &Document<'_>) -> impl Iterator<Item = &'static dyn Dialect> {
+        let is_folder = document.entries().is_some();
+        self.iter()
+            .filter(move |dialect| !is_folder || dialect.reads_folders())
     }
 
     /// Reads the companion files of a root. If the root's own dialect has no such files, another

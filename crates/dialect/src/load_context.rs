@@ -17,6 +17,8 @@ pub struct LoadContext {
     pub is_child: bool,
     /// Whether only the version and the inputs are read.
     pub inputs_only: bool,
+    /// Whether the text is the listing of a folder, not that of a file.
+    pub is_folder: bool,
     /// The dialect's data from companion files, if there are any.
     pub dialect_context: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
@@ -55,6 +57,7 @@ impl LoadContext {
         dialect: None,
         is_child: false,
         inputs_only: false,
+        is_folder: false,
         dialect_context: None,
         settings: DocumentSettings::NONE,
         types: None,
@@ -71,6 +74,7 @@ impl LoadContext {
             .map(|own| own.for_child(child, type_name));
         LoadContext {
             is_child: true,
+            is_folder: false,
             dialect_context: own,
             answers: Answers::NONE,
             ..self.clone()

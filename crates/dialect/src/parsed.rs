@@ -1,83 +1,123 @@
 //! Parses the text of a document as the dialect that recognises it reads it: one tree or a stream,
-//! YAML or JSON.
+//! YAML or JSON, or the listing of a folder.
 //!
 //! A text of one tree is parsed once. Only a text with a second tree is parsed again, if a dialect
 //! reads streams.
 
+use std::sync::Arc;
+
 use diag::{Diagnostics, FileId};
 use syntax::{Format, MULTIPLE_DOCUMENTS, Tree};
 
-use crate::{Dialect, Dialects, Document, LoadContext};
+use crate::{Dialect, Dialects, Document, FolderEntry, LoadContext};
 
 /// A parsed text.
-pub struct ParsedText {
+pub struct ParsedText<'a> {
+    /// The name of the document: the last part of its path.
+    pub name: &'a str,
     /// The dialect that recognises the text; `None` if no dialect does.
     pub dialect: Option<&'static dyn Dialect>,
     /// The syntax errors.
     pub found: Diagnostics,
-    trees: ParsedTrees,
+    file: FileId,
+    text: &'a str,
+    context: &'a LoadContext,
+    content: ParsedContent,
 }
 
-/// The trees of a text. A single tree needs no vector.
-enum ParsedTrees {
+/// What a text consists of. A single tree needs no vector.
+enum ParsedContent {
     One(Tree),
     Stream(Vec<Tree>),
+    Folder(Arc<[FolderEntry]>),
 }
 
-impl ParsedText {
-    /// The trees, in the order of the text. A dialect that does not read streams has one.
-    pub fn trees(&self) -> &[Tree] {
-        self.trees.as_slice()
-    }
-}
-
-impl ParsedTrees {
-    fn as_slice(&self) -> &[Tree] {
-        match self {
-            ParsedTrees::One(tree) => std::slice::from_ref(tree),
-            ParsedTrees::Stream(trees) => trees,
+impl ParsedText<'_> {
+    /// The document, with the trees that its dialect reads.
+    pub fn document(&self) -> Document<'_> {
+        let &ParsedText {
+            file,
+            name,
+            text,
+            context,
+            ..
+        } = self;
+        match &self.content {
+            ParsedContent::One(tree) => {
+                Document::new(file, name, text, std::slice::from_ref(tree), context)
+            }
+            ParsedContent::Stream(trees) => Document::new(file, name, text, trees, context),
+            ParsedContent::Folder(entries) => {
+                Document::of_folder(file, name, text, entries, context)
+            }
         }
+    }
+
+    /// The same text with its dialect.
+    fn detected(mut self, dialects: &Dialects) -> Self {
+        self.dialect = dialects.detect(&self.document());
+        self
     }
 }
 
 impl Dialects {
-    /// Parses a text and finds its dialect. `name` is the last part of its path. Never fails: a
-    /// text with errors has the trees that can be determined.
-    pub fn parse(&self, file: FileId, name: &str, text: &str, context: &LoadContext) -> ParsedText {
+    /// Parses a text and finds its dialect. `path` ends with the name of the document. Never fails:
+    /// a text with errors has the trees that can be determined.
+    pub fn parse<'a>(
+        &self,
+        file: FileId,
+        path: &'a str,
+        text: &'a str,
+        context: &'a LoadContext,
+    ) -> ParsedText<'a> {
+        let path = if context.is_folder {
+            path.trim_end_matches('/')
+        } else {
+            path
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let parsed = |content, found| {
+            let parsed = ParsedText {
+                name,
+                dialect: None,
+                found,
+                file,
+                text,
+                context,
+                content,
+            };
+            parsed.detected(self)
+        };
+        if context.is_folder {
+            let entries = FolderEntry::of_listing(text);
+            return parsed(ParsedContent::Folder(entries), Diagnostics::new());
+        }
         let format = Format::of_name(name);
         let (tree, found) = syntax::parse(file, text, format);
-        let detect = |trees: &[Tree]| self.detect(&Document::new(file, name, text, trees, context));
         if has_second_tree(&found) && self.iter().any(|dialect| dialect.reads_streams()) {
-            let (trees, of_stream) = syntax::parse_stream(file, text, format);
-            let dialect = detect(&trees);
-            if dialect.is_some_and(|dialect| dialect.reads_streams()) {
-                return ParsedText {
-                    dialect,
-                    found: of_stream,
-                    trees: ParsedTrees::Stream(trees),
-                };
+            let (trees, found) = syntax::parse_stream(file, text, format);
+            let stream = parsed(ParsedContent::Stream(trees), found);
+            if stream
+                .dialect
+                .is_some_and(|dialect| dialect.reads_streams())
+            {
+                return stream;
             }
         }
-        let dialect = detect(std::slice::from_ref(&tree));
+        let one = parsed(ParsedContent::One(tree), found);
         // A text may be JSON despite its file name, if its dialect accepts such texts.
         let may_be_json = format == Format::Yaml
             && text.trim_start().starts_with('{')
-            && dialect.is_some_and(|dialect| dialect.reads_json_first());
+            && one
+                .dialect
+                .is_some_and(|dialect| dialect.reads_json_first());
         if may_be_json {
             let (json, broken) = syntax::parse(file, text, Format::Json);
             if broken.is_empty() {
-                return ParsedText {
-                    dialect: detect(std::slice::from_ref(&json)),
-                    found,
-                    trees: ParsedTrees::One(json),
-                };
+                return parsed(ParsedContent::One(json), one.found);
             }
         }
-        ParsedText {
-            dialect,
-            found,
-            trees: ParsedTrees::One(tree),
-        }
+        one
     }
 }
 

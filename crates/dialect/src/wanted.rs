@@ -7,12 +7,18 @@
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Schema, Value};
+use diag::FileId;
 
 /// A request for data that a dialect needs before it can lower a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Wanted {
     /// The text of a file, by its path relative to the document.
     File(Name),
+    /// The text of a file that is a part of the document: the dialect can parse it, and diagnostics
+    /// can show its lines.
+    Text(Name),
+    /// The entries of a folder, by its path relative to the document.
+    Folder(Name),
     /// The value of a setting of the dialect.
     Setting(Name),
     /// The schema of a resource type.
@@ -24,12 +30,38 @@ pub enum Wanted {
 pub enum Answer {
     /// The text of a file.
     File(Name),
+    /// The text of a file, with the id by which spans refer to it.
+    Text(FileId, Arc<str>),
+    /// The entries of a folder, sorted by name. Hidden entries are left out.
+    Folder(Arc<[FolderEntry]>),
     /// The value of a setting; null if it is not set.
     Setting(Value),
     /// The schema of a type.
     Schema(Arc<Schema>),
     /// The reason for a missing answer, as a phrase.
     Missing(Name),
+}
+
+/// An entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// The name, without a path.
+    pub name: Name,
+    /// Whether the entry is a folder; a file otherwise.
+    pub is_folder: bool,
+}
+
+impl FolderEntry {
+    /// The entries of a listing: the text that a source of documents answers for a folder. It has a
+    /// line for each entry, with a `/` after the name of a folder.
+    pub fn of_listing(text: &str) -> Arc<[FolderEntry]> {
+        text.lines()
+            .map(|line| FolderEntry {
+                name: line.strip_suffix('/').unwrap_or(line).into(),
+                is_folder: line.ends_with('/'),
+            })
+            .collect()
+    }
 }
 
 /// The answers for one document.

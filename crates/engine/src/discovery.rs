@@ -10,6 +10,8 @@ use dialect::{Dialects, Document, LoadContext};
 use run::shell::read_at_most;
 
 use crate::error::Error;
+use crate::paths::{absolute, folder_of};
+use crate::text::read_listing;
 
 /// File extensions of texts that may be documents.
 const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonc", "template"];
@@ -20,6 +22,8 @@ const DEEPEST: usize = 64;
 /// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden
 /// folders and symbolic links to folders.
 ///
+/// A folder is a document if a dialect recognises it by its entries. Its files are then
+/// a part of it.
 /// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises
 /// its content. Environments, files of inputs and other data are no documents.
 pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
@@ -41,7 +45,9 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
             }
             // For a symbolic link this is the type of the link.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if depth < DEEPEST {
+                if is_folder_document(&path, dialects) {
+                    found.push(path);
+                } else if depth < DEEPEST {
                     folders.push((path, depth + 1));
                 }
             } else if has_native_name(&name) || is_document(&path, &name, dialects) {
@@ -51,6 +57,36 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a path is a folder that a dialect recognises as a document.
+pub fn is_folder_document(path: &Path, dialects: &Dialects) -> bool {
+    dialects.read_folders()
+        && path.is_dir()
+        && read_listing(path).is_ok_and(|listing| is_recognised_folder(path, &listing, dialects))
+}
+
+/// Whether a dialect recognises a folder with this listing.
+pub(crate) fn is_recognised_folder(path: &Path, listing: &str, dialects: &Dialects) -> bool {
+    let context = LoadContext {
+        is_folder: true,
+        ..LoadContext::NONE
+    };
+    let shown = path.to_string_lossy();
+    dialects
+        .parse(FileId::new(0), &shown, listing, &context)
+        .dialect
+        .is_some()
+}
+
+/// Returns the folder that paths in the document at a path are relative to: the folder that contains
+/// a file, or a folder itself.
+pub fn folder_of_document(path: &Path, dialects: &Dialects) -> PathBuf {
+    if is_folder_document(path, dialects) {
+        absolute(path)
+    } else {
+        folder_of(path)
+    }
 }
 
 /// Whether a file is a document of the native dialect by its name.
@@ -95,13 +131,7 @@ fn with_trees<T>(
     let file = FileId::new(0);
     let context = LoadContext::NONE;
     let parsed = dialects.parse(file, name, &text, &context);
-    Some(visit(&Document::new(
-        file,
-        name,
-        &text,
-        parsed.trees(),
-        &context,
-    )))
+    Some(visit(&parsed.document()))
 }
 
 /// Returns the names of the documents in a folder: the files with a native name or, if there are

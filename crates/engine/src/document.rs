@@ -124,7 +124,14 @@ impl Document {
         let (mut files, mut found) = self.root.files_and_diagnostics(&self.source);
         let world = self.reading_shell();
         let none = Pinned::default();
-        let path = self.source.path.as_ref();
+        let location = self.source.path.as_ref().map(|path| {
+            let location = Location::disk(absolute(path).to_string_lossy().as_ref());
+            if self.source.is_folder {
+                location.into_folder()
+            } else {
+                location
+            }
+        });
         let reading = ReadingContext {
             files: &mut files,
             catalogs: &self.library.catalogs,
@@ -133,7 +140,7 @@ impl Document {
             given: known.given,
             context: &self.root.context,
             world: &world,
-            location: path.map(|path| Location::disk(absolute(path).to_string_lossy().as_ref())),
+            location,
             folder: self.source.folder.to_string_lossy().as_ref().into(),
             complete: known.complete,
             earlier_reads: known.pinned.or(before.as_ref()).unwrap_or(&none),
@@ -284,10 +291,7 @@ impl Document {
 
     /// Returns the document in the form that a plan stores. Paths are relative to the state.
     pub fn pinned(&self, place: &StatePlace) -> PinnedDocument {
-        let path = match &self.source.path {
-            Some(path) => relative(&place.base(), &absolute(path)),
-            None => "-".to_owned(),
-        };
+        let path = self.source.stored_path(&place.base());
         let environments = self.source.environments.iter();
         let companions = environments.map(|file| {
             (
@@ -296,7 +300,7 @@ impl Document {
             )
         });
         PinnedDocument {
-            path: path.into(),
+            path: path.unwrap_or_else(|| "-".to_owned()).into(),
             text: self.source.text.clone(),
             companions: companions.collect(),
         }

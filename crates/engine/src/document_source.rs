@@ -1,4 +1,5 @@
-//! The text of a root document, named by a request or stored in a state.
+//! The text of a root document, or the listing of a root folder: named by a request or stored in a
+//! state.
 //!
 //! Not here: reading standard input (`cli`); parsing the text.
 
@@ -9,11 +10,11 @@ use dialect::Dialects;
 
 use crate::phases::PinnedDocument;
 
-use crate::discovery::documents_in;
+use crate::discovery::{documents_in, is_recognised_folder};
 use crate::error::Error;
-use crate::paths::{absolute, folder_of};
+use crate::paths::{absolute, folder_of, relative};
 use crate::place::StatePlace;
-use crate::text::read_text;
+use crate::text::{read_listing, read_text};
 
 /// A root document with its text.
 #[derive(Clone, Debug)]
@@ -24,8 +25,10 @@ pub struct DocumentSource {
     pub path: Option<PathBuf>,
     /// The absolute path of the folder that paths in the document are relative to.
     pub folder: PathBuf,
-    /// Its text.
+    /// Its text; for a folder, the listing of its entries.
     pub text: Arc<str>,
+    /// Whether the document is a folder, which is then `folder`.
+    pub is_folder: bool,
     /// Environment files, in order.
     pub environments: Vec<EnvironmentFile>,
 }
@@ -49,6 +52,7 @@ impl DocumentSource {
             path: None,
             folder: absolute(Path::new("")),
             text: text.into(),
+            is_folder: false,
             environments: Vec::new(),
         }
     }
@@ -57,9 +61,13 @@ impl DocumentSource {
     pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
         let path =
             (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
-        let folder = path
-            .as_deref()
-            .map_or_else(|| absolute(Path::new("")), folder_of);
+        // A path that ends with `/` is a folder.
+        let is_folder = document.path.ends_with('/');
+        let folder = match &path {
+            Some(path) if is_folder => absolute(path),
+            Some(path) => folder_of(path),
+            None => absolute(Path::new("")),
+        };
         let environments = document
             .companions
             .iter()
@@ -74,6 +82,7 @@ impl DocumentSource {
             path,
             folder,
             text: document.text.clone(),
+            is_folder,
             environments,
         }
     }
@@ -121,7 +130,32 @@ impl DocumentSource {
         }
     }
 
+    /// Returns the path in the form that plans and states store: relative to `base`, with a `/`
+    /// after a folder. `None` for a text without a file.
+    pub(crate) fn stored_path(&self, base: &Path) -> Option<String> {
+        let path = relative(base, &absolute(self.path.as_deref()?));
+        Some(match (self.is_folder, path.is_empty()) {
+            (true, true) => "./".to_owned(),
+            (true, false) => format!("{path}/"),
+            (false, _) => path,
+        })
+    }
+
     fn read(path: &Path, dialects: &Dialects) -> Result<DocumentSource, Error> {
+        if path.is_dir() && dialects.read_folders() {
+            let listing = read_listing(path)?;
+            if is_recognised_folder(path, &listing, dialects) {
+                let shown = path.display().to_string();
+                return Ok(DocumentSource {
+                    shown: format!("{}/", shown.trim_end_matches('/')),
+                    path: Some(path.to_owned()),
+                    folder: absolute(path),
+                    text: listing.into(),
+                    is_folder: true,
+                    environments: Vec::new(),
+                });
+            }
+        }
         let text = match read_text(path) {
             Err(Error::Unfit { name, what, .. }) if path.is_dir() => {
                 let names = documents_in(path, dialects).unwrap_or_default();
@@ -139,6 +173,7 @@ impl DocumentSource {
             path: Some(path.to_owned()),
             folder,
             text,
+            is_folder: false,
             environments: Vec::new(),
         })
     }

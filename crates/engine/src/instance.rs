@@ -18,9 +18,8 @@ use crate::document::Document;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::frontend::{Frontend, FrontendRun, Notice, Renamed};
-use crate::paths::{absolute, folder_of, nearest_folder, relative};
+use crate::paths::{absolute, folder_of, nearest_folder};
 use crate::session::Session;
-use crate::text::read_text;
 
 /// The path of standard input in a state.
 const STANDARD_INPUT: &str = "-";
@@ -62,36 +61,35 @@ impl Identity {
         let stated = blueprint
             .and_then(|blueprint| blueprint.instance.as_ref())
             .map(|name| &*name.item);
-        Identity::new(
-            document.source.path.as_deref(),
-            &document.source.folder,
-            stated,
-            session,
-        )
+        Identity::new(&document.source, stated, session)
     }
 
-    /// Returns the identity of the document in a file. A document that cannot be read states no
+    /// Returns the identity of the document at a path. A document that cannot be read states no
     /// name.
     fn of_file(path: &Path, session: &Session) -> Identity {
-        Identity::new(
-            Some(path),
-            &folder_of(path),
-            stated_in(path, &session.installed.dialects).as_deref(),
-            session,
-        )
+        let dialects = &session.installed.dialects;
+        match DocumentSource::find(Some(path), dialects) {
+            Ok(source) => {
+                let stated = stated_in(&source, dialects);
+                Identity::new(&source, stated.as_deref(), session)
+            }
+            Err(_) => {
+                let unread = DocumentSource {
+                    path: Some(path.to_owned()),
+                    folder: folder_of(path),
+                    ..DocumentSource::of_text("", "")
+                };
+                Identity::new(&unread, None, session)
+            }
+        }
     }
 
-    fn new(
-        path: Option<&Path>,
-        folder: &Path,
-        stated: Option<&str>,
-        session: &Session,
-    ) -> Identity {
-        let relative = |path: &Path| relative(&session.place.base(), &absolute(path));
+    fn new(source: &DocumentSource, stated: Option<&str>, session: &Session) -> Identity {
+        let path = source.stored_path(&session.place.base());
         Identity {
-            path: path.map_or_else(|| STANDARD_INPUT.to_owned(), relative),
+            path: path.unwrap_or_else(|| STANDARD_INPUT.to_owned()),
             stated: stated.and_then(|name| name.parse().ok()),
-            derived: derived(path, folder),
+            derived: derived(source.path.as_deref(), &source.folder),
         }
     }
 
@@ -123,7 +121,7 @@ impl Identity {
         }
         let recorded: Vec<&InstanceInfo> = all
             .iter()
-            .filter(|info| is_used(info) && *info.document == *self.path)
+            .filter(|info| is_used(info) && is_same_path(&info.document, &self.path))
             .collect();
         match recorded.as_slice() {
             [] => {}
@@ -158,8 +156,14 @@ impl Identity {
 
     /// Whether an instance was deployed from another document.
     fn differs(&self, info: &InstanceInfo) -> bool {
-        !info.document.is_empty() && *info.document != *self.path
+        !info.document.is_empty() && !is_same_path(&info.document, &self.path)
     }
+}
+
+/// Whether two stored paths name the same document. A folder that cannot be read has no `/` at its
+/// end.
+fn is_same_path(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
 /// Whether an instance has resources or may have some. A name is free again when all its resources
@@ -189,17 +193,17 @@ fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
     InstanceName::from_free_text(&own.unwrap_or_else(folder))
 }
 
-/// Returns the name that the document in a file states.
-fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
-    let text = read_text(path).ok()?;
-    let name = path.file_name()?.to_str()?;
-    let file = FileId::new(0);
-    let context = LoadContext::NONE;
-    let parsed = dialects.parse(file, name, &text, &context);
-    let document = dialect::Document::new(file, name, &text, parsed.trees(), &context);
-    let lowered = parsed
-        .dialect?
-        .lower(&document, &Default::default(), &Default::default());
+/// Returns the name that a document states.
+fn stated_in(source: &DocumentSource, dialects: &Dialects) -> Option<String> {
+    let context = LoadContext {
+        is_folder: source.is_folder,
+        ..LoadContext::NONE
+    };
+    let parsed = dialects.parse(FileId::new(0), &source.shown, &source.text, &context);
+    let lowered =
+        parsed
+            .dialect?
+            .lower(&parsed.document(), &Default::default(), &Default::default());
     lowered
         .blueprint
         .instance

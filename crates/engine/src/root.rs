@@ -36,6 +36,7 @@ impl Root {
         let settings = library.selection.dialects.clone();
         let root_context = LoadContext {
             settings,
+            is_folder: source.is_folder,
             types: Some(library.types()),
             ..roots.context.clone()
         };
@@ -101,9 +102,7 @@ fn load_environments(
     if source.environments.is_empty() {
         return (context, IndexMap::default());
     }
-    let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
-    let parsed = dialects.parse(ids.root, name, &source.text, &context);
-    let document = dialect::Document::new(ids.root, name, &source.text, parsed.trees(), &context);
+    let parsed = dialects.parse(ids.root, &source.shown, &source.text, &context);
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {
@@ -139,7 +138,7 @@ fn load_environments(
             tree,
         })
         .collect();
-    let companions_read = dialects.read_companions(&document, &companions);
+    let companions_read = dialects.read_companions(&parsed.document(), &companions);
     // In a broken text, a value may look like a key.
     let clean = |one: Diagnostic| match broken_files
         .iter()

@@ -17,7 +17,7 @@ use crate::frontend::Frontend;
 use crate::place::StatePlace;
 use crate::session::Session;
 use crate::stage::{Basis, PlannedOperation};
-use crate::text::read_text;
+use crate::text::{read_listing, read_text};
 
 /// A parsed plan file.
 pub struct SavedPlan {
@@ -248,7 +248,13 @@ fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut D
 }
 
 fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> {
-    let what = match read_text(path) {
+    // A path that ends with `/` is a folder.
+    let now = if shown.ends_with('/') {
+        read_listing(path)
+    } else {
+        read_text(path)
+    };
+    let what = match now {
         Ok(text) if *text == *recorded => return None,
         Ok(_) => "has changed since the plan was made".to_owned(),
         Err(_) => format!(

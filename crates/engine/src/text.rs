@@ -1,7 +1,9 @@
-//! Reads the texts of a request: UTF-8, at most 32 MiB.
+//! Reads the texts of a request: UTF-8, at most 32 MiB; and the listings of folders.
 
 use std::io::{self, Read as _};
 use std::path::Path;
+
+use source::{FolderEntry, FolderListing, ReadLimits};
 
 use crate::error::Error;
 
@@ -25,6 +27,44 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     }
     let file = std::fs::File::open(path).map_err(unreadable)?;
     text_of(file, about.len() as usize, name)
+}
+
+/// Reads the listing of a folder: its entries without hidden ones, sorted by name.
+pub(crate) fn read_listing(path: &Path) -> Result<String, Error> {
+    const MOST: usize = ReadLimits::FOLDER_ENTRIES;
+    let name = path.display().to_string();
+    let unreadable = |source| Error::Unreadable {
+        name: name.clone(),
+        source,
+    };
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let Ok(entry_name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if !FolderListing::lists(&entry_name) {
+            continue;
+        }
+        if entries.len() == MOST {
+            return Err(Error::Unfit {
+                name,
+                what: format!("is too large: a folder may have {MOST} entries"),
+                help: Some("divide it into smaller folders".to_owned()),
+            });
+        }
+        // The kind of what a link leads to; a dangling link is left out.
+        let is_folder = match entry.path().metadata() {
+            Ok(about) if about.is_dir() => true,
+            Ok(about) if about.is_file() => false,
+            _ => continue,
+        };
+        entries.push(FolderEntry {
+            name: entry_name.into(),
+            is_folder,
+        });
+    }
+    Ok(FolderListing::new(entries).to_text())
 }
 
 fn too_large(name: String, length: Option<u64>) -> Error {

@@ -8,7 +8,7 @@ use diag::{Diagnostics, Files, Severity};
 use dialect::Dialects;
 
 use crate::config::Config;
-use crate::discovery::documents_below;
+use crate::discovery::{documents_below, is_folder_document};
 use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
@@ -69,12 +69,13 @@ pub struct Verdicts {
 }
 
 impl NamedDocument {
-    /// Returns the documents at paths: files, and all documents in folders. Without paths, returns
+    /// Returns the documents at paths: files, folders that are documents, and all documents in other
+    /// folders. Without paths, returns
     /// the document in the current folder. A folder without documents is an error.
     pub fn of_paths(paths: &[PathBuf], dialects: &Dialects) -> Result<Vec<NamedDocument>, Error> {
         let mut named = Vec::new();
         for path in paths {
-            if !path.is_dir() {
+            if !path.is_dir() || is_folder_document(path, dialects) {
                 named.push(NamedDocument {
                     path: Some(path.clone()),
                     folder: None,

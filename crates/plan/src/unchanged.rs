@@ -67,9 +67,14 @@ async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut 
             Err(error) => format!("cannot be read any more: {error}"),
         };
         let shown = &pinned.location;
+        let kind = if pinned.request.is_folder {
+            "folder"
+        } else {
+            "child document"
+        };
         found.push(
             codes::INPUT_CHANGED
-                .new(format!("the child document `{shown}` {what}"))
+                .new(format!("the {kind} `{shown}` {what}"))
                 .help("stage again"),
         );
     }

@@ -8,7 +8,7 @@ use blueprint::Name;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Digest, Location, SourceError};
+use crate::{Digest, FolderEntry, Location, SourceError};
 
 /// A kind of source, as data. Checks, pages and messages are derived from it.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl SourceKind {
     }
 }
 
-/// A request for a document. All parts are evaluated values.
+/// A request for a document, or for the listing of a folder. All parts are evaluated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The document that contains the path, which is relative to the document's folder
@@ -65,6 +65,9 @@ pub struct Request {
     pub keys: Vec<(Name, Name)>,
     /// `metadata.checksum` as written.
     pub checksum: Option<Name>,
+    /// Whether the listing of a folder is requested. The answer is then the text of a
+    /// [`FolderListing`](crate::FolderListing).
+    pub is_folder: bool,
 }
 
 impl Request {
@@ -76,6 +79,15 @@ impl Request {
             kind: None,
             keys: Vec::new(),
             checksum: None,
+            is_folder: false,
+        }
+    }
+
+    /// The same request for the listing of a folder.
+    pub fn for_folder(&self) -> Request {
+        Request {
+            is_folder: true,
+            ..self.clone()
         }
     }
 
@@ -94,6 +106,9 @@ pub struct ReadLimits {
     /// Maximum number of bytes. A longer document is [`SourceError::TooLarge`], and is not read to
     /// its end.
     pub bytes: u64,
+    /// Maximum number of entries of a folder. A folder with more is
+    /// [`SourceError::TooManyEntries`].
+    pub entries: usize,
     /// Time limit for resolving and for fetching, each including redirects and retries.
     pub time: Duration,
     /// Whether the content must be a document: an HTML or XML page is then
@@ -110,6 +125,9 @@ impl ReadLimits {
     /// Maximum size of a file for `file()`: 16 MiB.
     pub const FILE_BYTES: u64 = 16 * 1024 * 1024;
 
+    /// Maximum number of entries of a folder: 10,000.
+    pub const FOLDER_ENTRIES: usize = 10_000;
+
     /// The default time limit: 30 s.
     pub const TIME: Duration = Duration::from_secs(30);
 
@@ -117,6 +135,7 @@ impl ReadLimits {
     pub fn document(cancel: CancellationToken) -> ReadLimits {
         ReadLimits {
             bytes: ReadLimits::DOCUMENT_BYTES,
+            entries: ReadLimits::FOLDER_ENTRIES,
             time: ReadLimits::TIME,
             only_documents: true,
             cancel,
@@ -133,7 +152,7 @@ impl ReadLimits {
     }
 }
 
-/// A fetched document.
+/// A fetched document, or the listing of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedDocument {
     /// The location of the document.
@@ -189,4 +208,19 @@ pub trait Source: Send + Sync {
         pinned: Option<&'a Digest>,
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
+
+    /// The entries of the folder at a location of this kind, in any order, within the limits. A
+    /// source without folders does not implement this.
+    ///
+    /// # Errors
+    /// [`SourceError::NotFolder`] for a document, [`SourceError::TooManyEntries`], and the errors of
+    /// [`Source::fetch`].
+    fn list<'a>(
+        &'a self,
+        _location: &'a Location,
+        _limits: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Vec<FolderEntry>, SourceError>> {
+        let kind = self.kind().name;
+        Box::pin(std::future::ready(Err(SourceError::NoFolders { kind })))
+    }
 }

@@ -71,7 +71,25 @@ pub enum SourceError {
         /// The digest of the content.
         found: Digest,
     },
-    /// The content is not a document, but a folder, a device or an HTML page.
+    /// A document was requested, and the place holds a folder.
+    #[error("it is a folder, not a document")]
+    Folder,
+    /// A folder was requested, and the place holds a document.
+    #[error("it is a file, not a folder")]
+    NotFolder,
+    /// A folder was requested from a source that cannot list folders.
+    #[error("a source of kind `{kind}` cannot list a folder")]
+    NoFolders {
+        /// The kind of the source.
+        kind: &'static str,
+    },
+    /// A folder has more entries than the limit.
+    #[error("it has more than {limit} entries")]
+    TooManyEntries {
+        /// The limit.
+        limit: usize,
+    },
+    /// The content is not a document, but a device or an HTML page.
     #[error("it is {what}, not a document")]
     NotDocument {
         /// The kind of content, with its article.
@@ -125,7 +143,10 @@ impl SourceError {
             SourceError::Checksum { .. } => {
                 "look at what has changed there before you pin the new checksum"
             }
-            SourceError::NotDocument { .. } => "name a document",
+            SourceError::NotDocument { .. } | SourceError::Folder => "name a document",
+            SourceError::NotFolder => "name a folder",
+            SourceError::NoFolders { .. } => "copy the folder to this machine",
+            SourceError::TooManyEntries { .. } => "divide the folder into smaller ones",
             SourceError::UnknownKind { .. }
             | SourceError::Settings { .. }
             | SourceError::TooLarge { .. }

@@ -32,7 +32,8 @@ impl Location {
         }
     }
 
-    /// A file of this machine: an absolute path without links and dots.
+    /// A file of this machine: an absolute path without links and dots. A path that ends with `/` is
+    /// a folder.
     pub fn disk(path: impl Into<Name>) -> Location {
         Location::new(DISK, path)
     }
@@ -57,6 +58,31 @@ impl Location {
         self.is_disk().then_some(&*self.identity)
     }
 
+    /// The same place as a folder of this machine, whose path ends with `/`. Paths in a folder are
+    /// relative to the folder itself. Locations of other kinds stay unchanged.
+    pub fn into_folder(self) -> Location {
+        if !self.is_disk() || self.is_folder() {
+            return self;
+        }
+        Location::disk(format!("{}/", self.identity))
+    }
+
+    /// Whether the location is a folder of this machine.
+    pub fn is_folder(&self) -> bool {
+        self.as_disk().is_some_and(|path| path.ends_with('/'))
+    }
+
+    /// The folder that paths in the document are relative to, if it is on this machine: the folder
+    /// that contains a file, or a folder itself.
+    pub fn base(&self) -> Option<&str> {
+        let path = self.as_disk()?;
+        Some(match path.rsplit_once('/') {
+            Some(("", _)) => "/",
+            Some((folder, _)) => folder,
+            None => "",
+        })
+    }
+
     /// The location relative to a folder (an absolute canonical path). Plans and states store this
     /// form, so that they can be moved together with the documents. Locations of other kinds stay
     /// unchanged.
@@ -73,7 +99,15 @@ impl Location {
             to.next();
         }
         let steps: Vec<&str> = from.map(|_| "..").chain(to).collect();
-        Location::disk(steps.join("/"))
+        let relative = Location::disk(steps.join("/"));
+        if !self.is_folder() {
+            return relative;
+        }
+        // An empty path with a slash would be the root of the file system.
+        if steps.is_empty() {
+            return Location::disk("./");
+        }
+        relative.into_folder()
     }
 
     /// The inverse of [`Location::relative_to`].
@@ -92,7 +126,12 @@ impl Location {
                 whole.push(step);
             }
         }
-        Location::disk(format!("/{}", whole.join("/")))
+        let resolved = Location::disk(format!("/{}", whole.join("/")));
+        if self.is_folder() {
+            resolved.into_folder()
+        } else {
+            resolved
+        }
     }
 }
 
@@ -121,6 +160,9 @@ mod tests {
             ("/a/bc/d.yaml", "/a/b", "../bc/d.yaml"),
             ("/a/b.yaml", "/", "a/b.yaml"),
             ("/a/ä ö.yaml", "/a/", "ä ö.yaml"),
+            ("/a/b/c/", "/a/b", "c/"),
+            ("/a/b/", "/a/b", "./"),
+            ("/a/", "/a/b", "../"),
         ] {
             let relative = Location::disk(file).relative_to(folder);
             assert_eq!(&**relative.identity(), kept, "{file} from {folder}");

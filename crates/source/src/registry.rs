@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::page::web_page;
 use crate::{
-    DISK, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, SourceKind,
+    DISK, Digest, FetchedDocument, FolderListing, Location, ReadLimits, Request, Source,
+    SourceError, SourceKind,
 };
 
 /// The registered sources, one for each kind.
@@ -107,28 +108,47 @@ impl Sources {
         {
             return Err(SourceError::not_document(page));
         }
-        let document = FetchedDocument::new(location, bytes);
-        match pinned {
-            Some(expected) if *expected != document.digest => Err(SourceError::Checksum {
-                expected: *expected,
-                found: document.digest,
-            }),
-            _ => Ok(document),
-        }
+        with_digest(FetchedDocument::new(location, bytes), pinned)
     }
 
-    /// Resolves a request and fetches the document.
+    /// The listing of the folder at a location, as a document whose location is that of the folder.
     ///
     /// # Errors
-    /// The errors of [`Sources::resolve`] and [`Sources::fetch`].
+    /// Errors of the source; [`SourceError::Checksum`] if the listing differs from the pinned one.
+    pub async fn list(
+        &self,
+        location: Location,
+        pinned: Option<&Digest>,
+        limits: &ReadLimits,
+    ) -> Result<FetchedDocument, SourceError> {
+        if limits.cancel.is_cancelled() {
+            return Err(SourceError::Cancelled);
+        }
+        let entries = self
+            .source(location.kind())?
+            .list(&location, limits)
+            .await?;
+        let text = FolderListing::new(entries).to_text();
+        let listing = FetchedDocument::new(location.into_folder(), text.into_bytes());
+        with_digest(listing, pinned)
+    }
+
+    /// Resolves a request, and fetches the document or lists the folder.
+    ///
+    /// # Errors
+    /// The errors of [`Sources::resolve`], and of [`Sources::fetch`] or [`Sources::list`].
     pub async fn read(
         &self,
         request: &Request,
         limits: &ReadLimits,
     ) -> Result<FetchedDocument, SourceError> {
         let location = self.resolve(request, limits).await?;
-        self.fetch(location, pinned(request)?.as_ref(), limits)
-            .await
+        let pinned = pinned(request)?;
+        if request.is_folder {
+            self.list(location, pinned.as_ref(), limits).await
+        } else {
+            self.fetch(location, pinned.as_ref(), limits).await
+        }
     }
 
     fn kind_of<'r>(&self, request: &'r Request) -> Result<&'r str, SourceError> {
@@ -189,6 +209,20 @@ fn pinned(request: &Request) -> Result<Option<Digest>, SourceError> {
         .as_deref()
         .map(Digest::from_str)
         .transpose()?)
+}
+
+/// Returns a document, or an error if its digest is not the pinned one.
+fn with_digest(
+    document: FetchedDocument,
+    pinned: Option<&Digest>,
+) -> Result<FetchedDocument, SourceError> {
+    match pinned {
+        Some(expected) if *expected != document.digest => Err(SourceError::Checksum {
+            expected: *expected,
+            found: document.digest,
+        }),
+        _ => Ok(document),
+    }
 }
 
 /// The scheme of an address.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use source::{
-    BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKey,
-    SourceKind,
+    BoxFuture, DISK, Digest, FolderEntry, Location, ReadLimits, Request, Source, SourceError,
+    SourceKey, SourceKind,
 };
 
 static KIND: SourceKind = SourceKind {
@@ -40,13 +40,9 @@ impl Source for InMemorySource {
         request: &'a Request,
         _: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>> {
-        let folder = request
-            .from
-            .as_ref()
-            .and_then(Location::as_disk)
-            .and_then(|path| path.rsplit_once('/'));
+        let folder = request.from.as_ref().and_then(Location::base);
         let path = match folder {
-            Some((folder, _)) if !request.path.starts_with('/') => {
+            Some(folder) if !request.path.starts_with('/') => {
                 Location::disk(&*request.path).resolve_in(folder)
             }
             _ => Location::disk(&*request.path).resolve_in("/"),
@@ -66,6 +62,36 @@ impl Source for InMemorySource {
             bytes.ok_or(SourceError::NotFound {
                 words: String::new(),
             })
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        location: &'a Location,
+        _: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Vec<FolderEntry>, SourceError>> {
+        let prefix = format!("{}/", location.identity().trim_end_matches('/'));
+        let mut entries: Vec<FolderEntry> = self
+            .texts
+            .keys()
+            .filter_map(|path| path.strip_prefix(&prefix))
+            .map(|rest| match rest.split_once('/') {
+                Some((folder, _)) => (folder, true),
+                None => (rest, false),
+            })
+            .map(|(name, is_folder)| FolderEntry {
+                name: name.into(),
+                is_folder,
+            })
+            .collect();
+        entries.dedup();
+        Box::pin(async move {
+            if entries.is_empty() {
+                return Err(SourceError::NotFound {
+                    words: String::new(),
+                });
+            }
+            Ok(entries)
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
-use dialect::{Dialects, Document, LoadContext, Wanted};
+use dialect::{Dialects, LoadContext, Wanted};
 use expr::FunctionTable;
 
 use crate::codes;
@@ -44,11 +44,10 @@ pub fn load(
             wanted: Vec::new(),
         };
     };
-    let name = source.name().rsplit('/').next().unwrap_or(source.name());
-    let mut parsed = dialects.parse(file, name, source.text(), context);
+    let mut parsed = dialects.parse(file, source.name(), source.text(), context);
     let mut broken = std::mem::take(&mut parsed.found);
     let is_broken = broken.has_errors();
-    let document = Document::new(file, name, source.text(), parsed.trees(), context);
+    let document = parsed.document();
     let mut wanted = Vec::new();
     let blueprint = match parsed.dialect {
         Some(dialect) => {
@@ -71,7 +70,7 @@ pub fn load(
             if !is_broken {
                 broken.push(
                     codes::UNKNOWN_DIALECT
-                        .new(format!("no dialect recognises `{name}`"))
+                        .new(format!("no dialect recognises `{}`", parsed.name))
                         .label(diag::Span::new(file, 0, 0), "neither a blueprint nor another document")
                         .help("begin a blueprint with `version: 2023-04-20`, a template with `heat_template_version: 2021-04-16`")
                         .help("pass an environment file with `-e`, together with a template"),

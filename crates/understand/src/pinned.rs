@@ -20,8 +20,9 @@ pub struct Pinned {
     pub groups: IndexMap<Name, Value>,
 }
 
-/// A child document as it was when the plan was made. File paths are relative to the folder of the
-/// root document, so that a plan can be moved together with its documents.
+/// A child document, a file or the listing of a folder as it was when the plan was made. File paths
+/// are relative to the folder of the root document, so that a plan can be moved together with its
+/// documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedChild {
     /// The request.
@@ -51,6 +52,13 @@ pub struct PinnedRequest {
     /// The checksum that pins the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Name>,
+    /// Whether the listing of a folder is requested.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_folder: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl PinnedRequest {
@@ -62,6 +70,7 @@ impl PinnedRequest {
             kind: request.kind.clone(),
             keys: request.keys.clone(),
             checksum: request.checksum.clone(),
+            is_folder: request.is_folder,
         }
     }
 
@@ -73,6 +82,7 @@ impl PinnedRequest {
             kind: self.kind.clone(),
             keys: self.keys.clone(),
             checksum: self.checksum.clone(),
+            is_folder: self.is_folder,
         }
     }
 

@@ -50,6 +50,13 @@ fn format_document(
     check: bool,
     report: &mut Report,
 ) -> Result<Option<(bool, Json)>, CommandError> {
+    if source.is_folder {
+        return Err(CommandError::Unfit {
+            name: source.shown.clone(),
+            what: "is a folder".to_owned(),
+            help: Some("name the files in it".to_owned()),
+        });
+    }
     let Formatted {
         text,
         is_unformattable: is_left,

@@ -280,25 +280,10 @@ impl DocumentReader<'_> {
         &mut self,
         requests: IndexMap<Name, (Request, Vec<Include>)>,
     ) -> Vec<Include> {
-        let world = self.reading.world;
-        let earlier = self.reading.earlier_reads;
-        let folder = self.reading.folder.clone();
-        let reads = requests.iter().map(|(key, (request, _))| {
-            let folder = &folder;
-            async move {
-                match earlier.documents.get(key) {
-                    Some(earlier) => {
-                        let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
-                        Ok(source::FetchedDocument {
-                            location: earlier.location.resolve_in(folder),
-                            bytes,
-                            digest: earlier.digest,
-                        })
-                    }
-                    None => world.document(request).await,
-                }
-            }
-        });
+        let reading = &self.reading;
+        let reads = requests
+            .iter()
+            .map(|(key, (request, _))| reading.fetch_included(key, request));
         let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
         let mut next = Vec::new();
         for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
@@ -337,6 +322,7 @@ impl DocumentReader<'_> {
         above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
         let mut context = self.context(above);
+        context.is_folder = document.location.is_folder();
         let place = (document.location.clone(), context.identity());
         if let Some(known) = self.of_location.get(&place) {
             let known = *known;
@@ -351,11 +337,17 @@ impl DocumentReader<'_> {
         let text = std::str::from_utf8(&document.bytes).map_err(|error| {
             source::SourceError::not_document(include_errors::no_text(error.valid_up_to()))
         })?;
-        if let Some(page) = source::web_page(&document.bytes) {
+        let shown = self.display_path(&document.location);
+        if context.is_folder {
+            let file = FileId::new(0);
+            let parsed = self.reading.dialects.parse(file, &shown, text, &context);
+            if parsed.dialect.is_none() {
+                return Err(source::SourceError::Folder);
+            }
+        } else if let Some(page) = source::web_page(&document.bytes) {
             return Err(source::SourceError::not_document(page));
         }
         self.pin_document(key, request, &document, text);
-        let shown = self.display_path(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
         let loaded = self

@@ -42,16 +42,12 @@ pub(super) fn includes_of(number: u32, place: &IncludePlace) -> Vec<Include> {
         .collect()
 }
 
-/// The base of a document's relative paths: the folder of a local file, or the address of a remote
-/// document. A remote document can therefore read only its siblings, and no file of this machine
-/// (decisions/blueprint#relative-paths).
+/// The base of a document's relative paths: the folder of a local file, a local folder itself, or
+/// the address of a remote document. A remote document can therefore read only its siblings, and no
+/// file of this machine (decisions/blueprint#relative-paths).
 pub(super) fn folder_of(location: &Location) -> Option<Name> {
-    let Some(path) = location.as_disk() else {
-        return Some(location.identity().clone());
-    };
-    Some(match path.rsplit_once('/') {
-        Some(("", _)) => "/".into(),
-        Some((folder, _)) => folder.into(),
-        None => "".into(),
-    })
+    match location.base() {
+        Some(folder) => Some(folder.into()),
+        None => Some(location.identity().clone()),
+    }
 }

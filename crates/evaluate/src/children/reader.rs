@@ -234,8 +234,15 @@ impl DocumentReader<'_> {
         text: &str,
     ) {
         let folder = &self.reading.folder;
+        let mut key = key;
+        let mut of_request = PinnedRequest::new(request, folder);
+        // The path of the include leads to a folder.
+        if document.location.is_folder() && !of_request.is_folder {
+            of_request.is_folder = true;
+            key = of_request.key();
+        }
         let pinned = PinnedChild {
-            request: PinnedRequest::new(request, folder),
+            request: of_request,
             location: document.location.relative_to(folder),
             digest: document.digest,
             text: text.into(),

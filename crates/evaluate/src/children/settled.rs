@@ -23,19 +23,9 @@ impl DocumentReader<'_> {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
             let key = PinnedRequest::new(&request, &self.reading.folder).key();
-            let document = match self.reading.earlier_reads.documents.get(&key) {
-                Some(earlier) => {
-                    let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
-                    let location = earlier.location.resolve_in(&self.reading.folder);
-                    Ok(source::FetchedDocument {
-                        location,
-                        bytes,
-                        digest: earlier.digest,
-                    })
-                }
-                None => self.reading.world.document(&request).await,
+            let Ok(document) = self.reading.fetch(&key, &request).await else {
+                continue;
             };
-            let Ok(document) = document else { continue };
             let Ok(text) = std::str::from_utf8(&document.bytes) else {
                 continue;
             };

@@ -2,19 +2,23 @@
 //! again with the answers.
 //!
 //! A file that a dialect wants is pinned like an included document, so that a saved plan reads the
-//! same content.
+//! same content. So is the listing of a folder, so that a saved plan has the same files.
 
 use std::sync::Arc;
 
-use blueprint::Name;
-use diag::{Diagnostics, Span};
-use dialect::{Answer, LoadContext, Wanted};
+use blueprint::{IndexMap, Name};
+use diag::{Diagnostic, Diagnostics, FileId, Files, Span};
+use dialect::{Answer, FolderEntry, LoadContext, Wanted};
 use provider::TypeRef;
 use source::{Location, Request};
+use understand::codes;
 use understand::load::{Loaded, load};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
 use super::reading::ReadingContext;
+
+/// The maximum size of all texts that a dialect wants as parts of one document.
+const MOST_TEXT_BYTES: u64 = source::ReadLimits::DOCUMENT_BYTES;
 
 /// The maximum number of rounds of questions of a dialect about one document.
 const MOST_ROUNDS: usize = 16;
@@ -28,6 +32,7 @@ pub(super) async fn load_with_answers(
     location: Option<&Location>,
     found: &mut Diagnostics,
 ) -> Loaded {
+    let mut text_bytes = 0;
     for _ in 0..MOST_ROUNDS {
         if loaded.wanted.is_empty() {
             return loaded;
@@ -36,13 +41,41 @@ pub(super) async fn load_with_answers(
             .blueprint
             .as_ref()
             .map_or("", |blueprint| blueprint.dialect);
-        let mut answers = Vec::with_capacity(loaded.wanted.len());
-        for wanted in std::mem::take(&mut loaded.wanted) {
-            let answer = match &wanted {
-                Wanted::File(path) => match file(reading, pinned, location, path).await {
-                    Ok(text) => Answer::File(text),
-                    Err(why) => Answer::Missing(why),
-                },
+        let mut answers: IndexMap<Wanted, Answer> = IndexMap::default();
+        for wanted in &loaded.wanted {
+            if answers.contains_key(wanted) {
+                continue;
+            }
+            let answer = match wanted {
+                Wanted::File(path) => {
+                    let request = Request::path(location.cloned(), path.clone());
+                    match fetch(reading, pinned, &request).await {
+                        Ok(text) => Answer::File(text.into()),
+                        Err(why) => Answer::Missing(why),
+                    }
+                }
+                Wanted::Text(path) => {
+                    let request = Request::path(location.cloned(), path.clone());
+                    match fetch(reading, pinned, &request).await {
+                        Ok(text) => {
+                            text_bytes += text.len() as u64;
+                            if text_bytes > MOST_TEXT_BYTES {
+                                found.push(too_large(loaded.file));
+                                return loaded;
+                            }
+                            let shown = shown_beside(reading.files, loaded.file, path);
+                            Answer::Text(reading.files.add(shown, text.clone()), text)
+                        }
+                        Err(why) => Answer::Missing(why),
+                    }
+                }
+                Wanted::Folder(path) => {
+                    let request = Request::path(location.cloned(), path.clone()).for_folder();
+                    match fetch(reading, pinned, &request).await {
+                        Ok(listing) => Answer::Folder(FolderEntry::of_listing(&listing)),
+                        Err(why) => Answer::Missing(why),
+                    }
+                }
                 Wanted::Setting(name) => {
                     Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default())
                 }
@@ -56,7 +89,7 @@ pub(super) async fn load_with_answers(
                     }
                 }
             };
-            answers.push((wanted, answer));
+            answers.insert(wanted.clone(), answer);
         }
         context.answers = context.answers.with(answers);
         let ReadingContext {
@@ -88,30 +121,20 @@ pub(super) async fn load_with_answers(
     loaded
 }
 
-/// The text of a file, relative to a document. The error is the reason as a phrase.
-async fn file(
+/// The text of a file, or the listing of a folder, which is pinned. The error is the reason as a
+/// phrase.
+async fn fetch(
     reading: &ReadingContext<'_>,
     pinned: &mut Pinned,
-    location: Option<&Location>,
-    path: &Name,
-) -> Result<Name, Name> {
-    let request = Request::path(location.cloned(), path.clone());
-    let of_request = PinnedRequest::new(&request, &reading.folder);
+    request: &Request,
+) -> Result<Arc<str>, Name> {
+    let of_request = PinnedRequest::new(request, &reading.folder);
     let key = of_request.key();
-    let document = match reading.earlier_reads.documents.get(&key) {
-        Some(earlier) => {
-            let location = earlier.location.resolve_in(&reading.folder);
-            Ok(source::FetchedDocument {
-                location,
-                bytes: earlier.text.as_bytes().into(),
-                digest: earlier.digest,
-            })
-        }
-        None => reading.world.document(&request).await,
-    };
-    let document = document.map_err(|error| Name::from(error.to_string()))?;
-    let bytes: Arc<[u8]> = document.bytes;
-    let text: Name = std::str::from_utf8(&bytes)
+    let document = reading
+        .fetch(&key, request)
+        .await
+        .map_err(|error| Name::from(error.to_string()))?;
+    let text: Arc<str> = std::str::from_utf8(&document.bytes)
         .map_err(|_| Name::from("it is not UTF-8 text"))?
         .into();
     let child = PinnedChild {
@@ -122,4 +145,23 @@ async fn file(
     };
     pinned.documents.insert(key, child);
     Ok(text)
+}
+
+/// The displayed path of a file, given its path relative to a document.
+fn shown_beside(files: &Files, document: FileId, path: &str) -> String {
+    let document = files.get(document).map_or("", |file| file.name());
+    match document.rsplit_once('/') {
+        Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
+        _ => path.to_owned(),
+    }
+}
+
+fn too_large(document: FileId) -> Diagnostic {
+    codes::DOCUMENT_TOO_LARGE
+        .new("the texts of a document may have 32 MiB together, these have more")
+        .label(
+            Span::new(document, 0, 0),
+            "not read: the document consists of several files",
+        )
+        .help("divide it into several documents")
 }

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use source::{
-    BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind,
+    BoxFuture, DISK, Digest, FolderEntry, FolderListing, Location, ReadLimits, Request, Source,
+    SourceError, SourceKind,
 };
 
 use crate::limit::{blocking, run_limited};
@@ -61,8 +62,8 @@ impl Source for Disk {
         request: &'a Request,
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>> {
-        let folder = match request.from.as_ref().and_then(Location::as_disk) {
-            Some(document) => Path::new(document).parent().unwrap_or(Path::new("/")),
+        let folder = match request.from.as_ref().and_then(Location::base) {
+            Some(folder) => Path::new(folder),
             None => &self.working_directory,
         };
         if let Some(why) = blueprint::home_mistake(&request.path) {
@@ -86,6 +87,16 @@ impl Source for Disk {
         let most = limits.bytes;
         Box::pin(run_limited(limits, blocking(move || read(&path, most))))
     }
+
+    fn list<'a>(
+        &'a self,
+        location: &'a Location,
+        limits: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Vec<FolderEntry>, SourceError>> {
+        let path = PathBuf::from(&**location.identity());
+        let most = limits.entries;
+        Box::pin(run_limited(limits, blocking(move || list(&path, most))))
+    }
 }
 
 fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceError> {
@@ -99,6 +110,39 @@ fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceEr
         .to_str()
         .ok_or_else(|| SourceError::broken("a link leads to a path that is not UTF-8"))?;
     Ok(Location::disk(text))
+}
+
+/// The entries of a folder. Hidden names do not count; what is neither a file nor a folder is left
+/// out.
+fn list(path: &Path, most: usize) -> Result<Vec<FolderEntry>, SourceError> {
+    let about = path.metadata().map_err(|error| refused(&error, path))?;
+    if !about.is_dir() {
+        return Err(SourceError::NotFolder);
+    }
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|error| refused(&error, path))? {
+        let entry = entry.map_err(|error| refused(&error, path))?;
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if !FolderListing::lists(&name) {
+            continue;
+        }
+        if entries.len() == most {
+            return Err(SourceError::TooManyEntries { limit: most });
+        }
+        // The kind of what a link leads to; a dangling link is left out.
+        let is_folder = match entry.path().metadata() {
+            Ok(about) if about.is_dir() => true,
+            Ok(about) if about.is_file() => false,
+            _ => continue,
+        };
+        entries.push(FolderEntry {
+            name: name.into(),
+            is_folder,
+        });
+    }
+    Ok(entries)
 }
 
 fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
@@ -138,28 +182,28 @@ fn regular(about: &Metadata) -> Result<(), SourceError> {
     if about.is_file() {
         Ok(())
     } else {
-        Err(SourceError::not_document(name_of(about.file_type())))
+        Err(not_regular(about.file_type()))
     }
 }
 
-fn name_of(kind: FileType) -> &'static str {
+fn not_regular(kind: FileType) -> SourceError {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
         if kind.is_fifo() {
-            return "a pipe";
+            return SourceError::not_document("a pipe");
         }
         if kind.is_socket() {
-            return "a socket";
+            return SourceError::not_document("a socket");
         }
         if kind.is_block_device() || kind.is_char_device() {
-            return "a device";
+            return SourceError::not_document("a device");
         }
     }
     if kind.is_dir() {
-        "a folder"
+        SourceError::Folder
     } else {
-        "no regular file"
+        SourceError::not_document("no regular file")
     }
 }
 
@@ -183,7 +227,7 @@ fn refused(error: &io::Error, path: &Path) -> SourceError {
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             SourceError::broken("its links lead in a circle")
         }
-        ErrorKind::IsADirectory => SourceError::not_document("a folder"),
+        ErrorKind::IsADirectory => SourceError::Folder,
         ErrorKind::InvalidFilename => SourceError::NotFound {
             words: "no file can have such a name".into(),
         },

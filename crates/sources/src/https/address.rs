@@ -159,14 +159,12 @@ mod tests {
 
     fn resolved(from: Option<&str>, host: Option<&str>, path: &str) -> Result<String, String> {
         let request = Request {
-            from: from.map(|from| Location::new("https", from)),
-            path: path.into(),
             kind: host.map(|_| "https".into()),
             keys: host
                 .map(|host| ("host".into(), host.into()))
                 .into_iter()
                 .collect(),
-            checksum: None,
+            ..Request::path(from.map(|from| Location::new("https", from)), path)
         };
         resolve(&request)
             .map(String::from)

@@ -133,9 +133,10 @@ async fn only_regular_files_are_documents() {
     )
     .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.path.join("socket")).unwrap();
+    for path in ["sub", "."] {
+        assert_eq!(folder.read(path).await, Err(SourceError::Folder), "{path}");
+    }
     for (path, what) in [
-        ("sub", "a folder"),
-        (".", "a folder"),
         ("pipe", "a pipe"),
         ("socket", "a socket"),
         ("/dev/zero", "a device"),
@@ -155,6 +156,45 @@ async fn only_regular_files_are_documents() {
         folder.read(&"x".repeat(300)).await,
         Err(SourceError::NotFound { .. })
     ));
+}
+
+#[tokio::test]
+async fn a_folder_is_listed_within_its_limit() {
+    let folder = Folder::new();
+    folder.file("sub/b.yaml", "");
+    folder.file("sub/a/c.yaml", "");
+    folder.file("sub/.cyan/state", "");
+    std::os::unix::fs::symlink("gone", folder.path.join("sub/dangling")).unwrap();
+    std::os::unix::fs::symlink("a", folder.path.join("sub/linked")).unwrap();
+    let disk = Sources::new([Arc::new(Disk::new("/")) as Arc<dyn Source>]);
+    let read = async |path: &str, limits: &ReadLimits| {
+        let request = Request::path(Some(folder.location("main.yaml")), path).for_folder();
+        let document = disk.read(&request, limits).await?;
+        let text = String::from_utf8(document.bytes.to_vec()).unwrap();
+        Ok::<_, SourceError>((document.location, text))
+    };
+    assert_eq!(
+        read("sub", &limits()).await,
+        Ok((folder.location("sub/"), "a/\nb.yaml\nlinked/\n".into()))
+    );
+    let few = ReadLimits {
+        entries: 2,
+        ..limits()
+    };
+    assert_eq!(
+        read("sub", &few).await,
+        Err(SourceError::TooManyEntries { limit: 2 })
+    );
+    assert_eq!(
+        read("sub/b.yaml", &limits()).await,
+        Err(SourceError::NotFolder)
+    );
+    // Paths in a folder are relative to the folder.
+    let request = Request::path(Some(folder.location("sub/")), "b.yaml");
+    assert_eq!(
+        disk.resolve(&request, &limits()).await,
+        Ok(folder.location("sub/b.yaml"))
+    );
 }
 
 #[tokio::test]

@@ -175,7 +175,7 @@ fn entries<'t>(
     section.into_iter().flat_map(named)
 }
 
-fn named(node: &Node) -> impl Iterator<Item = (Spanned<Name>, &Node)> {
+pub(super) fn named(node: &Node) -> impl Iterator<Item = (Spanned<Name>, &Node)> {
     let name = |entry: &MapEntry| Some(Spanned::new(Name::from(entry.key.text()?), entry.key.span));
     node.as_map()
         .unwrap_or_default()
@@ -183,7 +183,7 @@ fn named(node: &Node) -> impl Iterator<Item = (Spanned<Name>, &Node)> {
         .filter_map(move |entry| Some((name(entry)?, &entry.value)))
 }
 
-fn literal(node: &Node) -> Value {
+pub(super) fn literal(node: &Node) -> Value {
     let text = node.text().unwrap_or_default();
     let is_plain = node
         .as_scalar()

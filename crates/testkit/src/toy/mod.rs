@@ -1,4 +1,4 @@
-//! A toy dialect, a toy store, toy worlds and two toy providers. Each implements a contract and
+//! Two toy dialects, a toy store, toy worlds and two toy providers. Each implements a contract and
 //! needs no change of other code.
 //!
 //! Not here: code for users.
@@ -8,6 +8,7 @@ pub mod dialect;
 pub mod hosted;
 pub mod planner;
 pub mod remote;
+pub mod shelf;
 pub mod store;
 pub mod wire;
 pub mod world;
