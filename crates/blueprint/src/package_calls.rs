@@ -47,14 +47,12 @@ impl<'b> PackageCall<'b> {
         (!is_none).then_some(argument)
     }
 
-    /// The name of the resource with the configuration of the provider: a reference to it, or its
-    /// name as a literal. `None` if the call names none, or in another way.
+    /// The resource with the configuration of the provider, if the argument is a reference to it.
     pub fn provider_name(self) -> Option<(&'b Name, Span)> {
         let argument = self.provider()?;
         match &argument.inner().kind {
-            ExprKind::Literal(Value::Text(name)) => Some((name, argument.span)),
             ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
-                ReferenceHead::Resource { name, .. } => Some((name, argument.span)),
+                ReferenceHead::Resource { name, .. } => Some((name, reference.head_span)),
                 _ => None,
             },
             _ => None,

@@ -236,6 +236,17 @@ impl Field {
         !self.computed || self.optional
     }
 
+    /// Whether the field, or anything in it, is sensitive.
+    pub fn has_sensitive(&self) -> bool {
+        self.sensitive
+            || match &self.kind {
+                Kind::Array(inner) | Kind::Map(inner) => inner.has_sensitive(),
+                Kind::Object(schema) => schema.fields.values().any(Field::has_sensitive),
+                Kind::Union(fields) => fields.iter().any(Field::has_sensitive),
+                _ => false,
+            }
+    }
+
     /// The type of an expression that reads the field.
     pub fn ty(&self) -> Type {
         match &self.kind {

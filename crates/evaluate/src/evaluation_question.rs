@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, TypeId, Value};
+use blueprint::{Address, IndexMap, Map, Name, Schema, TypeId, Value};
 use diag::Diagnostics;
-use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
+use expr::{Ask, AskFailure, FunctionDef, FunctionTable, Purity, Returns};
 use provider::{
     Catalogs, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ProviderSeverity,
@@ -21,9 +21,10 @@ use crate::answers::PinnedBytes;
 use crate::codes;
 use crate::data_search::{Search, Searched, missing_provider, search, settle_data_source};
 use crate::question::{ProviderInstance, ResourceTarget, SourceError};
-use crate::resolve::scope::bytes_key;
+use crate::resolve::scope::{bytes_key, call_key};
 use crate::resolve::{Evaluation, Need, Slot, site_of};
 use crate::world::World;
+use understand::secret_marks::mark_fields;
 
 /// An insertion-ordered set with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
@@ -41,11 +42,45 @@ pub enum EvaluationQuestion {
         folder: Name,
         /// The question.
         ask: Ask,
+        /// The called function of a package; `None` for every other question.
+        call: Option<Box<PackageFunctionCall>>,
     },
     /// A data source's question, by the number of the data source.
     Fetch(u32, Box<Search>),
     /// A request to plan a resource whose spec was unknown when the plan was made.
     Plan(Box<PlanAgain>),
+}
+
+/// What `invoke` calls: the data that the question of the expression does not have.
+#[derive(Clone, Debug)]
+pub struct PackageFunctionCall {
+    /// The function.
+    pub function: Arc<FunctionDef>,
+    /// The configuration of the provider, if a resource declares it.
+    pub instance: Option<ProviderInstance>,
+    /// The folder of the document, relative to that of the root document.
+    pub folder: Name,
+}
+
+impl PackageFunctionCall {
+    /// The data of a question of an expression, if it calls a function of a package.
+    fn of(evaluation: &Evaluation, unit: u32, ask: &Ask) -> Option<Box<PackageFunctionCall>> {
+        let Ask::Provider {
+            namespace,
+            configuration,
+            ..
+        } = ask
+        else {
+            return None;
+        };
+        Some(Box::new(PackageFunctionCall {
+            function: evaluation.declared_function(unit, ask)?,
+            instance: evaluation
+                .instance_of_call(unit, namespace, configuration)
+                .unwrap_or_default(),
+            folder: evaluation.documents.folder_seen_from_root(unit),
+        }))
+    }
 }
 
 /// A resource whose spec was unknown when the plan was made: the data of a [`PlanRequest`], owned.
@@ -225,11 +260,13 @@ impl Round {
             }
         }
         for (key, (unit, ask)) in std::mem::take(&mut self.asks) {
+            let call = PackageFunctionCall::of(evaluation, unit, &ask);
             questions.push(EvaluationQuestion::Ask {
                 key,
                 unit,
                 folder: documents.unit(unit).folder.clone(),
                 ask,
+                call,
             });
         }
         if questions.is_empty() {
@@ -370,7 +407,7 @@ fn is_about_a_secret(question: &EvaluationQuestion) -> bool {
         EvaluationQuestion::Ask {
             ask: Ask::Provider { arguments, .. },
             ..
-        } => arguments.iter().any(Value::has_secret),
+        } => arguments.has_secret(),
         _ => false,
     }
 }
@@ -381,18 +418,9 @@ fn rekey(salt: &str, questions: &mut [EvaluationQuestion]) {
         .iter_mut()
         .filter(|question| is_about_a_secret(question))
     {
-        if let EvaluationQuestion::Ask {
-            key,
-            ask:
-                Ask::Provider {
-                    namespace,
-                    function,
-                    arguments,
-                },
-            ..
-        } = question
-        {
-            *key = crate::resolve::scope::call_key(salt, namespace, function, arguments);
+        if let EvaluationQuestion::Ask { key, ask, call, .. } = question {
+            let instance = call.as_ref().and_then(|call| call.instance.as_ref());
+            *key = call_key(salt, instance.map(|instance| &instance.address), ask);
         }
     }
 }
@@ -417,14 +445,15 @@ fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String 
         Ask::WorkingDirectory => String::new(),
         Ask::Provider {
             namespace,
-            function,
-            arguments,
-        } => crate::resolve::scope::call_key(
-            &evaluation.answers.salt,
-            namespace,
-            function,
-            arguments,
-        ),
+            configuration,
+            ..
+        } => {
+            let instance = evaluation
+                .instance_of_call(unit, namespace, configuration)
+                .unwrap_or_default();
+            let address = instance.map(|instance| instance.address);
+            call_key(&evaluation.answers.salt, address.as_ref(), ask)
+        }
     }
 }
 
@@ -441,6 +470,7 @@ pub async fn answer_ask(
         unit: 0,
         folder: folder.into(),
         ask: ask.clone(),
+        call: None,
     };
     match ask_world(&question, now, PlanPhase::Preview, functions, world).await {
         EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
@@ -461,7 +491,7 @@ pub async fn ask_world(
     functions: &FunctionTable,
     world: &dyn World,
 ) -> EvaluationReply {
-    let (ask, folder) = match question {
+    let (ask, folder, call) = match question {
         EvaluationQuestion::Fetch(_, search) if !world.environment().manages(&search.ty.name) => {
             return EvaluationReply::Nothing;
         }
@@ -487,7 +517,9 @@ pub async fn ask_world(
             };
             return EvaluationReply::Planned(world.plan(target, request).await);
         }
-        EvaluationQuestion::Ask { ask, folder, .. } => (ask, folder),
+        EvaluationQuestion::Ask {
+            ask, folder, call, ..
+        } => (ask, folder, call.as_deref()),
     };
     let read = |what: &str, bytes: Result<Arc<[u8]>, SourceError>| match bytes {
         Ok(bytes) => EvaluationReply::Bytes(bytes),
@@ -520,23 +552,30 @@ pub async fn ask_world(
             namespace,
             function,
             arguments,
+            ..
         } => {
             let request = InvokeRequest {
                 function,
                 arguments,
                 preview: phase == PlanPhase::Preview,
             };
-            let answer = match world.invoke(namespace, request).await {
-                Ok(answer) => as_declared(answer, namespace, function, functions),
+            let instance = call.and_then(|call| call.instance.as_ref());
+            let in_folder = call.map_or("", |call| &call.folder);
+            let answer = match world.invoke(namespace, instance, in_folder, request).await {
+                Ok(answer) => {
+                    let declared = match call {
+                        Some(call) => Some(call.function.as_ref()),
+                        None => declared(namespace, function, functions),
+                    };
+                    as_declared(answer, function, declared)
+                }
                 Err(error) if error.kind.is_retryable() => {
                     return EvaluationReply::TemporaryError(error);
                 }
                 Err(error) => Err(failed(function, error)),
             };
             match answer {
-                Ok(answer) => {
-                    EvaluationReply::Value(answer.tainted(arguments.iter().any(Value::has_secret)))
-                }
+                Ok(answer) => EvaluationReply::Value(answer.tainted(arguments.has_secret())),
                 Err(failure) => EvaluationReply::Refused(failure),
             }
         }
@@ -563,15 +602,13 @@ fn refusal(error: &ProviderError, what: impl FnOnce() -> String) -> AskFailure {
     }
 }
 
-/// The answer of a provider's function, if it has the type that the catalogue declares. `none` is
-/// always valid.
-fn as_declared(
-    answer: Value,
+/// The function of the table that a provider executes under a name.
+fn declared<'f>(
     namespace: &str,
     function: &str,
-    functions: &FunctionTable,
-) -> Result<Value, AskFailure> {
-    let declared = functions.iter().find(|it| {
+    functions: &'f FunctionTable,
+) -> Option<&'f FunctionDef> {
+    functions.iter().find(|it| {
         let Purity::Provider {
             namespace: of,
             name,
@@ -580,13 +617,27 @@ fn as_declared(
             return false;
         };
         (of.as_ref(), name.as_ref()) == (namespace, function)
-    });
-    let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else {
+    })
+}
+
+/// The answer of a provider's function, if it has the type that the catalogue declares, with the
+/// secret marks that it declares. `none` is always valid.
+fn as_declared(
+    answer: Value,
+    function: &str,
+    declared: Option<&FunctionDef>,
+) -> Result<Value, AskFailure> {
+    let returns = declared.map(|function| &function.returns);
+    let Some(returns @ (Returns::Type(_) | Returns::Fields(_))) = returns else {
         return Ok(answer);
     };
+    let ty = returns.ty();
     let is_plain = !answer.has_unknown() && !has_function(&answer);
-    match expr::convert(&answer, ty, expr::ValueOrigin::Literal) {
-        Ok(answer) if is_plain => Ok(answer),
+    match expr::convert(&answer, &ty, expr::ValueOrigin::Literal) {
+        Ok(answer) if is_plain => Ok(match returns {
+            Returns::Fields(schema) => complete_fields(schema, &answer),
+            _ => answer,
+        }),
         _ if answer.is_null() => Ok(answer),
         _ => Err(AskFailure {
             code: &codes::PROVIDER_BROKE_CONTRACT,
@@ -594,6 +645,20 @@ fn as_declared(
             notes: Vec::new(),
         }),
     }
+}
+
+/// The fields of an answer with the secret marks of their schema. A field that the provider leaves
+/// out is null.
+fn complete_fields(schema: &Schema, answer: &Value) -> Value {
+    let (bare, secret) = answer.split_secret();
+    let Value::Map(entries) = bare else {
+        return answer.clone();
+    };
+    let mut all = Map::clone(entries);
+    for name in schema.fields.keys() {
+        all.get_or_insert_with(name.clone(), || Value::Null);
+    }
+    mark_fields(schema, &Value::Map(Arc::new(all)), &Value::Null).tainted(secret)
 }
 
 fn has_function(value: &Value) -> bool {

@@ -219,19 +219,21 @@ impl dyn World + '_ {
         }
     }
 
-    /// Calls a provider's function.
+    /// Calls a provider's function. `instance` and `folder` are as in [`ResourceTarget`].
     pub async fn invoke(
         &self,
         namespace: &str,
+        instance: Option<&ProviderInstance>,
+        folder: &str,
         request: InvokeRequest<'_>,
     ) -> Result<Value, ProviderError> {
         let subject = Subject::Function(request.function);
         let request = ProviderRequest::Invoke(request);
         let question = ProviderQuestion {
             namespace,
-            instance: None,
+            instance,
             subject,
-            folder: "",
+            folder,
             request,
         };
         match self.ask_provider(question).await? {

@@ -18,7 +18,7 @@ use crate::FunctionTable;
 use crate::scope::{EvaluationStop, Scope, Warnings};
 
 pub use access::access;
-pub(crate) use call::bind;
+pub(crate) use call::{bind, conceal_fault};
 pub use call::{part_of, span_at_path};
 pub(crate) use fault::{At, Fault, too_large};
 pub(crate) use limits::bytes;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use blueprint::{IndexMap, Name, Type, Value};
+use blueprint::{Address, IndexMap, Map, Name, Schema, Type, Unknown, Value};
 use diag::Code;
 
 /// A function that an expression can call.
@@ -25,7 +25,9 @@ pub struct FunctionDef {
     /// Whether the function receives the position of an item as an additional argument when it is
     /// used as a callback (decisions/functions#functions-that-take-functions).
     pub takes_index: bool,
-    /// Whether arguments are named entries (only `object`, decisions/blueprint#named-arguments).
+    /// Whether arguments are named entries: those of `object`
+    /// (decisions/blueprint#named-arguments), and those of a package's function that takes its
+    /// arguments by name.
     pub named: bool,
     /// Whether the function returns `none` if an argument is `none`
     /// (decisions/functions#conventions).
@@ -159,14 +161,48 @@ pub struct Signature {
 pub enum Returns {
     /// A fixed type.
     Type(Type),
+    /// An object with these fields, of which some may be sensitive.
+    Fields(Arc<Schema>),
     /// A type that depends on the types of the arguments, which have been checked.
     Rule(fn(&[Type]) -> Type),
+}
+
+impl Returns {
+    /// The type of the result; [`Type::Any`] if it depends on the arguments.
+    pub fn ty(&self) -> Type {
+        match self {
+            Returns::Type(ty) => ty.clone(),
+            Returns::Fields(schema) if schema.fields.is_empty() => Type::Any,
+            Returns::Fields(schema) => schema.ty(),
+            Returns::Rule(_) => Type::Any,
+        }
+    }
+
+    /// A result that is not known yet. The fields of an object are unknown one by one, so that each
+    /// has its own secret mark.
+    pub fn unknown(&self, waits_for: Vec<Address>) -> Value {
+        let unknown = |ty: Type| {
+            let ty = (ty != Type::Any).then_some(ty);
+            let waits_for = waits_for.clone();
+            Value::Unknown(Arc::new(Unknown { ty, waits_for }))
+        };
+        match self {
+            Returns::Fields(schema) if !schema.fields.is_empty() => {
+                let fields = schema.fields.iter().map(|(name, field)| {
+                    let value = unknown(field.ty()).tainted(field.has_sensitive());
+                    (name.clone(), value)
+                });
+                Value::Map(Arc::new(fields.collect::<Map>()))
+            }
+            other => unknown(other.ty()),
+        }
+    }
 }
 
 impl std::fmt::Debug for Returns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Returns::Type(ty) => write!(f, "{ty}"),
+            Returns::Type(_) | Returns::Fields(_) => write!(f, "{}", self.ty()),
             Returns::Rule(_) => f.write_str("by its arguments"),
         }
     }
@@ -331,10 +367,7 @@ impl FunctionDef {
             ));
         }
         text.push(')');
-        match &self.returns {
-            Returns::Type(ty) => text.push_str(&format!(" -> {ty}")),
-            Returns::Rule(_) => text.push_str(" -> any"),
-        }
+        text.push_str(&format!(" -> {}", self.returns.ty()));
         text
     }
 }

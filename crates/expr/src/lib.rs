@@ -8,6 +8,7 @@
 //! are allowed (`dialect`), answering questions (`evaluate`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod arguments;
 pub mod codes;
 mod convert;
 mod evaluate;
@@ -17,6 +18,7 @@ mod lexer;
 mod parser;
 mod scope;
 
+pub use arguments::{Arguments, CallConfiguration};
 pub use convert::{Mismatch, ValueOrigin, convert, convert_type, parse_as, to_text};
 pub use evaluate::{
     LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size,

@@ -2,10 +2,12 @@
 //!
 //! Not here: evaluation (`evaluate`), answering questions (the crate `evaluate`).
 
+use std::sync::Arc;
+
 use blueprint::{Name, Ref, Value};
 use diag::{Code, Diagnostic, Diagnostics, FileId};
 
-use crate::Meter;
+use crate::{Arguments, CallConfiguration, FunctionDef, Meter};
 
 /// The reason why an evaluation has no value.
 #[derive(Debug)]
@@ -69,7 +71,9 @@ pub enum Ask {
         /// The function.
         function: Name,
         /// The arguments; all are known.
-        arguments: Vec<Value>,
+        arguments: Arguments,
+        /// The configuration of the provider.
+        configuration: CallConfiguration,
     },
 }
 
@@ -105,6 +109,13 @@ pub trait Scope {
     /// `link(a, b)`: the value that the link exposes. The arguments are names in the format of
     /// addresses.
     fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop>;
+
+    /// The function of a package, by `package/token`. `None` if it is not known here; the result of
+    /// its calls is then unknown.
+    fn package_function(&mut self, name: &str) -> Option<Arc<FunctionDef>> {
+        let _ = name;
+        None
+    }
 
     /// The meter of the document's values; `None` if only single values are limited.
     fn meter(&mut self) -> Option<&mut Meter> {

@@ -67,7 +67,9 @@ impl Scope for World<'_> {
                 ..
             } => expr::new_memoised_value(function, arguments, 1_672_671_845, [7; 16])
                 .ok_or_else(|| refused(&format!("{arguments:?}"))),
-            Ask::Provider { arguments, .. } => Ok(arguments.first().cloned().unwrap_or_default()),
+            Ask::Provider { arguments, .. } => {
+                Ok(arguments.values().next().cloned().unwrap_or_default())
+            }
         })
     }
 

@@ -14,6 +14,7 @@ use super::expressions::{call, literal_value};
 use super::function_versions::{FunctionStatus, function_status};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
+use super::package_functions::CYAN_INVOKE;
 use super::read::{NodeReader, TextEntry, value_span};
 use super::version::Version::*;
 use super::yaql::SourceMap;
@@ -73,6 +74,9 @@ impl Lowering {
 
     fn lower_call_in_value(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.clone();
+        if key.as_ref() == CYAN_INVOKE {
+            return Some(self.package_function(pair, span));
+        }
         match function_status(self.version, &key) {
             FunctionStatus::Other => None,
             FunctionStatus::Later(since) => {

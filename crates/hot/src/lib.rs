@@ -38,6 +38,7 @@ mod messages;
 mod naming;
 mod native;
 mod outputs;
+mod package_functions;
 pub mod parameters;
 mod providers;
 mod read;

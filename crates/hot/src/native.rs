@@ -24,7 +24,7 @@ use dialect::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSettings) {
     let mut own = FunctionTable::new().keeping_null();
     // Functions that need the world are those of the native dialect.
-    for name in ["file", "uuid", "datetime"] {
+    for name in ["file", "uuid", "datetime", blueprint::INVOKE] {
         if let Some(asks) = table.get(name) {
             let _ = own.insert(asks.clone());
         }

@@ -368,6 +368,8 @@ pub fn combine(
             catalog
                 .functions
                 .iter()
+                // A function that takes its arguments by name is called with `invoke`.
+                .filter(|function| !function.named)
                 .map(move |function| (catalog, function))
         })
     };

@@ -15,7 +15,7 @@ use blueprint::{Address, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight,
+    Applied, Arguments, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight,
     PreflightRequest, ProviderDiagnostic, ProviderError, Transform,
 };
 
@@ -281,8 +281,9 @@ pub struct Candidate {
 pub struct InvokeRequest<'a> {
     /// The function.
     pub function: &'a str,
-    /// The arguments by position, all known.
-    pub arguments: &'a [Value],
+    /// The arguments, all known: by name if the function is declared with names, otherwise by
+    /// position.
+    pub arguments: &'a Arguments,
     /// Whether the call is part of a preview. A function with side effects does nothing then.
     pub preview: bool,
 }

@@ -20,6 +20,7 @@ mod hosted_package;
 mod link_kind;
 mod operation;
 mod overlay;
+mod package_functions;
 mod planning;
 mod preflight;
 mod provider_set;
@@ -58,3 +59,5 @@ pub use types::{
     ResourceType, Setting, TransformDef, depends_on_changes,
 };
 pub use unavailable::{SessionFailure, Unavailable};
+
+pub use expr::Arguments;

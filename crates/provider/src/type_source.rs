@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use blueprint::Name;
+use expr::FunctionDef;
 
 use crate::{CustomType, DataSourceType, ResourceType};
 
@@ -42,6 +43,16 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
 
     /// The names of all data source types in the catalogue's spelling, without reading any type.
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    /// The function of that name for `invoke`, if there is one.
+    fn function(&self, _name: &str) -> Option<Arc<FunctionDef>> {
+        None
+    }
+
+    /// The names of all functions for `invoke`, as `package/token`.
+    fn function_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(std::iter::empty())
     }
 

@@ -699,7 +699,7 @@ async fn functions_follow_their_rules() {
         let arguments: Vec<Value> = serde_json::from_str(arguments).unwrap();
         let request = InvokeRequest {
             function: name,
-            arguments: &arguments,
+            arguments: &arguments.into(),
             preview: false,
         };
         let found = fake.invoke(&call("r", "c"), request).await;

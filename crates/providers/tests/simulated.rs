@@ -439,7 +439,7 @@ async fn a_function_without_a_provider_returns_a_value_of_its_type() {
     let price = async |goods: &str| {
         let request = InvokeRequest {
             function: "shop_price",
-            arguments: &[goods.into()],
+            arguments: &vec![goods.into()].into(),
             preview: false,
         };
         shop.invoke(&call("f", ""), request).await.unwrap()

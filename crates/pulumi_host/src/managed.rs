@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched,
+    Applied, ApplyRequest, Arguments, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Ready, Scrubber, TypeSource as _,
 };
@@ -576,16 +576,13 @@ impl provider::Session for ManagedPackage {
         request: InvokeRequest<'a>,
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
-            let arguments = match request.arguments {
-                [] => Value::map::<Name>([]),
-                [arguments] if arguments.as_map().is_some() => arguments.clone(),
-                _ => {
-                    let message = format!("`{}` takes its arguments as one map", request.function);
-                    return Err(
-                        ProviderError::new(ErrorKind::Document, message).at(FieldPath::default())
-                    );
-                }
+            let Arguments::Named(arguments) = request.arguments else {
+                let message = format!("`{}` takes its arguments by name", request.function);
+                return Err(
+                    ProviderError::new(ErrorKind::Document, message).at(FieldPath::default())
+                );
             };
+            let arguments = Value::Map(arguments.clone());
             let phase = if request.preview {
                 Phase::Planning
             } else {

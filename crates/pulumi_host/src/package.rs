@@ -1,10 +1,8 @@
 //! A package of a plugin as a provider: its catalogue, from the schema of the plugin, and its
 //! configurations.
 //!
-//! The functions of a package are data sources of its catalogue. They are not in a function table:
-//! a token is not a valid function name in an expression, and the arguments are named.
-//! [`provider::Session::invoke`] takes a function by its name as a data source, with a map of
-//! arguments.
+//! The functions of a package are data sources of its catalogue. Expressions call them with `invoke`,
+//! by the same names and with arguments by name.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 

@@ -210,7 +210,7 @@ impl<'a> ProviderTarget<'a> {
 
     async fn invoke(self, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
         let call = self.call();
-        let secrets = self.secrets(request.arguments.iter().chain([&call.settings]));
+        let secrets = self.secrets(request.arguments.values().chain([&call.settings]));
         let answer = self
             .session(self.namespace)
             .await?

@@ -274,11 +274,13 @@ impl ManagedPackage {
         call: &Call,
         request: InvokeRequest<'_>,
     ) -> Result<Value, ProviderError> {
-        let secrets = || self.secrets(request.arguments);
+        let Some(arguments) = request.arguments.positional() else {
+            let message = format!("`{}` takes its arguments by position", request.function);
+            return Err(ProviderError::new(ErrorKind::Document, message));
+        };
+        let secrets = || self.secrets(arguments);
         let invoking = self.read_only_call(call, secrets, |client| async move {
-            client
-                .call_function(request.function, request.arguments)
-                .await
+            client.call_function(request.function, arguments).await
         });
         match invoking.await? {
             Returned::Value(value) => Ok(value),

@@ -1114,7 +1114,7 @@ async fn data_sources_and_functions_answer_through_the_contract() {
     let invoke = async |argument: Value| {
         let request = InvokeRequest {
             function: "direxists",
-            arguments: &[argument],
+            arguments: &vec![argument].into(),
             preview: true,
         };
         life.session.invoke(&life.call(), request).await

@@ -53,18 +53,7 @@ pub fn with_secret_marks_of(value: &Value, like: Option<&Value>, field: Option<&
 
 /// Whether the schema marks a field, or anything in it, as sensitive.
 pub fn has_sensitive(field: Option<&Field>) -> bool {
-    field.is_some_and(|field| {
-        field.sensitive
-            || match &field.kind {
-                Kind::Array(inner) | Kind::Map(inner) => has_sensitive(Some(inner)),
-                Kind::Object(schema) => schema
-                    .fields
-                    .values()
-                    .any(|field| has_sensitive(Some(field))),
-                Kind::Union(fields) => fields.iter().any(|field| has_sensitive(Some(field))),
-                _ => false,
-            }
-    })
+    field.is_some_and(Field::has_sensitive)
 }
 
 /// The fields of a resource with the secret marks of an earlier answer and of the schema.

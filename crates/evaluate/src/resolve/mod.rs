@@ -263,7 +263,34 @@ impl Evaluation {
         &self,
         node: understand::graph::GraphNode,
     ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
-        let Some(choice) = self.documents.provider_of(node) else {
+        self.instance_of(self.documents.provider_of(node))
+    }
+
+    /// The configuration of the provider of a call in a document. `Ok(None)` for the default
+    /// configuration; an error as for [`Self::provider_of`].
+    pub(crate) fn instance_of_call(
+        &self,
+        unit: u32,
+        namespace: &str,
+        configuration: &expr::CallConfiguration,
+    ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
+        let own = match configuration {
+            expr::CallConfiguration::Default => return Ok(None),
+            expr::CallConfiguration::Inherited => None,
+            expr::CallConfiguration::Declared(name) => Some(name),
+        };
+        let choice = self.documents.provider_for(unit, own, namespace);
+        if own.is_some() && choice.is_none() {
+            return Err(NoProviderInstance(None));
+        }
+        self.instance_of(choice)
+    }
+
+    fn instance_of(
+        &self,
+        choice: Option<understand::documents::providers::ProviderChoice>,
+    ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
+        let Some(choice) = choice else {
             return Ok(None);
         };
         let declaring = choice.resource(&self.documents);

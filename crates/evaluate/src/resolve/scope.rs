@@ -3,19 +3,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, Map, Ref, ReferenceHead, Type, Value};
+use blueprint::{AccessorKind, Address, Expr, Map, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use dialect::Absence;
-use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
+use expr::{
+    Ask, AskFailure, CallConfiguration, EvaluationStop, FunctionDef, Purity, ResolvedHead, Scope,
+};
 use provider::{Attribute, ResourceType};
 use state::Memoised;
 
 use crate::codes;
+use crate::question::ProviderInstance;
 use understand::documents::{Documents, NumberedKind};
 use understand::secret_marks::has_sensitive;
 
 use super::{
-    Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of,
+    Evaluation, ExpressionSite, Halt, Member, Members, Need, NoProviderInstance, Outputs, Slot,
+    site_of, unknown_of,
 };
 
 /// An evaluation from the view of one expression.
@@ -269,16 +273,49 @@ impl Scope for Frame<'_> {
             }
             Ask::Provider {
                 namespace,
-                function,
-                arguments,
+                configuration,
+                ..
             } => {
-                let key = call_key(&answers.salt, namespace, function, arguments);
+                let unit = self.site.unit;
+                let instance =
+                    match self
+                        .evaluation
+                        .instance_of_call(unit, namespace, configuration)
+                    {
+                        Ok(instance) => instance,
+                        Err(NoProviderInstance(Some(why))) => {
+                            let Diagnostic { code, message, .. } = *why;
+                            return Some(Err(AskFailure {
+                                code,
+                                message,
+                                notes: Vec::new(),
+                            }));
+                        }
+                        // The configuration has an error, which is already reported.
+                        Err(NoProviderInstance(None)) => {
+                            return Some(Ok(Value::unknown(None, None)));
+                        }
+                    };
+                if let Some(waits_for) = instance.as_ref().and_then(waits_for_settings) {
+                    let function = self.evaluation.declared_function(unit, ask);
+                    return Some(Ok(match function {
+                        Some(function) => function.returns.unknown(waits_for),
+                        None => Value::unknown(None, waits_for.into_iter().next()),
+                    }));
+                }
+                let address = instance.map(|instance| instance.address);
+                let key = call_key(&answers.salt, address.as_ref(), ask);
                 match answers.calls.get(key.as_str()) {
                     Some(value) => Some(Ok(value.clone())),
                     None => refused.get(key.as_str()).cloned().map(Err),
                 }
             }
         }
+    }
+
+    fn package_function(&mut self, name: &str) -> Option<Arc<FunctionDef>> {
+        let unit = self.evaluation.documents.unit(self.site.unit);
+        unit.checked.package_functions.get(name).cloned()
     }
 
     fn meter(&mut self) -> Option<&mut expr::Meter> {
@@ -301,19 +338,69 @@ pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> 
     }
 }
 
-/// The key under which the answer of a provider function is stored.
-pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &[Value]) -> String {
-    let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
-    let text = serde_json::to_vec(&revealed).unwrap_or_default();
+/// What unknown settings of a configuration wait for; `None` if all are known.
+fn waits_for_settings(instance: &ProviderInstance) -> Option<Vec<Address>> {
+    if !instance.settings.has_unknown() {
+        return None;
+    }
+    let mut waits_for = vec![instance.address.clone()];
+    instance.settings.waits_for(&mut waits_for);
+    Some(waits_for)
+}
+
+/// The key under which the answer of a provider function is stored. `instance` is the resource that
+/// declares the configuration of the provider. Empty for other questions.
+pub(crate) fn call_key(salt: &str, instance: Option<&Address>, ask: &Ask) -> String {
+    let Ask::Provider {
+        namespace,
+        function,
+        arguments,
+        ..
+    } = ask
+    else {
+        return String::new();
+    };
+    let text = serde_json::to_vec(&arguments.revealed()).unwrap_or_default();
+    let configured = match instance {
+        Some(address) => format!("{address}/"),
+        None => String::new(),
+    };
     // A question with a secret argument has a key of its own, because its answer is stored as a
     // secret.
-    if arguments.iter().any(Value::has_secret) {
+    if arguments.has_secret() {
         return format!(
-            "{namespace}/{function}/secret/{}",
+            "{namespace}/{function}/{configured}secret/{}",
             crate::answers::keyed_digest(salt, &text)
         );
     }
-    format!("{namespace}/{function}/{}", crate::answers::digest(&text))
+    format!(
+        "{namespace}/{function}/{configured}{}",
+        crate::answers::digest(&text)
+    )
+}
+
+impl Evaluation {
+    /// The definition of the function that `invoke` calls in a document; `None` for other calls.
+    pub(crate) fn declared_function(&self, unit: u32, ask: &Ask) -> Option<Arc<FunctionDef>> {
+        let Ask::Provider {
+            namespace,
+            function,
+            configuration: CallConfiguration::Inherited | CallConfiguration::Declared(_),
+            ..
+        } = ask
+        else {
+            return None;
+        };
+        let wanted = Purity::Provider {
+            namespace: namespace.clone(),
+            name: function.clone(),
+        };
+        let functions = &self.documents.unit(unit).checked.package_functions;
+        let mut functions = functions.values();
+        functions
+            .find(|function| function.purity == wanted)
+            .cloned()
+    }
 }
 
 impl Frame<'_> {

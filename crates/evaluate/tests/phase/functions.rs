@@ -281,7 +281,8 @@ impl World for Calls {
             self.most.fetch_max(now, Ordering::SeqCst);
             tokio::task::yield_now().await;
             self.under_way.fetch_sub(1, Ordering::SeqCst);
-            Reply::Provider((self.answer)(call.arguments).map(ProviderReply::Returned))
+            let arguments = call.arguments.positional().unwrap_or_default();
+            Reply::Provider((self.answer)(arguments).map(ProviderReply::Returned))
         })
     }
 

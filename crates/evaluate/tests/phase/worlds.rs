@@ -175,9 +175,11 @@ fn reply_of_another_kind_is_an_error() {
             world
                 .invoke(
                     "test",
+                    None,
+                    "",
                     InvokeRequest {
                         function: "tag",
-                        arguments: &[],
+                        arguments: &provider::Arguments::Positional(Vec::new()),
                         preview: true,
                     },
                 )

@@ -13,6 +13,7 @@ use super::machine::{
     CallSite, DEPTH, FunctionBody, Machine, SuppliedArguments, function_as_value, is_omitted,
     unknown_of,
 };
+use crate::arguments::{Arguments, CallConfiguration};
 use crate::codes;
 use crate::convert::{ValueOrigin, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
@@ -132,7 +133,8 @@ impl<'a> Machine<'a> {
                     let ask = Ask::Provider {
                         namespace: namespace.clone(),
                         function: name.clone(),
-                        arguments,
+                        arguments: Arguments::Positional(arguments),
+                        configuration: CallConfiguration::Default,
                     };
                     Ok(Ok(machine.ask_hiding_messages(site, ask, secret)?))
                 })
@@ -233,8 +235,8 @@ impl<'a> Machine<'a> {
         let secret = values.iter().any(Value::has_secret);
         if values.iter().any(Value::has_unknown) {
             let ty = match &def.returns {
-                Returns::Type(ty) => ty.clone(),
                 Returns::Rule(rule) => rule(&values.iter().map(Type::of).collect::<Vec<_>>()),
+                fixed => fixed.ty(),
             };
             let ty = if ty == Type::Any { None } else { Some(ty) };
             return Ok(unknown_of(ty, &values).tainted(secret));
@@ -541,11 +543,12 @@ impl<'a> Machine<'a> {
             .chain(&def.rest)
             .map(|parameter| parameter.ty.clone())
             .collect();
-        let returns = match &def.returns {
-            Returns::Type(ty) => ty.clone(),
-            Returns::Rule(_) => Type::Any,
-        };
-        Some((parameters, returns))
+        Some((parameters, def.returns.ty()))
+    }
+
+    /// The function of a package with a name, as far as the scope knows it.
+    pub(crate) fn package_function(&mut self, name: &str) -> Option<Arc<FunctionDef>> {
+        self.scope.package_function(name)
     }
 
     /// Returns the answer to a question, or records the question and stops.
@@ -698,7 +701,7 @@ fn in_secret(code: &diag::Code) -> String {
 
 /// Removes texts that may quote the arguments, if one is secret
 /// (decisions/blueprint#secret-values).
-fn conceal_fault(mut fault: Fault, secret: bool) -> Fault {
+pub(crate) fn conceal_fault(mut fault: Fault, secret: bool) -> Fault {
     if secret {
         fault.message = in_secret(fault.code);
         fault.label = String::new();

@@ -117,7 +117,12 @@ impl SuppliedArguments<'_> {
     }
 }
 
-impl CallSite<'_> {
+impl<'a> CallSite<'a> {
+    /// The call as written; `None` for a callback.
+    pub(crate) fn written(&self) -> Option<&'a CallExpr> {
+        self.written
+    }
+
     pub(super) fn place(&self, at: At) -> Span {
         match at {
             At::Call => self.call,

@@ -7,6 +7,7 @@
 mod bytes;
 mod define;
 mod higher;
+mod invoke;
 mod json;
 mod json_text;
 mod logic;
@@ -22,7 +23,7 @@ use crate::evaluate::FunctionBody;
 
 pub use world::new_memoised_value;
 
-/// The core functions: the 50 of the function document, 17 later ones and 4 of this project.
+/// The core functions: the 50 of the function document, 17 later ones and 5 of this project.
 pub fn core_functions() -> &'static FunctionTable {
     static TABLE: LazyLock<FunctionTable> = LazyLock::new(table);
     &TABLE
@@ -39,6 +40,7 @@ fn table() -> FunctionTable {
         numbers::definitions(),
         bytes::definitions(),
         world::definitions(),
+        invoke::definitions(),
     ];
     for definition in families.into_iter().flatten() {
         let taken = table.insert(definition).is_err();
@@ -57,4 +59,5 @@ pub(crate) fn body(name: &str) -> Option<FunctionBody> {
         .or_else(|| numbers::body(name))
         .or_else(|| bytes::body(name))
         .or_else(|| world::body(name))
+        .or_else(|| invoke::body(name))
 }

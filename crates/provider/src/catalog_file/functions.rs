@@ -12,6 +12,8 @@ const FUNCTION: &[&str] = &[
     "parameters",
     "rest",
     "returns",
+    "fields",
+    "named",
     "takesIndex",
     "docs",
     "about",
@@ -49,6 +51,11 @@ pub(super) fn functions(
             docs if docs.is_empty() => object.text("rule")?.unwrap_or(docs),
             docs => docs,
         };
+        let returns = if object.has("fields") {
+            Returns::Fields(fields::schema(&object, "fields")?)
+        } else {
+            Returns::Type(fields::type_at(&object, "returns")?)
+        };
         catalog.functions.push(FunctionDef {
             name: name.clone(),
             min_arguments: parameters
@@ -57,10 +64,10 @@ pub(super) fn functions(
                 .count(),
             parameters,
             rest,
-            returns: Returns::Type(fields::type_at(&object, "returns")?),
+            returns,
             returned_function: None,
             takes_index: object.flag("takesIndex")?,
-            named: false,
+            named: object.flag("named")?,
             none_propagates: true,
             purity: Purity::Provider {
                 namespace: namespace.clone(),

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Type, Value};
-use expr::Returns;
-use provider::{Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError};
+use blueprint::{Map, Name, Value};
+use expr::{FunctionDef, Purity};
+use provider::{
+    Arguments, Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError,
+};
 
 use super::matching_candidate;
 use super::plausible::ValueOwner;
@@ -155,13 +157,17 @@ fn invented(
 pub(super) fn call(
     catalog: &Catalog,
     function: &str,
-    arguments: &[Value],
+    arguments: &Arguments,
     fit: &Fit,
 ) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());
-    let arguments: Vec<Value> = arguments.iter().map(Value::revealed).collect();
-    match (function, arguments.as_slice()) {
+    let revealed = arguments.revealed();
+    let by_position = match arguments {
+        Arguments::Positional(_) => revealed.as_list().unwrap_or_default(),
+        Arguments::Named(_) => &[],
+    };
+    match (function, by_position) {
         ("test_double", [Value::Int(number)]) => number
             .checked_add(*number)
             .map(Value::Int)
@@ -178,27 +184,32 @@ pub(super) fn call(
         ("test_double" | "test_tag" | "test_weigh" | "test_settings", _) => Err(refused(format!(
             "`{function}` is not called with arguments such as these"
         ))),
-        _ => match catalog
-            .functions
-            .iter()
-            .find(|known| known.name.as_ref() == function)
-        {
+        _ => match self::function(catalog, function) {
             Some(known) => {
-                let hash = values::hash(&format!("{function}{}", Value::list(arguments)));
+                let hash = values::hash(&format!("{function}{revealed}"));
                 let subject = ValueOwner {
                     type_name: &function.into(),
                     hash: &hash,
                     name: None,
                     fit,
                 };
-                Ok(match &known.returns {
-                    Returns::Type(ty) => subject.of_type(function, ty),
-                    Returns::Rule(_) => subject.of_type(function, &Type::Any),
-                })
+                Ok(subject.of_type(function, &known.returns.ty()))
             }
             None => Err(refused(format!(
                 "there is no function `{function}` in the simulated cloud"
             ))),
         },
+    }
+}
+
+/// The function that the provider of a catalogue executes under its own name.
+pub(super) fn function(catalog: &Catalog, own_name: &str) -> Option<Arc<FunctionDef>> {
+    let known = |function: &&FunctionDef| match &function.purity {
+        Purity::Provider { name, .. } => name.as_ref() == own_name,
+        _ => function.name.as_ref() == own_name,
+    };
+    match catalog.functions.iter().find(known) {
+        Some(function) => Some(Arc::new(function.clone())),
+        None => catalog.source.as_ref()?.function(own_name),
     }
 }

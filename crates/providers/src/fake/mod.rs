@@ -636,11 +636,7 @@ impl Session for FakeProvider {
         Box::pin(async move {
             not_cancelled(call)?;
             let offers = |behind: &&Arc<dyn Provider>| {
-                behind
-                    .catalog()
-                    .functions
-                    .iter()
-                    .any(|known| known.name.as_ref() == request.function)
+                data::function(behind.catalog(), request.function).is_some()
             };
             match self.functions.as_ref().filter(offers) {
                 Some(behind) => {

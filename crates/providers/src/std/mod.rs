@@ -72,7 +72,8 @@ impl Session for StdProvider {
         request: InvokeRequest<'a>,
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         let function = request.function;
-        let answer = match functions::call(function, request.arguments) {
+        let by_position = request.arguments.positional();
+        let answer = match by_position.and_then(|items| functions::call(function, items)) {
             Some(answer) => answer.map_err(|why| ProviderError::new(ErrorKind::Document, why)),
             None => Err(ProviderError::new(
                 ErrorKind::Document,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use blueprint::{PackageFamily, Type, Value};
 use provider::{
-    ErrorKind, FetchRequest, InvokeRequest, Operation, PlanMode, PlanPhase, Plans, ReadOutcome,
-    Ready, SettingsChange, Verdict,
+    Arguments, ErrorKind, FetchRequest, InvokeRequest, Operation, PlanMode, PlanPhase, Plans,
+    ReadOutcome, Ready, SettingsChange, Verdict,
 };
 
 use crate::contract_support::{Package, Record, Things, recorded, spec};
@@ -629,7 +629,7 @@ async fn functions_are_data_sources() {
     );
     assert_eq!(missing.field.unwrap().to_string(), "name");
     let call = things.call();
-    let invoke = async |function: &str, arguments: &[Value]| {
+    let invoke = async |function: &str, arguments: &Arguments| {
         let request = InvokeRequest {
             function,
             arguments,
@@ -637,13 +637,16 @@ async fn functions_are_data_sources() {
         };
         things.session.invoke(&call, request).await
     };
-    let found = invoke("shop/index:getItem", &[spec(&[("name", "n".into())])])
-        .await
-        .unwrap();
+    let found = invoke(
+        "shop/index:getItem",
+        &Arguments::named([("name", "n".into())]),
+    )
+    .await
+    .unwrap();
     assert_eq!(text(&found, "size"), "1");
     for (function, arguments) in [
-        ("shop/none", vec![]),
-        ("shop/index:getItem", vec![Value::Int(1)]),
+        ("shop/none", Arguments::named::<&str>([])),
+        ("shop/index:getItem", vec![Value::Int(1)].into()),
     ] {
         assert_eq!(
             invoke(function, &arguments).await.unwrap_err().kind,

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type};
+use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type, TypeId};
+use expr::{FunctionDef, Parameter, Purity, Returns};
 use provider::{
     Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType,
     Setting, TypeSource,
@@ -73,7 +74,7 @@ impl PackageTypes {
 
     /// The facts about the function with this name in documents.
     pub fn function_facts(&self, name: &str) -> Option<Arc<FunctionFacts>> {
-        self.function(name).map(|(_, facts)| facts)
+        self.function_with_facts(name).map(|(_, facts)| facts)
     }
 
     /// The settings of the provider.
@@ -117,10 +118,8 @@ impl PackageTypes {
         Some(both)
     }
 
-    fn function(&self, name: &str) -> Option<(Arc<DataSourceType>, Arc<FunctionFacts>)> {
-        let token = self
-            .tokens
-            .in_protocol(name, |token| self.schema.function_token(token))?;
+    fn function_with_facts(&self, name: &str) -> Option<(Arc<DataSourceType>, Arc<FunctionFacts>)> {
+        let token = self.function_in_protocol(name)?;
         let mut made = self.made.lock().ok()?;
         if let Some(found) = made.functions.get(&token) {
             return Some(found.clone());
@@ -134,6 +133,11 @@ impl PackageTypes {
         let both = (Arc::new(ty), Arc::new(facts));
         made.functions.insert(token, both.clone());
         Some(both)
+    }
+
+    fn function_in_protocol(&self, name: &str) -> Option<Name> {
+        self.tokens
+            .in_protocol(name, |token| self.schema.function_token(token))
     }
 
     fn resource_in_protocol(&self, name: &str) -> Option<Name> {
@@ -168,11 +172,22 @@ impl TypeSource for PackageTypes {
     }
 
     fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
-        self.function(name).map(|(ty, _)| ty)
+        self.function_with_facts(name).map(|(ty, _)| ty)
     }
 
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(self.functions.iter().map(AsRef::as_ref))
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionDef>> {
+        let token = self.function_in_protocol(name)?;
+        let entry = self.schema.function(&token)?;
+        let name = self.tokens.in_documents(&token);
+        Some(Arc::new(function_def(&self.schema, name, &entry)))
+    }
+
+    fn function_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        self.data_source_type_names()
     }
 }
 
@@ -281,16 +296,57 @@ fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> Resource
     }
 }
 
+/// A function as `invoke` calls it: with arguments by name. Its result is a map.
+fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef {
+    let mut read = FieldReader::new(schema);
+    let inputs = read.object(&entry["inputs"]["properties"], &entry["inputs"]["required"]);
+    let parameter = |(name, field): (Name, Field)| Parameter {
+        ty: field.ty(),
+        optional: !field.required,
+        name,
+        callback: None,
+        absent_as_none: false,
+    };
+    let mut parameters: Vec<Parameter> = inputs.into_iter().map(parameter).collect();
+    parameters.sort_by_key(|parameter| parameter.optional);
+    let id = TypeId::parse(name.clone());
+    FunctionDef {
+        min_arguments: parameters.iter().filter(|one| !one.optional).count(),
+        parameters,
+        rest: None,
+        returns: Returns::Fields(Arc::new(Schema {
+            fields: result_fields(&mut read, entry),
+            open: true,
+        })),
+        returned_function: None,
+        takes_index: false,
+        named: true,
+        none_propagates: false,
+        purity: Purity::Provider {
+            namespace: id.package_name().into(),
+            name: name.clone(),
+        },
+        not_in_specification: false,
+        docs: summary(&entry["description"]),
+        examples: Vec::new(),
+        native: None,
+        name,
+    }
+}
+
+/// The fields of the result of a function.
+fn result_fields(read: &mut FieldReader<'_>, entry: &Json) -> IndexMap<Name, Field> {
+    let result = match entry.get("outputs") {
+        Some(outputs) => outputs,
+        None => &entry["returnType"],
+    };
+    read.object(&result["properties"], &result["required"])
+}
+
 fn data_source_type(schema: &PackageSchema, name: Name, entry: &Json) -> DataSourceType {
     let mut read = FieldReader::new(schema);
     let inputs = read.object(&entry["inputs"]["properties"], &entry["inputs"]["required"]);
-    let outputs = match entry.get("outputs") {
-        Some(outputs) => read.object(&outputs["properties"], &outputs["required"]),
-        None => read.object(
-            &entry["returnType"]["properties"],
-            &entry["returnType"]["required"],
-        ),
-    };
+    let outputs = result_fields(&mut read, entry);
     let filters = inputs.iter().map(|(name, field)| {
         (
             name.clone(),

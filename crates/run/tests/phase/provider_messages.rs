@@ -249,7 +249,7 @@ impl Session for LeakingProvider {
             }
             Err(self.refuse(
                 ErrorKind::Permanent,
-                self.repeat(request.arguments.iter().chain([&call.settings])),
+                self.repeat(request.arguments.values().chain([&call.settings])),
             ))
         })
     }

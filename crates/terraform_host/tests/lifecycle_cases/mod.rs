@@ -580,7 +580,7 @@ impl Run {
             let life = &self.lives[text_of(&expr["provider"])];
             let request = InvokeRequest {
                 function: text_of(name),
-                arguments: &arguments,
+                arguments: &arguments.into(),
                 preview: true,
             };
             return life.session.invoke(&life.call(), request).await;

@@ -7,7 +7,7 @@
 
 use blueprint::{CallExpr, Expr, ExprKind, ReferenceHead, Type};
 use diag::{Code, Diagnostic};
-use expr::{Callback, FunctionDef, Parameter, Returns, codes as language};
+use expr::{Callback, FunctionDef, Parameter, codes as language};
 
 use super::calls::{accepts, is_chain};
 use super::types::with_article;
@@ -234,10 +234,7 @@ fn shape_of(def: &FunctionDef) -> CallShape {
         .map(|parameter| parameter.ty.clone())
         .collect();
     parameters.extend(def.rest.iter().map(|rest| rest.ty.clone()));
-    let returns = match &def.returns {
-        Returns::Type(ty) => ty.clone(),
-        Returns::Rule(_) => Type::Any,
-    };
+    let returns = def.returns.ty();
     CallShape {
         least: def.min_arguments,
         most: def.max_arguments(),

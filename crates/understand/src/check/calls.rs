@@ -4,7 +4,7 @@
 //! The parameters of functions are data. Code here names only functions with rules about several
 //! arguments. Functions as arguments are in `callbacks`.
 
-use blueprint::{Argument, CallExpr, IndexMap, Name, Type};
+use blueprint::{Argument, CallExpr, INVOKE, IndexMap, Name, Type};
 use diag::{Diagnostic, Span, Spanned};
 use dialect::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
@@ -40,6 +40,9 @@ impl Checker<'_> {
         }
         if function.name.as_ref() == "link" {
             return self.link_call(call, span, place);
+        }
+        if function.name.as_ref() == INVOKE {
+            return self.invoke_call(call, place);
         }
         if is_chain(function) {
             self.chain(function, call, place);
@@ -86,8 +89,8 @@ impl Checker<'_> {
             return Type::Function;
         }
         match &function.returns {
-            Returns::Type(ty) => ty.clone(),
             Returns::Rule(rule) => rule(&types),
+            fixed => fixed.ty(),
         }
     }
 

@@ -29,6 +29,7 @@ pub mod edges;
 mod exports;
 mod filters;
 mod inputs;
+mod invoke;
 mod limits;
 pub mod links;
 mod locals;
@@ -52,15 +53,16 @@ pub mod value;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Name, Schema, Type, Value};
+use blueprint::{Blueprint, IndexMap, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::{CheckedBy, Checks, DialectRules};
-use expr::FunctionTable;
+use expr::{FunctionDef, FunctionTable};
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
 use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
 use by_value::known::KnownValues;
+use invoke::PackageFunctions;
 use limits::Patterns;
 
 /// The maximum number of names that are compared for suggestions in one document.
@@ -89,6 +91,9 @@ pub struct Checked {
     pub custom_types: Vec<Option<Arc<CustomType>>>,
     /// The type of each data source, by position; `None` if it is unknown (which is reported).
     pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
+    /// The functions of packages that the expressions call, by name; without unknown ones (which
+    /// are reported).
+    pub package_functions: IndexMap<Name, Arc<FunctionDef>>,
     /// The digest of the result of the transforms, once they have run.
     pub transform_digest: Option<Name>,
     /// The type of each export, by position: the declared type, refined by the type of its value.
@@ -243,6 +248,7 @@ fn check_at(
         custom_types,
         data_sources,
         passed,
+        package_functions,
         ..
     } = checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
@@ -266,6 +272,7 @@ fn check_at(
         data_source_types: data_sources,
         export_types,
         secret_exports,
+        package_functions,
         transform_digest: None,
         blueprint,
         rules,
@@ -343,6 +350,7 @@ struct Checker<'a> {
     input_types: Vec<Type>,
     custom_types: Vec<Option<Arc<CustomType>>>,
     local_types: Vec<Type>,
+    package_functions: PackageFunctions,
     /// Whether a listed transform is unknown, so that its abstract types are unknown too.
     unknown_transform: bool,
     /// Whether the transforms have run.
@@ -436,6 +444,7 @@ impl<'a> Checker<'a> {
             input_types: Vec::new(),
             custom_types: Vec::new(),
             local_types: Vec::new(),
+            package_functions: PackageFunctions::default(),
             unknown_transform: false,
             transformed: false,
             links: Arc::default(),
@@ -451,6 +460,7 @@ impl<'a> Checker<'a> {
         self.transforms();
         self.resource_types();
         self.data_source_types();
+        self.package_functions();
         match checks.inputs {
             CheckedBy::Type => self.inputs(),
             CheckedBy::Value => self.inputs_by_value(),

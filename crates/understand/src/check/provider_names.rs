@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn provider_for(&mut self, name: &Spanned<Name>, own: &str, what: &str) {
+    pub(super) fn provider_for(&mut self, name: &Spanned<Name>, own: &str, what: &str) {
         let namespace = self.provider_resource(name).and_then(configured_namespace);
         if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own)
         {

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use blueprint::{
-    AccessorKind, Blueprint, CallExpr, Expr, ExprKind, Kind, Name, Ref, ReferenceHead, Schema,
-    TextPart,
+    AccessorKind, Blueprint, CallExpr, Expr, ExprKind, INVOKE, Kind, Name, PackageCall, Ref,
+    ReferenceHead, Schema, TextPart,
 };
 use diag::{Diagnostic, Diagnostics, Span};
+use expr::{FunctionDef, Returns};
 use provider::DataSourceType;
 
 use super::children::substitutions;
@@ -65,6 +66,14 @@ impl<'c> SearchedDocument<'c, '_> {
                 .as_ref()
                 .map(|ty| ty.schema.as_ref()),
         }
+    }
+
+    fn package_function(&self, name: &str) -> Option<&'c FunctionDef> {
+        match self {
+            SearchedDocument::Checking(checker) => checker.package_functions.get(name),
+            SearchedDocument::Placed(checked, ..) => checked.package_functions.get(name),
+        }
+        .map(AsRef::as_ref)
     }
 
     fn child(&self, at: usize) -> Option<&'c Checked> {
@@ -356,6 +365,13 @@ impl Taint<'_, '_> {
                         .iter()
                         .any(|argument| self.of(&argument.value, &[], depth))
             }
+            (INVOKE, _) => {
+                let receives_secret = any(&[]);
+                let name = PackageCall { call }.function().map(|(name, _)| name);
+                let function = name.and_then(|name| self.of.package_function(name));
+                receives_secret
+                    || function.is_some_and(|function| is_sensitive_result(function, path))
+            }
             // The keys of a map are secret only if the whole map is.
             ("keys", _) => arguments.iter().any(|argument| self.whole(&argument.value)),
             _ => any(&[]),
@@ -507,6 +523,21 @@ fn sensitive(field: &blueprint::Field, path: &[SecretPathStep]) -> bool {
         (Kind::Array(item) | Kind::Map(item), None) => sensitive(item, &[]),
         (Kind::Union(branches), _) => branches.iter().any(|branch| sensitive(branch, path)),
         _ => false,
+    }
+}
+
+/// Whether the result of a function, or the part at a path in it, is sensitive.
+fn is_sensitive_result(function: &FunctionDef, path: &[SecretPathStep]) -> bool {
+    let Returns::Fields(schema) = &function.returns else {
+        return false;
+    };
+    match path.split_first() {
+        Some((SecretPathStep::Name(name), rest)) => schema
+            .fields
+            .get(name)
+            .is_some_and(|field| sensitive(field, rest)),
+        Some((SecretPathStep::Index(_), _)) => false,
+        None => any_sensitive(schema),
     }
 }
 

@@ -70,6 +70,18 @@ impl Documents {
             }
             _ => return None,
         };
+        self.provider_for(unit, own, type_name.package_name())
+    }
+
+    /// The configuration of a provider that an element of a document uses: the one that it names,
+    /// or the one that the document inherits for the namespace. `None` for the default
+    /// configuration.
+    pub fn provider_for(
+        &self,
+        unit: u32,
+        own: Option<&Spanned<Name>>,
+        namespace: &str,
+    ) -> Option<ProviderChoice> {
         if let Some(name) = own {
             let position = self
                 .unit(unit)
@@ -82,7 +94,6 @@ impl Documents {
                 span: name.span,
             });
         }
-        let namespace = type_name.package_name();
         let mut at = unit;
         while let Some((above, include)) = self.unit(at).parent {
             let blueprint = self.unit(above).blueprint();

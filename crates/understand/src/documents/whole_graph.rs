@@ -8,7 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Child, Expr, Name, Ref, ReferenceHead};
+use blueprint::{
+    AccessorKind, Child, Expr, ExprKind, Name, PackageCall, Ref, ReferenceHead, TypeId,
+};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::{
@@ -434,6 +436,47 @@ impl WholeGraph<'_> {
                 span: choice.span,
             });
         }
+        self.add_inherited_call_edges(unit, (kind, position), out);
+    }
+
+    /// Appends the dependencies on configurations that calls of functions of packages inherit from
+    /// the includes above their document.
+    fn add_inherited_call_edges(
+        &self,
+        unit: u32,
+        (kind, position): (NumberedKind, usize),
+        out: &mut Vec<Edge>,
+    ) {
+        let document = self.documents.unit(unit);
+        if document.parent.is_none() || document.checked.package_functions.is_empty() {
+            return;
+        }
+        let position = position as u32;
+        let node = match kind {
+            NumberedKind::Local => GraphNode::Local(position),
+            NumberedKind::DataSource => GraphNode::DataSource(position),
+            NumberedKind::Resource => GraphNode::Resource(position),
+            NumberedKind::Link | NumberedKind::Input => return,
+        };
+        expressions(document.blueprint(), node, &mut |expr, _| {
+            expr.walk(&mut |part| {
+                let ExprKind::Call(call) = &part.kind else {
+                    return;
+                };
+                let inherits = PackageCall::of(call).filter(|call| call.provider().is_none());
+                let Some((name, span)) = inherits.and_then(PackageCall::function) else {
+                    return;
+                };
+                let id = TypeId::parse(name.clone());
+                if let Some(choice) = self.documents.provider_for(unit, None, id.package_name()) {
+                    out.push(Edge {
+                        to: GraphNode::Resource(choice.resource(self.documents)),
+                        kind: EdgeKind::DependsOn,
+                        span,
+                    });
+                }
+            });
+        });
     }
 
     /// Appends the dependencies of the includes above a document.

@@ -54,6 +54,23 @@ const ACME: &str = r#"{
             "required": ["path"],
             "fields": { "text": { "kind": "string" } }
         }
+    },
+    "functions": {
+        "acme_find": {
+            "named": true,
+            "parameters": [
+                { "name": "name", "type": "string" },
+                { "name": "most", "type": "integer", "optional": true }
+            ],
+            "fields": {
+                "size": { "kind": "integer" },
+                "key": { "kind": "string", "sensitive": true }
+            }
+        },
+        "acme_sum": {
+            "parameters": [{ "name": "text", "type": "string" }, { "name": "number", "type": "integer" }],
+            "returns": "integer"
+        }
     }
 }"#;
 

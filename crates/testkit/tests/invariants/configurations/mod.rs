@@ -3,6 +3,7 @@
 
 mod data_sources;
 mod inherited;
+mod package_functions;
 mod regions;
 mod templates;
 

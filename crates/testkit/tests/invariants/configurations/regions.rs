@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use blueprint::{Map, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, Catalog, Configuration, Configured,
-    FetchRequest, Fetched, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Session, SettingsChange,
+    FetchRequest, Fetched, InvokeRequest, Observed, Operation, Provider, ProviderError,
+    ReadOutcome, ReadRequest, Session, SettingsChange,
 };
 use testkit::document_sources::InMemorySource;
 use testkit::harness::Harness;
@@ -31,6 +31,13 @@ const CATALOG: &str = r#"{
       "docs": "The region that is asked.",
       "filter": {"name": {"type": "string"}},
       "fields": {"name": {"kind": "string"}, "region": {"kind": "string"}}
+    }
+  },
+  "functions": {
+    "find": {
+      "docs": "The region that is asked, and its key.", "named": true,
+      "parameters": [{"name": "name", "type": "string"}, {"name": "most", "type": "integer", "optional": true}],
+      "fields": {"region": {"kind": "string"}, "key": {"kind": "string", "sensitive": true}, "rest": {"kind": "string"}}
     }
   }
 }"#;
@@ -137,6 +144,26 @@ impl Session for RegionSession {
                 ..Fetched::default()
             })
         })
+    }
+
+    fn invoke<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        let name = request.arguments.get("name").cloned().unwrap_or_default();
+        let line = format!(
+            "invoke {} {} in {}",
+            request.function,
+            name.revealed().as_text().unwrap_or_default(),
+            self.region
+        );
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+        let region = Value::text(self.region.as_str());
+        Box::pin(async { Ok(Value::map([("region", region), ("key", "k".into())])) })
     }
 
     fn read<'a>(
