@@ -184,11 +184,6 @@ impl Catalogs {
         listed.map(|(name, _)| name.as_ref())
     }
 
-    /// Whether a catalogue offers this namespace. No catalogue is opened.
-    pub fn has_namespace(&self, namespace: &str) -> bool {
-        self.by_namespace.contains_key(namespace)
-    }
-
     /// The catalogue that a written type name belongs to, by its namespace. If the catalogue allows
     /// it, the spelling is loose.
     fn owner(&self, id: &TypeId) -> Option<&Arc<Catalog>> {
@@ -254,13 +249,6 @@ impl Catalogs {
     pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
         self.of_opened()
             .find_map(|opened| opened.link_kinds.get(a)?.get(b))
-    }
-
-    /// All link kinds whose side a is of this type.
-    pub fn link_kinds_from(&self, a: &str) -> impl Iterator<Item = &Arc<LinkKind>> {
-        self.of_opened()
-            .filter_map(move |opened| opened.link_kinds.get(a))
-            .flat_map(|kinds| kinds.values())
     }
 
     /// The link kinds of all opened catalogues. Types of the other catalogues are not in use.
@@ -444,7 +432,7 @@ mod tests {
             TypeRef::UnknownNamespace
         ));
         assert_eq!(catalogs.namespaces().collect::<Vec<_>>(), ["x", "y"]);
-        assert!(opened().is_empty() && catalogs.has_namespace("test"));
+        assert!(opened().is_empty() && catalogs.by_namespace.contains_key("test"));
         assert!(matches!(
             catalogs.resource_type(&"y/a".into()),
             TypeRef::Known(_)

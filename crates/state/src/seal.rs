@@ -327,11 +327,6 @@ impl Sealer {
         self.open(key, place, "", sealed)
     }
 
-    /// Whether bytes have the prefix that [`seal_bytes`](Sealer::seal_bytes) writes.
-    pub fn is_sealed(bytes: &[u8]) -> bool {
-        bytes.starts_with(BYTES_HEADER)
-    }
-
     /// The bytes of the key of that id, if it is available.
     pub(crate) fn bytes_of(&self, id: &str) -> Option<&[u8; 32]> {
         self.key_of(id).ok().map(|key| &key.bytes)
@@ -584,7 +579,7 @@ mod tests {
     #[test]
     fn bytes_are_sealed_whole() {
         let sealed = sealer(1).seal_bytes(PLACE, b"a plan").unwrap();
-        assert!(Sealer::is_sealed(&sealed));
+        assert!(sealed.starts_with(BYTES_HEADER));
         assert_eq!(
             sealer(1).open_bytes(PLACE, &sealed).unwrap().as_slice(),
             b"a plan"
