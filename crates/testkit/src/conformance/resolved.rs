@@ -11,7 +11,7 @@ use engine::Staged;
 use evaluate::resolve::{Evaluation, ExpressionSite, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};
-use understand::documents::whole_graph::read_by;
+use understand::check::edges::read_by;
 use understand::documents::{Documents, NumberedKind};
 use understand::graph::{EdgeKind, GraphNode};
 

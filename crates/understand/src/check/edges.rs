@@ -7,6 +7,8 @@
 //!
 //! Not here: cycles (`cycles`).
 
+use std::collections::HashSet;
+
 use blueprint::{
     Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Local, Name, Ref,
     ReferenceHead, Resource, TextPart, Value,
@@ -372,4 +374,22 @@ pub(crate) fn reads_metadata(reference: &Ref) -> bool {
         first => first,
     };
     matches!(reference.head, ReferenceHead::Resource { .. }) && after_index.is_some_and(named)
+}
+
+/// The resources and children that the definition of a child refers to, each once.
+pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
+    let mut read: Vec<Spanned<Name>> = Vec::new();
+    let mut known: HashSet<Name, foldhash::fast::FixedState> = HashSet::default();
+    let given = child.inputs.iter().map(|(_, expr)| expr);
+    for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
+        expr.references(&mut |reference| {
+            if let ReferenceHead::Resource { name, .. } | ReferenceHead::Child(name) =
+                &reference.head
+                && known.insert(name.clone())
+            {
+                read.push(Spanned::new(name.clone(), reference.head_span));
+            }
+        });
+    }
+    read
 }

@@ -36,7 +36,7 @@ mod locals;
 mod metadata;
 mod names;
 mod provider_names;
-mod provider_settings;
+pub(crate) mod provider_settings;
 mod providers;
 mod references;
 mod resolutions;

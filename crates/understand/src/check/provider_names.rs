@@ -5,8 +5,8 @@
 use blueprint::{Child, Name, PROVIDER_TYPE, Resource};
 use diag::{Diagnostic, Spanned};
 
+use super::provider_settings::configured_namespace;
 use super::{Checker, codes};
-use crate::documents::providers::configured_namespace;
 
 impl<'a> Checker<'a> {
     /// Checks every reference to a configuration.

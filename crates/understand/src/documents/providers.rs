@@ -5,10 +5,11 @@
 //!
 //! Not here: the settings (`evaluate`), errors in the names (`check`).
 
-use blueprint::{Blueprint, ExprKind, Name, PROVIDER_TYPE, Resource};
+use blueprint::{Blueprint, Name, PROVIDER_TYPE};
 use diag::{Span, Spanned};
 
 use super::Documents;
+use crate::check::provider_settings::configured_namespace;
 use crate::graph::GraphNode;
 
 /// The provider configuration of an element.
@@ -27,17 +28,6 @@ impl ProviderChoice {
     pub fn resource(&self, documents: &Documents) -> u32 {
         documents.unit(self.unit).resource(self.position)
     }
-}
-
-/// The namespace that a resource configures, if it is a literal.
-pub fn configured_namespace(resource: &Resource) -> Option<&str> {
-    let ExprKind::Map(entries) = &resource.spec.inner().kind else {
-        return None;
-    };
-    let (_, namespace) = entries
-        .iter()
-        .find(|(key, _)| key.item.as_ref() == "namespace")?;
-    namespace.inner().as_literal()?.as_text()
 }
 
 /// The position of the configuration that an include passes down for a namespace, and its name.

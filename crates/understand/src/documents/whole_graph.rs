@@ -8,15 +8,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{
-    AccessorKind, Child, Expr, ExprKind, Name, PackageCall, Ref, ReferenceHead, TypeId,
-};
+use blueprint::{AccessorKind, Expr, ExprKind, Name, PackageCall, Ref, ReferenceHead, TypeId};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::{
     DocumentDependence, DocumentInstance, Documents, NumberedKind, PlacedDocument, counts_of,
 };
-use crate::check::edges::{expressions, reads_metadata};
+use crate::check::edges::{expressions, read_by, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 use crate::links::Links;
@@ -342,24 +340,6 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
             })
             .collect(),
     }
-}
-
-/// The resources and children that the definition of a child refers to, each once.
-pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
-    let mut read: Vec<Spanned<Name>> = Vec::new();
-    let mut known: HashSet<Name, foldhash::fast::FixedState> = HashSet::default();
-    let given = child.inputs.iter().map(|(_, expr)| expr);
-    for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
-        expr.references(&mut |reference| {
-            if let ReferenceHead::Resource { name, .. } | ReferenceHead::Child(name) =
-                &reference.head
-                && known.insert(name.clone())
-            {
-                read.push(Spanned::new(name.clone(), reference.head_span));
-            }
-        });
-    }
-    read
 }
 
 /// The dependency of a reference on another document.

@@ -9,8 +9,8 @@ use provider::TypeRef;
 
 use super::known::KnownValues;
 use super::policies::Policies;
+use crate::check::edges::read_by;
 use crate::check::{Checker, PassedInputs, codes, compute_passed_inputs};
-use crate::documents::whole_graph::read_by;
 
 impl Checker<'_> {
     /// Checks every child, and stores its inputs.
