@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::shell::{HttpGet, MOST_BYTES};
+use engine::run::{HttpGet, MOST_BYTES};
 use futures::StreamExt as _;
 use http_client::Clients;
 use reqwest::Url;

@@ -4,7 +4,7 @@
 //! family).
 
 use engine::installed::InstalledHost;
-use engine::shell::ProviderLog;
+use engine::run::ProviderLog;
 
 /// The hosts for the features that this program was built with.
 pub(crate) fn installed() -> Vec<InstalledHost> {
@@ -38,7 +38,7 @@ pub(crate) async fn close() {}
 
 /// Returns `None`: without hosts, output of plugins is shown only inside of a run.
 #[cfg(not(feature = "hosts"))]
-pub(crate) fn known() -> Option<engine::shell::RunSecrets> {
+pub(crate) fn known() -> Option<engine::run::RunSecrets> {
     None
 }
 
@@ -49,7 +49,7 @@ mod processes {
 
     use blueprint::PackageFamily;
     use engine::installed::InstalledHost;
-    use engine::shell::RunSecrets;
+    use engine::run::RunSecrets;
     use plugins::{Logs, Pool, PoolLimits};
     use provider::{BoxFuture, HostedPackage, Provider, ProviderError};
 

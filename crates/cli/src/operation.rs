@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use diag::Files;
 use engine::apply::Outcome;
-use engine::shell::{Aborted, Clock, Interrupt, Operated, taken_over};
+use engine::run::{Aborted, Clock, Interrupt, Operated, taken_over};
 use engine::{
     Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json,
     key, raise_warnings,

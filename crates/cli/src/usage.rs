@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use engine::json;
-use engine::shell::Clock;
+use engine::run::Clock;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;

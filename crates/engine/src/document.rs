@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::phases::check::{self, CheckContext, Resolutions};
-use crate::phases::shell::Shell;
+use crate::phases::run::Shell;
 use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, ReadingContext};
 use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};

@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::phases::shell::{Clock, Rng, operation_id};
+use crate::phases::run::{Clock, Rng, operation_id};
 use crate::phases::{Checked, Given};
 use blueprint::{Address, Name};
 use diag::{Diagnostics, Files};

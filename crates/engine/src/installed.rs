@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, HttpGet, ProviderLog, Rng, RunSecrets, Shell};
+use crate::phases::run::{Clock, HttpGet, ProviderLog, Rng, RunSecrets, Shell};
 use blueprint::{Blueprint, IndexMap, Name, PackageFamily};
 use dialect::{Dialects, LoadContext};
 use provider::{BoxFuture, Catalog, Catalogs, HostedPackage, Provider, ProviderError, Providers};

@@ -14,7 +14,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //! # runtime.block_on(async {
-//! use engine::shell::Operated;
+//! use engine::run::Operated;
 //! use engine::{Config, DocumentSource, OperateRequest, Session, SessionOptions, Silent, StageRequest};
 //!
 //! let text = "version: 2023-04-20\nresources:\n  till: {type: test/data, spec: {input: 1}}\n";

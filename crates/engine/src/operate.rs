@@ -1,7 +1,7 @@
 //! Applies a plan.
 
 use crate::phases::apply::{ApplySettings, OnFailure};
-use crate::phases::shell::{Interrupt, Operated, operate};
+use crate::phases::run::{Interrupt, Operated, operate};
 use state::OperationOutcome;
 use tokio::sync::mpsc;
 
@@ -78,7 +78,7 @@ impl Session {
             let shared = SharedRun::new(&mut run, frontend);
             let rollback_planner = SessionRollbackPlanner::new(self, &instance, &shared);
             let emit = |event| shared.emit(SessionEvent::Operation(event));
-            let request = crate::phases::shell::OperateRequest {
+            let request = crate::phases::run::RunRequest {
                 staged,
                 recheck_inputs: looks_again,
                 shell: &shell,

@@ -42,8 +42,8 @@ pub mod apply {
 }
 
 /// The runtime that answers questions and executes effects.
-pub mod shell {
-    pub use run::operate::*;
-    pub use run::run::*;
-    pub use run::shell::*;
+pub mod run {
+    pub use ::run::operate::*;
+    pub use ::run::run::*;
+    pub use ::run::shell::*;
 }

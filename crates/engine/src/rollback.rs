@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::phases::generation::RollbackTarget;
-use crate::phases::shell::{RollbackPlanner, Shell, rollback_target};
+use crate::phases::run::{RollbackPlanner, Shell, rollback_target};
 use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;

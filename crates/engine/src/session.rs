@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::phases::shell::{SettingsPlaces, Shell};
+use crate::phases::run::{SettingsPlaces, Shell};
 use blueprint::Name;
 use diag::{Diagnostics, Files};
 use state::seal::Sealer;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::phases::shell::{PlanningEvent, Shell, busy};
+use crate::phases::run::{PlanningEvent, Shell, busy};
 use crate::phases::{Answers, Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::phases::generation::RollbackTarget;
-use crate::phases::shell::rollback_target;
+use crate::phases::run::rollback_target;
 use crate::phases::{Options, StateEdit};
 use blueprint::Address;
 use state::seal::{SealError, Sealer};

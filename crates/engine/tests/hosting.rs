@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use blueprint::{IndexMap, Name, PackageFamily, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::installed::InstalledHost;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{
     Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector,
     OperateRequest, Options, Session, SessionOptions, StageRequest, StagedDocument,

@@ -7,7 +7,7 @@ use engine::inspect::{Details, Names, Types, diagnostic_code};
 use std::sync::Arc;
 
 use engine::apply::OnFailure;
-use engine::shell::{Clock, Operated};
+use engine::run::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
 use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
 use engine::{

@@ -19,10 +19,10 @@ use understand::secret_marks::mark_fields;
 
 use crate::codes;
 use crate::decision::Decision;
-use crate::drafting::provider_instances::instance_of;
 use crate::model::{Action, AddressSet};
 use crate::options::ForeignObject;
 use crate::provider_diagnostics::report_at;
+use crate::provider_instances::instance_of;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 

@@ -1,5 +1,5 @@
 //! Plans: compares the desired, recorded and observed resources, and makes steps, each with its
-//! reason. [`plan`](plan()) calls the stages of planning one after the other; `staging` holds their
+//! reason. [`plan`](plan()) calls the steps of planning one after the other; `planner` holds their
 //! state.
 //!
 //! Not here: running steps (`apply`); texts for users (the command line).
@@ -29,13 +29,14 @@ pub mod offline;
 pub mod options;
 pub mod plan;
 pub mod plan_file;
+mod planner;
 mod policies;
 pub mod provider_diagnostics;
+mod provider_instances;
 mod reconcile;
 mod refresh;
 mod settle;
 mod settled;
-mod staging;
 mod state_edit;
 pub mod stops;
 mod target_set;
@@ -53,8 +54,8 @@ use crate::drafting::preflight;
 use crate::model::AddressSet;
 use crate::options::DriftPolicy;
 use crate::plan::{Request, Staged};
+use crate::planner::Planner;
 use crate::provider_diagnostics::{report_reads, report_settings};
-use crate::staging::Staging;
 
 /// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts
 /// the tasks in order.
@@ -133,43 +134,43 @@ async fn plan_from(
             refreshed.unread = refresh::unread_in_saved_plan(&saved);
             saved
         }
-        earlier => staging::read_world(&request, earlier, world, refreshed, found).await,
+        earlier => planner::read_world(&request, earlier, world, refreshed, found).await,
     };
     // A saved plan is settled again, so it keeps the result of every read.
     let seen = answers.seen.clone();
-    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), world);
+    let mut planner = Planner::new(request, answers, is_saved, document.is_some(), world);
     let failed_before = found.has_errors();
     let drafted = match document {
         Some((documents, pinned)) => {
-            staging
+            planner
                 .draft_documents(documents, pinned, functions, failed_before)
                 .await
         }
-        None => Some(staging.draft_records().await),
+        None => Some(planner.draft_records().await),
     };
     let Some(mut draft) = drafted else {
-        found.append(staging.mistakes);
+        found.append(planner.mistakes);
         return None;
     };
-    staging.preflight_rest(&mut draft).await;
-    staging.refuse_unknown_addresses(&draft);
-    staging.moves.refuse_declared(&draft, &mut staging.mistakes);
-    draft.note_moves(&staging.moves);
-    let left_out = staging.apply_targets(&mut draft);
-    staging.plan_deletes(&draft).await;
-    staging.refuse_claims(&mut draft).await;
-    preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
-    staging.form_batches(&mut draft);
-    staging.apply_policies(&draft);
-    let declared = staging.declare().await;
-    let outputs = staging.compare_outputs(declared);
-    staging.attribute_mistakes();
-    let failed = staging.mistakes.has_errors() || found.has_errors();
-    found.append(std::mem::take(&mut staging.mistakes));
+    planner.preflight_rest(&mut draft).await;
+    planner.refuse_unknown_addresses(&draft);
+    planner.moves.refuse_declared(&draft, &mut planner.mistakes);
+    draft.note_moves(&planner.moves);
+    let left_out = planner.apply_targets(&mut draft);
+    planner.plan_deletes(&draft).await;
+    planner.refuse_claims(&mut draft).await;
+    preflight::refuse_obstacles(&mut draft, &mut planner.mistakes);
+    planner.form_batches(&mut draft);
+    planner.apply_policies(&draft);
+    let declared = planner.declare().await;
+    let outputs = planner.compare_outputs(declared);
+    planner.attribute_mistakes();
+    let failed = planner.mistakes.has_errors() || found.has_errors();
+    found.append(std::mem::take(&mut planner.mistakes));
     if failed {
         return None;
     }
-    staging.answers.seen = seen;
-    staging.memoise();
-    Some(staging.order(draft, left_out, outputs, found))
+    planner.answers.seen = seen;
+    planner.memoise();
+    Some(planner.order(draft, left_out, outputs, found))
 }

@@ -1,6 +1,6 @@
 //! A plan, and the request from which it is made: plain data with queries.
 //!
-//! Not here: making a plan (`staging`), carrying it out (`apply`).
+//! Not here: making a plan (`planner`), carrying it out (`apply`).
 
 use std::sync::Arc;
 

@@ -121,7 +121,7 @@ pub(crate) struct Outputs {
 }
 
 /// A plan while it is made. Each method is one step of [`plan`](crate::plan()).
-pub(crate) struct Staging<'a> {
+pub(crate) struct Planner<'a> {
     instance: Name,
     document: Option<PinnedDocument>,
     given: Given,
@@ -150,7 +150,7 @@ pub(crate) struct Staging<'a> {
     pub(crate) mistakes: Diagnostics,
 }
 
-impl<'a> Staging<'a> {
+impl<'a> Planner<'a> {
     /// Starts a plan: settles interrupted calls in the records.
     pub(crate) fn new(
         request: Request<'a>,
@@ -158,7 +158,7 @@ impl<'a> Staging<'a> {
         is_saved: bool,
         has_document: bool,
         world: &'a dyn World,
-    ) -> Staging<'a> {
+    ) -> Planner<'a> {
         let Request {
             instance,
             given,
@@ -192,7 +192,7 @@ impl<'a> Staging<'a> {
             renew: SelectedAddresses::new(&options.renew),
             owners: Vec::new(),
         };
-        Staging {
+        Planner {
             kind: kind_of(purpose, &options, &snapshot),
             instance,
             document: None,

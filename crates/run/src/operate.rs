@@ -59,7 +59,7 @@ pub trait RollbackPlanner: Send + Sync {
 }
 
 /// A plan to apply.
-pub struct OperateRequest<'a> {
+pub struct RunRequest<'a> {
     /// The plan.
     pub staged: Staged,
     /// Whether to compare the inputs of the plan with the current ones first, because the plan may
@@ -101,11 +101,8 @@ struct Leased<'a> {
 /// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources
 /// have changed (`input-changed`, `observation-changed`: compared if `recheck_inputs`), or if
 /// secrets cannot be sealed.
-pub async fn operate(
-    request: OperateRequest<'_>,
-    mut report: impl FnMut(Event) + Send,
-) -> Operated {
-    let OperateRequest {
+pub async fn operate(request: RunRequest<'_>, mut report: impl FnMut(Event) + Send) -> Operated {
+    let RunRequest {
         staged,
         recheck_inputs: must_recheck,
         shell,

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Clock, OperateRequest, Operated, Rng, Shell, operate};
+use engine::run::{Clock, Operated, Rng, RunRequest, Shell, operate};
 use engine::{Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
 use expr::FunctionTable;
 use provider::{Catalogs, Provider};
@@ -257,13 +257,13 @@ impl Bench {
     async fn apply(&self, staged: Staged) -> (Operated, u64) {
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
         let mut events = 0;
-        let request = OperateRequest {
+        let request = RunRequest {
             staged,
             recheck_inputs: false,
             shell: &self.shell,
             store: self.store.as_ref(),
             instance: &self.name,
-            id: engine::shell::operation_id(&self.shell.rng),
+            id: engine::run::operation_id(&self.shell.rng),
             who: "me@here",
             settings: engine::apply::ApplySettings::default(),
             rollback_planner: None,

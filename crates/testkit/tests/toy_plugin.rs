@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use contract_tests::provider::{Case, Setup};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use plugins::{
     Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessLimits, Protocol,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use diag::{Diagnostics, Files};
 use dialect::Dialects;
 use engine::discovery::documents_below;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::validate::NamedDocument;
 use engine::{
     Action, Config, DocumentSource, Envelope, Error, Frontend, Installed, OperateRequest, Plan,

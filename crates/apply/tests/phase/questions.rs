@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use engine::Event;
-use engine::shell::Interrupt;
+use engine::run::Interrupt;
 use provider::ErrorKind;
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 use testkit::harness::run_with_paused_clock;

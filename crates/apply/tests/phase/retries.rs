@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::shell::{LEASE, Operated};
+use engine::run::{LEASE, Operated};
 use engine::{Event, Options};
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Ready};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use blueprint::format_duration;
 use engine::json;
-use engine::shell::Clock;
+use engine::run::Clock;
 use state::{Ended, GenerationInfo};
 
 use super::list::ago;

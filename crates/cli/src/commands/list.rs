@@ -5,7 +5,7 @@ use std::time::Duration;
 use blueprint::format_duration;
 use engine::inspect::{Instances, status};
 use engine::json;
-use engine::shell::Clock;
+use engine::run::Clock;
 use state::InstanceInfo;
 
 use crate::arguments::{Global, List};

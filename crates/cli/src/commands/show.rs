@@ -6,7 +6,7 @@ mod waiting;
 
 use engine::inspect::{Details, InstanceDetails, PendingDetails, is_link, status};
 use engine::json;
-use engine::shell::Clock;
+use engine::run::Clock;
 use state::LeaseHolder;
 
 use self::record::{display_name, flags, one_line, record_text};

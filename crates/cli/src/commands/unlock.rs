@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::shell::Clock;
+use engine::run::Clock;
 use engine::{InstanceSelector, Session, json};
 use state::{InstanceName, Liveness};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
-use engine::shell::{Clock, busy};
+use engine::run::{Clock, busy};
 use engine::{Checked, Given};
 use engine::{
     Closer, Config, Envelope, Frontend, Notice, Renamed, RunProgress, SessionEvent, UnfinishedStep,

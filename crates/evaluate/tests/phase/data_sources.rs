@@ -2,7 +2,7 @@
 //! (decisions/documents#filters-of-data-sources, decisions/blueprint#reading-of-data-sources).
 
 use blueprint::{Address, Value};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Event, Given};
 use testkit::harness::{Harness, RunResult, run_with_paused_clock, settings};
 use testkit::single_document::{codes, exports, given, harness, stage};

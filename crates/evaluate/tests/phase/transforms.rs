@@ -2,7 +2,7 @@
 //! (decisions/documents#transforms).
 
 use blueprint::Address;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use testkit::harness::{Harness, StageResult, run_with_paused_clock, settings};
 use testkit::single_document::{codes, exports, given, harness, stage};

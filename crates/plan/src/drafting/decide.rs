@@ -26,13 +26,13 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
-use crate::drafting::provider_instances::{
-    instance_of, replace_changed_instances, replace_managed_resources,
-};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
 use crate::policies::request_replacements;
+use crate::provider_instances::{
+    instance_of, replace_changed_instances, replace_managed_resources,
+};
 
 /// The context in which the members of a level are decided.
 pub(crate) struct LevelContext<'a> {

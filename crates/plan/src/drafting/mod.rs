@@ -14,7 +14,6 @@ mod link_resources;
 mod members;
 pub(crate) mod opinions;
 pub(crate) mod preflight;
-pub(crate) mod provider_instances;
 pub(crate) mod recorded;
 mod removals;
 mod verdicts;

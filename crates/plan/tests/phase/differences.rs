@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{
     Environment, Given, Options, ProviderReply, ProviderRequest, Question, Reply, Request, Staged,
     Step, World,

@@ -3,7 +3,7 @@
 //! decisions/plan#contents-of-a-plan).
 
 use blueprint::{Address, Value};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{ExportAction, Given};
 use providers::fake::ScriptedFault;
 use testkit::harness::{Harness, RunResult, run_with_paused_clock, settings};

@@ -161,7 +161,7 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
         bench.cloud.clear_log();
         let ran = bench.run(staged).await;
         assert!(
-            matches!(ran.operated, engine::shell::Operated::Refused(_)),
+            matches!(ran.operated, engine::run::Operated::Refused(_)),
             "{:?}",
             ran.operated
         );
@@ -289,10 +289,10 @@ fn plan_does_not_depend_on_the_order_of_answers() {
 fn interrupted_call_must_be_settled_first() {
     run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::Immediate)];
+        bench.interrupts = vec![(Duration::from_secs(1), engine::run::Interrupt::Immediate)];
         bench.script_faults("create r5", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(&many(|number| number))).await;
-        assert!(matches!(ran.operated, engine::shell::Operated::Aborted(_)));
+        assert!(matches!(ran.operated, engine::run::Operated::Aborted(_)));
         bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));
         for refresh in [true, false] {
             bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use diag::Diagnostics;
 use engine::Staged;
 use engine::generation::RollbackTarget;
-use engine::shell::{Interrupt, Operated, PlanningEvent, RollbackPlanner};
+use engine::run::{Interrupt, Operated, PlanningEvent, RollbackPlanner};
 use provider::{BoxFuture, ErrorKind};
 use state::OperationOutcome::{Failed, Interrupted};
 use testkit::harness::run_with_paused_clock;

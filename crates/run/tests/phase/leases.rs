@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, operate};
+use engine::run::{Interrupt, LEASE, Operated, RunRequest, operate};
 use state::{Counts, OperationOutcome, StoreError};
 use testkit::harness::{Harness, run_with_paused_clock, settings, shell_without_faults};
 use tokio::sync::mpsc;
@@ -22,13 +22,13 @@ async fn run_concurrently<T>(harness: &Harness, other: impl Future<Output = T>) 
     let shell = shell_without_faults(harness);
     let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
     let settings = settings(Some(4), false);
-    let request = OperateRequest {
+    let request = RunRequest {
         staged,
         recheck_inputs: false,
         shell: &shell,
         store: store.as_ref(),
         instance: &harness.name,
-        id: engine::shell::operation_id(&shell.rng),
+        id: engine::run::operation_id(&shell.rng),
         who: "ann@test",
         settings,
         rollback_planner: None,

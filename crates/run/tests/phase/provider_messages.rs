@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::{IndexMap, Name, Value};
 use diag::Files;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
@@ -308,7 +308,7 @@ async fn count_masked_places(harness: &Harness, speaks: LeakingCall, destroy: bo
         Value::map([("token", Value::from(SETTING).secret())]),
     );
     // Each run is a new operation.
-    shell.rng = engine::shell::Rng::seeded(speaks as u64 * 1_000);
+    shell.rng = engine::run::Rng::seeded(speaks as u64 * 1_000);
     let mut text: IndexMap<Name, Name> = IndexMap::default();
     text.insert("password".into(), PASSWORD.into());
     let given = Given {
@@ -342,19 +342,19 @@ async fn count_masked_places(harness: &Harness, speaks: LeakingCall, destroy: bo
         let mut events = Vec::new();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
         let store = harness.store();
-        let request = engine::shell::OperateRequest {
+        let request = engine::run::RunRequest {
             staged,
             recheck_inputs: false,
             shell: &shell,
             store: store.as_ref(),
             instance: &harness.name,
-            id: engine::shell::operation_id(&shell.rng),
+            id: engine::run::operation_id(&shell.rng),
             who: "tester@test",
             settings: settings(Some(2), true),
             rollback_planner: None,
             interrupts,
         };
-        let operated = engine::shell::operate(request, |event| events.push(event)).await;
+        let operated = engine::run::operate(request, |event| events.push(event)).await;
         texts.push((
             "the events",
             serde_json::to_string(&events).expect("events are JSON"),

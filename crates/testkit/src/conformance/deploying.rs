@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::apply::OnFailure;
 use engine::plan_file::hidden;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Options, Staged};
 use providers::fake::ScriptedFault;
 use serde_json::Value as Json;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use blueprint::Address;
 use engine::plan_file::{hidden, hidden_export, hidden_step};
-use engine::shell::{Clock, Operated};
+use engine::run::{Clock, Operated};
 use engine::{Action, Options, Staged, Step};
 use providers::fake::FakeCloud;
 use serde_json::{Value as Json, json};

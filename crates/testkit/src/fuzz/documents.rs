@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use diag::{Colors, Diagnostics, Files, draw};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use expr::FunctionTable;
 use provider::{Catalogs, Operation};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use blueprint::Name;
-use engine::shell::Clock;
+use engine::run::Clock;
 use state::{Host, Liveness};
 
 /// 2023-01-02T15:04:05Z, at which every harness starts; seconds since 1970.

@@ -22,7 +22,7 @@ use std::time::Duration;
 use blueprint::{Breakpoints, IndexMap, Name};
 use dialect::Dialects;
 use engine::Library;
-use engine::shell::{Clock, HttpGet, Rng};
+use engine::run::{Clock, HttpGet, Rng};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider, Providers};
 use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};

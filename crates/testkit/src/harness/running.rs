@@ -1,7 +1,7 @@
 //! Carrying out plans in processes that may fail.
 
 use engine::apply::{ApplySettings, OnFailure, Outcome};
-use engine::shell::{Interrupt, Operated};
+use engine::run::{Interrupt, Operated};
 use engine::{Event, OperateRequest, PlannedOperation, StageRequest, Staged};
 use providers::fake::{self, FakeProvider, ScriptedFault};
 use state::{Lease, OperationOutcome};
@@ -183,7 +183,7 @@ impl Harness {
         if matches!(operated, None | Some(Operated::Aborted(_))) {
             // The next run is a new process. It starts after the lease has expired and when reads
             // are no longer delayed.
-            tokio::time::sleep(engine::shell::LEASE * 2).await;
+            tokio::time::sleep(engine::run::LEASE * 2).await;
         }
         let ended = match &operated {
             Some(Operated::Done(outcome)) => outcome.outcome,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
-use engine::shell::{Rng, Shell};
+use engine::run::{Rng, Shell};
 use provider::Provider;
 use providers::fake::{self, FakeOptions};
 

@@ -220,7 +220,7 @@ impl Harness {
     }
 
     /// The shell of a process without faults.
-    fn shell(&self) -> engine::shell::Shell {
+    fn shell(&self) -> engine::run::Shell {
         let shell = self.session().shell(&self.name, &self.whole_folder());
         shell.unwrap_or_else(|error| panic!("{error}"))
     }

@@ -11,9 +11,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
 use engine::apply::{ApplySettings, Outcome};
-use engine::shell::{
-    Interrupt, LEASE, OperateRequest, Operated, Rng, RollbackPlanner, Shell, operate,
-};
+use engine::run::{Interrupt, LEASE, Operated, Rng, RollbackPlanner, RunRequest, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
@@ -191,13 +189,13 @@ impl PolicyHarness {
         let mut events = Vec::new();
         let (shell, store) = (self.shell(), self.harness.store());
         let tell = |event| events.push(event);
-        let request = OperateRequest {
+        let request = RunRequest {
             staged,
             recheck_inputs: false,
             shell: &shell,
             store: store.as_ref(),
             instance: &self.harness.name,
-            id: engine::shell::operation_id(&shell.rng),
+            id: engine::run::operation_id(&shell.rng),
             who: "tester@test",
             settings: self.settings,
             rollback_planner: self.rollback_planner,

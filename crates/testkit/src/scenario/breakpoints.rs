@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Action, Event, Plan, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};

@@ -7,7 +7,7 @@ use blueprint::Value;
 use diag::{Diagnostics, Files};
 use engine::apply::Outcome;
 use engine::plan_file::hidden;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Action, Change, Drift, Event, ExportAction, ExportChange, PlannedStop, Staged, Step};
 
 use super::runner::Runner;

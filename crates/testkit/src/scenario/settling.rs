@@ -2,7 +2,7 @@
 //! undisturbed deploy.
 
 use engine::Options;
-use engine::shell::Operated;
+use engine::run::Operated;
 use state::{OperationOutcome, StatusWord};
 
 use super::runner::Runner;
@@ -20,7 +20,7 @@ impl Runner {
     /// result.
     pub(super) async fn settle(&mut self, document: Option<&str>) -> Result<(), String> {
         // Leases expire, and reads are no longer delayed.
-        tokio::time::sleep(engine::shell::LEASE * 2).await;
+        tokio::time::sleep(engine::run::LEASE * 2).await;
         let (mut runs, mut stops) = (RUNS, STOPS);
         while runs > 0 && stops > 0 {
             let stage = match document {

@@ -1,6 +1,6 @@
 //! Toy worlds: one that answers nothing, and one that wraps another.
 //!
-//! Not here: the world of the harness, which is `engine::shell::Shell` with simulated providers.
+//! Not here: the world of the harness, which is `engine::run::Shell` with simulated providers.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use engine::Options;
-use engine::shell::Operated;
+use engine::run::Operated;
 use proptest::prelude::*;
 use provider::{ApplyRequest, Call};
 use state::{Entry, EntryKind, Intent, Operation, OperationKind, StatusOp};

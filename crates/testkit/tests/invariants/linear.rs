@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diag::Diagnostics;
-use engine::shell::Shell;
+use engine::run::Shell;
 use engine::{
     Environment, Given, Options, ProviderQuestion, ProviderRequest, Question, Reply, Request, World,
 };

@@ -16,7 +16,7 @@ mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use providers::fake::ScriptedFault;
 use state::OperationOutcome;

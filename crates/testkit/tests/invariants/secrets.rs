@@ -2,7 +2,7 @@
 
 use blueprint::{IndexMap, Name};
 use diag::{Colors, Diagnostics, Files, draw};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options, plan_file};
 use provider::Operation;
 use providers::fake::{FaultKind, ScriptedFault};

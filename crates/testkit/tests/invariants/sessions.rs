@@ -1,6 +1,6 @@
 //! Runs that end early, in the orchestration that users run: `engine::Session`.
 
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{
     Action, Config, DocumentSource, OperateRequest, Session, SessionEvent, SessionOptions, Silent,
     StageRequest,

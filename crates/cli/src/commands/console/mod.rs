@@ -9,7 +9,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use engine::Staged;
 use engine::inspect::Names;
-use engine::shell::Shell;
+use engine::run::Shell;
 use engine::{Document, PlannedOperation, StageRequest, StagedDocument, json};
 use serde_json::{Value as Json, json};
 

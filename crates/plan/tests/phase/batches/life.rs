@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::apply::Outcome;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use state::{Counts, Generation, OperationOutcome};
 use testkit::faults::FaultPlan;

@@ -3,7 +3,7 @@
 use blueprint::{Name, Value};
 use diag::{Diagnostic, Diagnostics};
 use engine::apply::OnFailure;
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use serde_json::Value as Json;
 use state::Snapshot;

@@ -1,7 +1,7 @@
 //! Errors of operations are shown and recorded in full, at the fields that they concern.
 
 use diag::Severity;
-use engine::shell::Operated;
+use engine::run::Operated;
 use provider::{ErrorKind, ProviderDiagnostic, ProviderError};
 use state::StatusWord;
 use testkit::harness::settings;

@@ -1,7 +1,7 @@
 //! Diagnostics of answers that succeed reach the user, each once and at its place.
 
 use diag::{Diagnostics, Severity};
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use provider::ProviderDiagnostic;
 use testkit::faults::FaultPlan;

@@ -7,7 +7,7 @@ mod package_functions;
 mod regions;
 mod templates;
 
-use engine::shell::Operated;
+use engine::run::Operated;
 use engine::{Given, Options};
 use testkit::harness::settings;
 
