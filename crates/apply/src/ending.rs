@@ -149,16 +149,16 @@ fn is_unfinished(parts: &OperationParts) -> bool {
 
 /// The resources whose tasks have not begun because the operation stopped.
 fn waiting(parts: &OperationParts) -> Vec<Address> {
-    match (
-        parts.state.is_at_until(),
-        parts.state.is_at_breakpoint() && !parts.state.is_interrupted(),
-    ) {
-        (false, false) => Vec::new(),
-        (held, _) => acting(parts, |progress| match progress {
-            TaskProgress::Waiting(_) | TaskProgress::Ready => held,
-            progress => progress == TaskProgress::Held,
-        }),
+    let is_at_until = parts.state.is_at_until();
+    let is_at_breakpoint = parts.state.is_at_breakpoint() && !parts.state.is_interrupted();
+    if !is_at_until && !is_at_breakpoint {
+        return Vec::new();
     }
+    // A breakpoint holds what is behind it. `until` holds everything that has not begun.
+    acting(parts, |progress| match progress {
+        TaskProgress::Waiting(_) | TaskProgress::Ready => is_at_until,
+        progress => progress == TaskProgress::Held,
+    })
 }
 
 /// The resources whose step failed, was skipped or never began.

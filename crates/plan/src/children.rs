@@ -336,13 +336,14 @@ pub(crate) fn changes(
                 .iter()
                 .any(|it| it.action != ExportAction::Unchanged)
         };
-        let action = match (before.all.contains(path), stays) {
-            (_, false) => ExportAction::Removed,
-            (false, true) => ExportAction::New,
-            _ if touched.all.contains(path) || differs(&exports) || differs(&metadata) => {
-                ExportAction::Changed
-            }
-            _ => ExportAction::Unchanged,
+        let action = if !stays {
+            ExportAction::Removed
+        } else if !before.all.contains(path) {
+            ExportAction::New
+        } else if touched.all.contains(path) || differs(&exports) || differs(&metadata) {
+            ExportAction::Changed
+        } else {
+            ExportAction::Unchanged
         };
         let unchanged = unchanged.get(path).copied().unwrap_or_default();
         ChildChange {

@@ -827,10 +827,12 @@ fn may_answer_secrets(steps: &[Step], catalogs: &Catalogs) -> bool {
 }
 
 fn purpose_of(has_document: bool, options: &Options) -> Purpose {
-    match has_document {
-        true => Purpose::Deploy,
-        false if options.reconcile || options.state_edit.is_some() => Purpose::Reconcile,
-        false => Purpose::Destroy,
+    if has_document {
+        Purpose::Deploy
+    } else if options.reconcile || options.state_edit.is_some() {
+        Purpose::Reconcile
+    } else {
+        Purpose::Destroy
     }
 }
 

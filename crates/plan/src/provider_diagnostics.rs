@@ -21,10 +21,13 @@ pub fn report(
 ) {
     for (place, path, reported) in placed(diagnostics, spec) {
         let place = place.unwrap_or(span);
-        let whose = match (path.is_empty(), place.is_some()) {
-            (true, _) => format!("`{address}`"),
-            (false, true) => format!("`{path}`"),
-            (false, false) => format!("`{path}` of `{address}`"),
+        let whose = if path.is_empty() {
+            format!("`{address}`")
+        } else if place.is_some() {
+            // The place in the document shows the resource.
+            format!("`{path}`")
+        } else {
+            format!("`{path}` of `{address}`")
         };
         let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
             let mistake = dialect::Mistake::InvalidSpec {

@@ -82,10 +82,12 @@ fn decide(
             }
             differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
             let forced = decision.changes.iter().any(|change| change.forces) || expired.is_some();
-            decision.action = match (forced, drifted) {
-                (true, _) => Action::Replace,
-                (false, true) => Action::Update,
-                (false, false) => return None,
+            decision.action = if forced {
+                Action::Replace
+            } else if drifted {
+                Action::Update
+            } else {
+                return None;
             };
             decision.reasons = vec![Reason::Drifted];
             decision.outputs = mark_fields(&ty.schema, fields, &record.outputs);

@@ -175,11 +175,14 @@ impl BreakpointSubjects {
             // been passed.
             let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
             let does = child.creates_or_changes || child.deletes && !is_rest;
-            let now = match (is_declared, does) {
-                (false, _) => child.deletes.then_some(StatusOp::Delete),
-                (true, false) => None,
-                (true, true) if child.exists => Some(StatusOp::Update),
-                (true, true) => Some(StatusOp::Create),
+            let now = if !is_declared {
+                child.deletes.then_some(StatusOp::Delete)
+            } else if !does {
+                None
+            } else if child.exists {
+                Some(StatusOp::Update)
+            } else {
+                Some(StatusOp::Create)
             };
             let is_done = |action| match action {
                 StatusOp::Delete => !is_declared,

@@ -89,10 +89,12 @@ impl DocumentReader<'_> {
         });
         let placed: Vec<PlacedDocument> = placed.collect();
         let room = self.reading.context.settings.limits;
-        let reach = match (self.has_open_includes, self.is_fixed) {
-            (true, _) => DocumentDependence::Incomplete,
-            (false, false) => DocumentDependence::ByInputs,
-            (false, true) => DocumentDependence::Fixed,
+        let reach = if self.has_open_includes {
+            DocumentDependence::Incomplete
+        } else if self.is_fixed {
+            DocumentDependence::Fixed
+        } else {
+            DocumentDependence::ByInputs
         };
         Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found)
             .with_limits(room)

@@ -315,8 +315,14 @@ fn compare(
     );
     // A provider that plans every change may repair the existing object.
     let repairs = ty.capabilities.plans == Plans::Always && !record.unhealthy.is_empty();
+    // A create that failed may have left an incomplete object, and the user may ask to replace any
+    // object whose last operation failed.
+    let is_broken = failed
+        && (record.status.op == StatusOp::Create && !repairs
+            || resource.lifecycle.replace_if_failed);
     let mut reasons = Vec::new();
     if !forcing.is_empty() {
+        // If each forcing value is still unknown, it may turn out equal: `apply` decides then.
         decision.may_replace = forcing
             .iter()
             .all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
@@ -325,10 +331,7 @@ fn compare(
     } else if decision.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
-    } else if failed
-        && (record.status.op == StatusOp::Create && !repairs
-            || resource.lifecycle.replace_if_failed)
-    {
+    } else if is_broken {
         decision.action = Action::Replace;
         reasons.push(Reason::FailedBefore);
     } else if !decision.changes.is_empty() || failed || drifted {
@@ -336,27 +339,13 @@ fn compare(
     } else {
         decision.action = Action::None;
     }
+    // Further reasons, besides the one that decided the action.
+    if decision.action == Action::Update
+        && is_changed_by_document(&ty, decision, record, &unmerged, written)
+    {
+        reasons.push(Reason::Changed);
+    }
     if decision.action != Action::None {
-        let mut by_document = Vec::new();
-        if written.is_empty() {
-            differences(
-                &ty.schema,
-                &record.inputs,
-                &decision.desired,
-                &mut by_document,
-            );
-        } else {
-            let written_inputs = carry_over(&unmerged, written.iter(), &record.inputs, &unmerged);
-            differences(
-                &ty.schema,
-                &record.inputs,
-                &written_inputs,
-                &mut by_document,
-            );
-        }
-        if !by_document.is_empty() && decision.action == Action::Update {
-            reasons.push(Reason::Changed);
-        }
         if drifted && !reasons.contains(&Reason::Drifted) {
             reasons.push(Reason::Drifted);
         }
@@ -364,11 +353,31 @@ fn compare(
             reasons.push(Reason::FailedBefore);
         }
     }
+    // A new object has no contributions of links yet: their steps write them again.
     if decision.action == Action::Replace {
         decision.desired = unmerged;
     }
     decision.reasons = reasons;
     decision.record_differs = decision.differs_from(record);
+}
+
+/// Whether the document itself changes the inputs that were last sent. Values that links have
+/// written do not count.
+fn is_changed_by_document(
+    ty: &ResourceType,
+    decision: &Decision,
+    record: &Record,
+    unmerged: &Value,
+    written: &[Contribution],
+) -> bool {
+    let mut changes = Vec::new();
+    if written.is_empty() {
+        differences(&ty.schema, &record.inputs, &decision.desired, &mut changes);
+    } else {
+        let with_links = carry_over(unmerged, written.iter(), &record.inputs, unmerged);
+        differences(&ty.schema, &record.inputs, &with_links, &mut changes);
+    }
+    !changes.is_empty()
 }
 
 /// The decision to create a member, before anything is compared.

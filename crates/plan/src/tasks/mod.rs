@@ -209,40 +209,38 @@ fn resource_tasks(
             .as_ref()
             .is_some_and(|record| record.status.word == StatusWord::Configured)
     };
-    let (forward, backward) = match decision.action {
-        Action::Create => (
-            Some(TaskKind::Create),
-            decision
-                .rolling
-                .temporary
-                .then_some(TaskKind::DeleteTemporary),
-        ),
-        Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
-        Action::Update => (Some(TaskKind::Update), None),
-        Action::Replace => (
-            Some(TaskKind::Create),
-            (!decision.protection.retain).then_some(TaskKind::DeleteOld(0)),
-        ),
-        Action::Delete if only_deposed_left(decision) => (None, Some(TaskKind::Forget)),
-        Action::Delete => (None, Some(TaskKind::Delete)),
-        Action::Detach => (None, Some(TaskKind::Forget)),
-        Action::Move | Action::Import if decision.record_differs => (Some(TaskKind::Record), None),
-        Action::Move | Action::Import => (Some(TaskKind::Settled), None),
-        Action::Link | Action::Relink | Action::Unlink | Action::Read => (None, None),
-        Action::None if is_known_only_to_state && !decision.record_differs => {
-            (Some(TaskKind::Settled), None)
+    let apply_kind = match decision.action {
+        Action::Create | Action::Replace => Some(TaskKind::Create),
+        Action::Update if decision.only_recorded => Some(TaskKind::Record),
+        Action::Update => Some(TaskKind::Update),
+        Action::Move | Action::Import if decision.record_differs => Some(TaskKind::Record),
+        Action::Move | Action::Import => Some(TaskKind::Settled),
+        // Nothing is left of a resource that is no longer declared. Its record is dropped by the
+        // task below, or has been dropped when its cut-off call was settled.
+        Action::None if is_known_only_to_state => {
+            (!decision.record_differs).then_some(TaskKind::Settled)
         }
-        Action::None if is_known_only_to_state => (None, Some(TaskKind::Forget)),
-        Action::None if decision.record_differs => (Some(TaskKind::Record), None),
-        Action::None if decision.condition_open => (Some(TaskKind::Condition), None),
-        Action::None if configured() => (Some(TaskKind::PollUntilReady), None),
-        Action::None => (None, None),
+        Action::None if decision.record_differs => Some(TaskKind::Record),
+        Action::None if decision.condition_open => Some(TaskKind::Condition),
+        Action::None if configured() => Some(TaskKind::PollUntilReady),
+        Action::None | Action::Delete | Action::Detach => None,
+        // Links have tasks of their own kinds; reads are added to the gathers of data sources.
+        Action::Link | Action::Relink | Action::Unlink | Action::Read => None,
     };
-    let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
-    let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
+    let delete_kind = match decision.action {
+        // The member is deleted again when the others are in service.
+        Action::Create if decision.rolling.temporary => Some(TaskKind::DeleteTemporary),
+        Action::Replace if !decision.protection.retain => Some(TaskKind::DeleteOld(0)),
+        // The deposed objects have deletes of their own; only the record is left to drop.
+        Action::Delete if only_deposed_left(decision) => Some(TaskKind::Forget),
+        Action::Delete => Some(TaskKind::Delete),
+        Action::Detach => Some(TaskKind::Forget),
+        Action::None if is_known_only_to_state && decision.record_differs => Some(TaskKind::Forget),
+        _ => None,
+    };
     DecisionTasks {
-        apply_task: forward,
-        delete_task: backward,
+        apply_task: apply_kind.map(|kind| builder.add(kind, Some(&**decided))),
+        delete_task: delete_kind.map(|kind| builder.add(kind, Some(&**decided))),
         deposed_delete: None,
     }
 }

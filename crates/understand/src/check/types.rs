@@ -163,10 +163,13 @@ fn step(ty: &Type, accessor: &Accessor) -> AccessedType {
                     AccessedType::Wrong => {}
                 }
             }
-            match (reached.is_empty(), missing) {
-                (false, _) => AccessedType::To(Type::union(reached)),
-                (true, true) => AccessedType::Missing,
-                (true, false) => AccessedType::Wrong,
+            // A value of one alternative may have the part, so the access is allowed.
+            if !reached.is_empty() {
+                AccessedType::To(Type::union(reached))
+            } else if missing {
+                AccessedType::Missing
+            } else {
+                AccessedType::Wrong
             }
         }
         _ => AccessedType::Wrong,

@@ -228,10 +228,12 @@ impl<'a> Checker<'a> {
             );
         }
         if nothing {
-            let why = match (selector.by_label.is_empty(), excluded.is_empty()) {
-                (true, _) => "no label is named",
-                (false, true) => "no other resource has these labels",
-                (false, false) => "no other resource has these labels and is not excluded",
+            let why = if selector.by_label.is_empty() {
+                "no label is named"
+            } else if excluded.is_empty() {
+                "no other resource has these labels"
+            } else {
+                "no other resource has these labels and is not excluded"
             };
             self.found.push(
                 codes::SELECTOR_MATCHES_NOTHING
