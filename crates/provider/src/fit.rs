@@ -154,6 +154,11 @@ impl Fit {
             (Kind::Float, Value::Float(number)) => {
                 return limited(*number, field).or_else(|| allowed(value, field));
             }
+            // A dialect may keep an integer as it is written where any number is taken.
+            (Kind::Float, Value::Int(number)) => {
+                let number = *number as f64;
+                return limited(number, field).or_else(|| allowed(&Value::Float(number), field));
+            }
             (Kind::Array(item), Value::List(items) | Value::Set(items)) => {
                 if limits
                     .min_items
@@ -349,6 +354,23 @@ mod tests {
         assert_eq!(
             problem(number, r#"{"n": "7"}"#).unwrap(),
             "n: must be a number, found a string"
+        );
+    }
+
+    #[test]
+    fn integer_is_a_number_where_a_float_is_declared() {
+        let least = r#""fields": {"n": {"kind": "float", "min": 1}}"#;
+        assert_eq!(problem(least, r#"{"n": 600}"#), None);
+        assert_eq!(problem(least, r#"{"n": 0}"#).unwrap(), "n: is too small");
+        assert_eq!(
+            problem(least, r#"{"n": "600"}"#).unwrap(),
+            "n: must be a float, found a string"
+        );
+        let some = r#""fields": {"n": {"kind": "float", "allowed": [1.0, 2.5]}}"#;
+        assert_eq!(problem(some, r#"{"n": 1}"#), None);
+        assert_eq!(
+            problem(some, r#"{"n": 2}"#).unwrap(),
+            "n: is not among the allowed values"
         );
     }
 
