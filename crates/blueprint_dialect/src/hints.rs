@@ -203,8 +203,9 @@ impl Lowering<'_> {
             } else if self.is_null(&entry.value) {
                 self.null_ignored(entry);
             } else if let Some(moves) = entry.value.as_map() {
+                let former = former_addresses(moves, blueprint);
                 for entry in self.entries(moves) {
-                    self.moved(entry, blueprint);
+                    self.moved(entry, &former, blueprint);
                 }
             } else if !entry.value.is_missing() {
                 self.invalid_hint(&entry.value, name, "a map of former names to new ones");
@@ -243,7 +244,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn moved(&mut self, entry: &MapEntry, blueprint: &mut Blueprint) {
+    /// Reads one entry of `cyan.moved`. `former` holds the former addresses of all hints: a new
+    /// address may be the former one of another hint.
+    fn moved(&mut self, entry: &MapEntry, former_of_hints: &[Address], blueprint: &mut Blueprint) {
         let former = entry.key.text().unwrap_or("");
         let node = &entry.value;
         let text = match &node.content {
@@ -266,7 +269,7 @@ impl Lowering<'_> {
             true => blueprint.resources.contains_key(first),
             false => blueprint.children.contains_key(first),
         };
-        if known {
+        if known || former_of_hints.contains(&to) {
             blueprint.moves.push(Move {
                 from,
                 to,
@@ -288,6 +291,19 @@ impl Lowering<'_> {
                 .help("remove it, or name the resource as it is declared now"),
         );
     }
+}
+
+/// The former addresses in all hints of a document.
+fn former_addresses(moves: &[MapEntry], blueprint: &Blueprint) -> Vec<Address> {
+    let of_document = moves.iter().filter_map(|entry| entry.key.text());
+    let of_resources = blueprint
+        .resources
+        .values()
+        .flat_map(|resource| resource.lifecycle.moved_from.iter().map(AsRef::as_ref));
+    of_document
+        .chain(of_resources)
+        .filter_map(|text: &str| Address::from_str(text).ok())
+        .collect()
 }
 
 const INSTANCE_NAME: &str = "a name of at most 128 letters, digits, `_`, `.` and `-`";

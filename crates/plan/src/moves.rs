@@ -14,6 +14,7 @@ use blueprint::{Address, IndexMap, Key, LinkName, Name};
 use diag::{Diagnostics, Span};
 use evaluate::answers::Answers;
 use state::Snapshot;
+use understand::check::{FormerAddress, circles_of_moves};
 use understand::documents::Documents;
 
 use crate::addresses::{element_of, unknown_in_state};
@@ -181,7 +182,7 @@ pub(crate) fn apply_hints(
     settled_records: &mut SettledRecords,
     found: &mut Diagnostics,
 ) -> Moves {
-    let hints = hints(documents);
+    let hints = followed(hints(documents), documents, found);
     let mut moves = Moves::default();
     if hints.is_empty() {
         return moves;
@@ -362,6 +363,38 @@ fn hints(documents: &Documents) -> Vec<MoveHint> {
                 to,
                 target.map_or(it.span, |(_, _, resource)| resource.span),
             );
+        }
+    }
+    hints
+}
+
+/// The hints with the address at the end of each chain: a resource that has had several addresses
+/// comes from any of them to the one that is declared. Reports circles, which `check` finds only
+/// within a document.
+fn followed(
+    mut hints: Vec<MoveHint>,
+    documents: &Documents,
+    found: &mut Diagnostics,
+) -> Vec<MoveHint> {
+    let all: Vec<FormerAddress> = hints
+        .iter()
+        .map(|hint| FormerAddress {
+            from: hint.from.clone(),
+            to: hint.to.clone(),
+            span: hint.span,
+        })
+        .collect();
+    let circles = circles_of_moves(&all);
+    if !circles.is_empty() {
+        found.extend(circles);
+        return Vec::new();
+    }
+    let next: IndexMap<&Address, &Address> = all.iter().map(|it| (&it.from, &it.to)).collect();
+    for hint in &mut hints {
+        while documents.declared(&hint.to).is_none()
+            && let Some(to) = next.get(&hint.to).filter(|to| **to != &hint.to)
+        {
+            hint.to = Address::clone(to);
         }
     }
     hints

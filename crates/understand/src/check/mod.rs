@@ -28,6 +28,8 @@ mod each;
 pub mod edges;
 mod exports;
 mod filters;
+mod hints;
+pub use hints::{FormerAddress, circles_of_moves};
 mod inputs;
 mod invoke;
 mod limits;
@@ -496,6 +498,7 @@ impl<'a> Checker<'a> {
             _ => self.children(&graph),
         }
         self.provider_names();
+        self.hints();
         let export_types = match &known {
             Some(known) if checks.exports == CheckedBy::Value => self.exports_by_value(known),
             _ => self.exports(),
