@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use crate::probe::refused_regardless;
 use blueprint::{Address, IndexMap, Map, Name, Schema, Type, Unknown, Value};
 use diag::Code;
 
@@ -61,6 +62,34 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     /// inspect. If not, the whole result is unknown or secret.
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool;
 
+    /// The refusal of a known part of arguments with unknown parts, if the function refuses it
+    /// whatever the unknown parts are.
+    fn refusal_regardless(&self, arguments: &[Value]) -> Option<Refusal> {
+        let about_known = |refusal: &Refusal| {
+            let of_argument = matches!(
+                refusal.code.name,
+                "argument-type" | "argument-range" | "argument-format"
+            );
+            let part = match refusal.path.split_first() {
+                Some((ValueStep::Index(at), path)) => {
+                    arguments.get(*at).and_then(|value| part_at(value, path))
+                }
+                _ => None,
+            };
+            of_argument && part.is_some_and(|part| !part.has_unknown())
+        };
+        refused_regardless(
+            arguments,
+            |probe| self.call(probe),
+            about_known,
+            |one, other| {
+                one.code.name == other.code.name
+                    && one.message == other.message
+                    && one.path == other.path
+            },
+        )
+    }
+
     /// Whether the argument after these need not be evaluated. Null is passed in its place.
     fn skips_next_argument(&self, _before: &[Value]) -> bool {
         false
@@ -106,6 +135,14 @@ pub enum ValueStep {
     Key(Name),
     /// The item of a list.
     Index(usize),
+}
+
+/// The part of a value at a path.
+pub fn part_at<'v>(value: &'v Value, path: &[ValueStep]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        ValueStep::Key(key) => value.get(key),
+        ValueStep::Index(at) => value.as_list()?.get(*at),
+    })
 }
 
 impl From<&str> for ValueStep {

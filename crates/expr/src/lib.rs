@@ -16,6 +16,7 @@ mod function;
 mod functions;
 mod lexer;
 mod parser;
+mod probe;
 mod scope;
 
 pub use arguments::{Arguments, CallConfiguration};
@@ -26,8 +27,9 @@ pub use evaluate::{
 };
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns,
-    Signature, ValueStep,
+    Signature, ValueStep, part_at,
 };
 pub use functions::{core_functions, new_memoised_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};
+pub use probe::refused_regardless;
 pub use scope::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope, Warnings};

@@ -95,6 +95,17 @@ impl Native for Pure {
         self.0.run(argument, version).map_err(Refusal::from)
     }
 
+    fn refusal_regardless(&self, arguments: &[Value]) -> Option<Refusal> {
+        let argument = arguments.first()?;
+        let version = arguments
+            .get(1)
+            .and_then(Value::as_int)
+            .map_or(Version::V2021_04_16, Version::at);
+        self.0
+            .refusal_regardless(argument, version)
+            .map(Refusal::from)
+    }
+
     fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         self.0.parts == PartialArgument::Leaves
     }
@@ -116,6 +127,11 @@ impl Native for Repeat {
             .and_then(Value::as_int)
             .map_or(Version::V2021_04_16, Version::at);
         repeat::counted(argument, version, work).map_err(Refusal::from)
+    }
+
+    /// Not searched for: the intermediate results may be large.
+    fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
+        None
     }
 
     fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
@@ -181,6 +197,11 @@ struct Internal {
 impl Native for Internal {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
         (self.run)(arguments)
+    }
+
+    /// Not searched for: these functions are not written in templates.
+    fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
+        None
     }
 
     fn skips_next_argument(&self, before: &[Value]) -> bool {

@@ -110,6 +110,11 @@ impl Native for Yaql {
         }
     }
 
+    /// Not searched for: an expression may take long.
+    fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
+        None
+    }
+
     fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         false
     }

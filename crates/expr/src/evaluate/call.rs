@@ -17,6 +17,7 @@ use crate::arguments::{Arguments, CallConfiguration};
 use crate::codes;
 use crate::convert::{ValueOrigin, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
+use crate::probe::refused_regardless;
 use crate::scope::{Ask, EvaluationStop};
 
 /// The number of inspected bytes of arguments that count as one created byte.
@@ -32,6 +33,30 @@ pub(crate) fn bind<'a>(
         name: site.function.into(),
         bound: arguments,
     })))
+}
+
+/// The fault of a known argument beside unknown ones, if the call fails whatever these are.
+fn refused_regardless_of_unknown(
+    run: fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>,
+    values: &[Value],
+) -> Option<Fault> {
+    let is_known = |value: &Value| !value.has_unknown();
+    if values.iter().all(is_known) || !values.iter().any(is_known) {
+        return None;
+    }
+    let about_known = |fault: &Fault| {
+        let of_argument = matches!(
+            fault.code.name,
+            "argument-type" | "argument-range" | "argument-format"
+        );
+        of_argument && matches!(fault.at, At::Argument(at) if values.get(at).is_some_and(is_known))
+    };
+    refused_regardless(
+        values,
+        |probe| run(probe, &mut Vec::new()),
+        about_known,
+        |one, other| one.code.name == other.code.name && one.message == other.message,
+    )
 }
 
 impl<'a> Machine<'a> {
@@ -113,6 +138,10 @@ impl<'a> Machine<'a> {
                 run(self, site, values).and_then(|value| self.check_size_and_charge(site, value))
             }
             Some(FunctionBody::Plain(run)) => {
+                if let Some(fault) = refused_regardless_of_unknown(run, &values) {
+                    let secret = values.iter().any(Value::has_secret);
+                    return Err(self.fail(site, conceal_fault(fault, secret), None));
+                }
                 self.plain(def, site, values, |_, values, warnings| {
                     Ok(run(values, warnings))
                 })
@@ -178,6 +207,9 @@ impl<'a> Machine<'a> {
         let secret = values.iter().any(Value::has_secret);
         let unknown = values.iter().any(Value::has_unknown);
         let opens = (secret || unknown) && native.accepts_partial_arguments(&values);
+        if unknown && let Some(refusal) = native.refusal_regardless(&values) {
+            return Err(refusal_diagnostic(site, refusal, secret).into());
+        }
         if unknown && !opens {
             let ty = match &def.returns {
                 Returns::Type(ty) if *ty != Type::Any => Some(ty.clone()),

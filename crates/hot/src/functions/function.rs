@@ -1,6 +1,7 @@
 //! The row of a function, and helpers for all functions.
 
 use blueprint::{Unknown, Value};
+use expr::ValueStep;
 use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
 
 use crate::refusal::ValueRefusal;
@@ -95,6 +96,36 @@ impl HotFunction {
             argument
         };
         (self.call)(argument, version).map(|value| value.tainted(secret))
+    }
+
+    /// The refusal of a known part of an argument, if the call fails whatever the unknown parts are.
+    pub(crate) fn refusal_regardless(
+        &self,
+        argument: &Value,
+        version: Version,
+    ) -> Option<ValueRefusal> {
+        let about_known = |refusal: &ValueRefusal| {
+            let of_template = [ValueStep::Key("template".into())];
+            let path = match refusal.code.name {
+                "argument-type" | "argument-range" | "argument-format" | "empty-value" => {
+                    &refusal.path[..]
+                }
+                // The template alone decides which placeholders occur.
+                "placeholder-missing" => &of_template[..],
+                _ => return false,
+            };
+            expr::part_at(argument, path).is_some_and(|part| !part.has_unknown())
+        };
+        expr::refused_regardless(
+            std::slice::from_ref(argument),
+            |probe| (self.call)(&probe[0], version),
+            about_known,
+            |one, other| {
+                one.code.name == other.code.name
+                    && one.message == other.message
+                    && one.path == other.path
+            },
+        )
     }
 
     /// Whether a version has the function outside of conditions.

@@ -228,6 +228,89 @@ fn parts_may_be_unknown_or_secret() {
     );
 }
 
+/// The value with an unknown value for each text `?`.
+fn with_unknown(value: &Value) -> Value {
+    match value {
+        Value::Text(text) if text.as_ref() == "?" => unknown(),
+        Value::List(items) => Value::list(items.iter().map(with_unknown)),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, entry)| (key.clone(), with_unknown(entry))),
+        ),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn known_argument_is_checked_beside_an_unknown_one() {
+    let refused = |name: &str, argument: &str, version: Option<Version>| {
+        let function = function(name).expect("a row");
+        let argument = with_unknown(&json(argument));
+        let version = version.unwrap_or_else(|| latest(function));
+        let refusal = function.refusal_regardless(&argument, version);
+        refusal.map(|refusal| refusal.code.name)
+    };
+    let wrong = [
+        (
+            "str_replace",
+            r#"{"template": "a b", "params": {"a": "?", "b": [1]}}"#,
+            Some(Version::V2014_10_16),
+            "argument-type",
+        ),
+        (
+            "str_replace",
+            r#"{"template": 5, "params": {"a": "?"}}"#,
+            None,
+            "argument-type",
+        ),
+        (
+            "str_replace_strict",
+            r#"{"template": "nothing", "params": {"zz": "?"}}"#,
+            None,
+            "placeholder-missing",
+        ),
+        (
+            "str_replace_vstrict",
+            r#"{"template": "a b", "params": {"a": "?", "b": ""}}"#,
+            None,
+            "empty-value",
+        ),
+        ("digest", r#"["md6", "?"]"#, None, "argument-range"),
+        ("digest", r#"[5, "?"]"#, None, "argument-type"),
+        ("filter", r#"[5, ["?"]]"#, None, "argument-type"),
+        ("list_join", r#"[5, ["?"]]"#, None, "argument-type"),
+        ("list_join", r#"[",", ["?", 5]]"#, None, "argument-type"),
+    ];
+    for (name, argument, version, code) in wrong {
+        assert_eq!(
+            refused(name, argument, version),
+            Some(code),
+            "{name}: {argument}"
+        );
+    }
+    let may_be_right = [
+        ("str_replace", r#"{"template": "?", "params": {"b": [1]}}"#),
+        (
+            "str_replace_strict",
+            r#"{"template": "?", "params": {"zz": 1}}"#,
+        ),
+        ("digest", r#"["sha256", "?"]"#),
+        ("digest", r#"["?", "text"]"#),
+        ("filter", r#"[["a"], ["?"]]"#),
+        ("list_join", r#"["?", ["a", {"b": 1}]]"#),
+        ("list_join", r#"[",", "?", ["b"]]"#),
+        ("str_split", r#"[",", "?", 5]"#),
+        // Null text gives null, whatever the delimiter is.
+        ("str_split", r#"[5, "?"]"#),
+        ("str_split", r#"["?", "a,b", 1]"#),
+        ("contains", r#"["a", ["?"]]"#),
+    ];
+    for (name, argument) in may_be_right {
+        assert_eq!(refused(name, argument, None), None, "{name}: {argument}");
+    }
+}
+
 #[test]
 fn paths_lead_into_maps_lists_and_texts() {
     let value = json(r#"{"a": ["x", {"b": "c"}], "1": "one", "n": null}"#);

@@ -322,3 +322,63 @@ fn ranges_have_a_limit() {
         .is_ok()
     );
 }
+
+#[test]
+fn known_argument_is_checked_beside_an_unknown_one() {
+    let refused = |name: &str, arguments: &[Value]| {
+        let function = CATALOG
+            .functions
+            .iter()
+            .find(|function| own_name(&function.name) == name)
+            .unwrap();
+        let refusal = function
+            .native
+            .as_ref()
+            .unwrap()
+            .refusal_regardless(arguments);
+        refusal.map(|refusal| refusal.message)
+    };
+    let unknown = || Value::unknown(None, None);
+    let integer = || Value::unknown(Some(blueprint::Type::Int), None);
+    let text = || Value::unknown(Some(blueprint::Type::Text), None);
+    let wrong = [
+        ("divide", vec![integer(), Value::Int(0)]),
+        ("cidrhost", vec![Value::text("nonsense"), integer()]),
+        (
+            "cidrsubnet",
+            vec![Value::text("10.0.0.0"), integer(), Value::Int(1)],
+        ),
+        (
+            "regex_replace",
+            vec![text(), Value::text("("), Value::text("x")],
+        ),
+        ("regex", vec![text(), Value::text("(")]),
+        ("modulo", vec![integer(), Value::Int(0)]),
+    ];
+    for (name, arguments) in wrong {
+        assert!(refused(name, &arguments).is_some(), "{name}");
+    }
+    let may_be_right = [
+        // Null gives null, whatever the divisor is.
+        ("divide", vec![unknown(), Value::Int(0)]),
+        ("divide", vec![unknown(), Value::Int(3)]),
+        ("divide", vec![Value::Int(1), unknown()]),
+        ("cidrhost", vec![Value::text("10.0.0.0/8"), unknown()]),
+        ("cidrhost", vec![unknown(), Value::Int(5)]),
+        ("cidrsubnet", vec![unknown(), Value::Int(8), Value::Int(1)]),
+        (
+            "regex_replace",
+            vec![unknown(), Value::text("a+"), Value::text("x")],
+        ),
+        ("substr", vec![unknown(), Value::Int(100), Value::Int(5)]),
+        ("element", vec![unknown(), Value::Int(7)]),
+        ("index", vec![unknown(), Value::text("zz")]),
+        ("lookup", vec![unknown(), Value::text("zz")]),
+        ("slice", vec![unknown(), Value::Int(3), Value::Int(9)]),
+        ("format", vec![Value::text("%d %s"), unknown(), unknown()]),
+        ("parseint", vec![unknown(), Value::Int(16)]),
+    ];
+    for (name, arguments) in may_be_right {
+        assert_eq!(refused(name, &arguments), None, "{name}");
+    }
+}
