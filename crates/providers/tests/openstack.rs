@@ -160,7 +160,7 @@ fn a_change_replaces_unless_it_is_updatable_or_refused() {
 }
 
 #[test]
-fn attributes_that_differ_from_their_property_have_an_own_field() {
+fn attributes_with_the_name_of_a_property_have_an_own_field() {
     let server = ty("OS::Nova::Server");
     assert_eq!(
         server.attribute("networks"),
@@ -174,12 +174,12 @@ fn attributes_that_differ_from_their_property_have_an_own_field() {
     assert_eq!(server.attribute("flavor"), None);
     assert_eq!(server.attribute("show"), Some(Attribute::Field("show")));
     let net = ty("OS::Neutron::Net");
-    assert_eq!(net.attribute("name"), Some(Attribute::Field("name")));
-    let name = field(&net.schema, &["name"]);
-    assert!(
-        name.computed && name.optional,
-        "it is filled in where it is not written"
+    assert_eq!(
+        net.attribute("name"),
+        Some(Attribute::Field("attribute_name"))
     );
+    assert!(!field(&net.schema, &["name"]).computed);
+    assert!(field(&net.schema, &["attribute_name"]).computed);
     assert_eq!(
         (
             net.id_field.as_deref(),

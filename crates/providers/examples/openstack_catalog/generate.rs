@@ -314,8 +314,8 @@ fn docs(last: &str, service: Option<&str>) -> String {
     }
 }
 
-/// The field that holds an attribute: the property of the same name if the kinds match, else a new
-/// field.
+/// Adds the field that holds an attribute, and returns its name. A property of the same name is
+/// another field: the attribute is what the service answers, not what the template wrote.
 fn attribute_field(
     name: &str,
     kind: &str,
@@ -333,27 +333,15 @@ fn attribute_field(
             computed[inside] = json!({"kind": "any", "nullable": true});
         }
     }
-    let Some(Json::Object(property)) = fields.get_mut(name) else {
-        if let Json::Object(computed) = &mut computed {
-            mark_secret(name, computed);
-        }
-        fields.insert(name.into(), computed);
-        return Ok(name.into());
-    };
-    let shape = |kind: &str| match kind {
-        "array" => 'l',
-        "map" | "object" => 'm',
-        "any" => 'a',
-        _ => 's',
-    };
-    let of_property = shape(property["kind"].as_str().unwrap_or_default());
-    if kind == "any" || of_property == 'a' || of_property == shape(kind) {
-        mark_readable(property);
-        return Ok(name.into());
+    if let Json::Object(computed) = &mut computed {
+        mark_secret(name, computed);
     }
-    let own = format!("attribute_{name}");
-    fields.insert(own.clone(), computed);
-    Ok(own)
+    let holder = match fields.contains_key(name) {
+        true => format!("attribute_{name}"),
+        false => name.to_owned(),
+    };
+    fields.insert(holder.clone(), computed);
+    Ok(holder)
 }
 
 /// Marks a property as readable, whether it is written or not.
