@@ -154,6 +154,26 @@ pub(super) fn without_omitted(
     Some(Expr::new(kind, lifted.span))
 }
 
+/// Removes the entries of a map that are known to be null: Heat writes a member of a resource group
+/// without them.
+pub(super) fn remove_null_entries(expr: &mut Expr, value: &Value) {
+    let known = value.unmarked();
+    match &mut expr.kind {
+        ExprKind::Map(entries) => entries.retain(|(key, entry)| {
+            let is_null = known.get(&key.item).is_some_and(Value::is_null);
+            !is_null && !entry.as_literal().is_some_and(Value::is_null)
+        }),
+        ExprKind::Literal(literal) if literal.as_map().is_some() => {
+            let (bare, secret) = literal.split_secret();
+            let entries = bare.as_map().into_iter().flatten();
+            let kept = entries.filter(|(_, entry)| !entry.is_null());
+            let kept = Value::map(kept.map(|(key, entry)| (key.clone(), entry.clone())));
+            *literal = kept.tainted(secret);
+        }
+        _ => {}
+    }
+}
+
 /// A map expression with the known keys of a computed map.
 pub(super) fn known_keys_map(expr: &Expr, value: &Value) -> Option<Expr> {
     let nothing = || Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));

@@ -5,7 +5,7 @@ use blueprint::{
 };
 use diag::{Diagnostics, Span, Spanned};
 
-use super::definition::{expansion, known_keys_map, part};
+use super::definition::{expansion, known_keys_map, part, remove_null_entries};
 use crate::kinds::{LoweredKind, RESOURCE_GROUP, SCALING_GROUP, definition_property};
 use crate::message_path::invalid;
 use crate::version::NAME;
@@ -69,8 +69,12 @@ impl GroupWriter<'_> {
                     }
                 }
                 "properties" => {
-                    if let Some(apart) = known_keys_map(value, &known("properties")) {
+                    let properties = known("properties");
+                    if let Some(apart) = known_keys_map(value, &properties) {
                         *value = apart;
+                    }
+                    if self.expansion.kind.item.as_ref() == RESOURCE_GROUP {
+                        remove_null_entries(value, &properties);
                     }
                 }
                 _ => {}
