@@ -363,15 +363,21 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(Value::Bytes(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Value::text(text)),
-            Err(_) => Err(refusal(
-                &expr::codes::NOT_UTF8,
-                "the file is not UTF-8 text",
-                "",
-            )),
+            Err(_) => Ok(Value::from(base64_lines(bytes))),
         },
         Some(value) => Ok(value.clone()),
         None => Ok(Value::Null),
     }
+}
+
+/// Bytes as base64 in lines of 76 characters, each with a line break, as Heat's client gives the
+/// content of a file that is not text.
+fn base64_lines(bytes: &[u8]) -> String {
+    // 57 bytes are 76 characters.
+    let lines = bytes.chunks(57);
+    lines
+        .map(|line| format!("{}\n", data_encoding::BASE64.encode(line)))
+        .collect()
 }
 
 /// A part of the resource of the nested template, or its default if the resource does not set it.
