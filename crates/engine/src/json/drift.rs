@@ -1,6 +1,5 @@
 //! Drift as machine output.
 
-use crate::phases::plan_file::hidden;
 use crate::phases::{Change, Drift as How, Drifted};
 use blueprint::{Address, IndexMap, Name};
 use serde_json::{Value as Json, json};
@@ -40,5 +39,6 @@ pub(super) fn drifted(drifted: &Drifted) -> Json {
 }
 
 fn change_json(change: &Change) -> Json {
-    json!({"path": change.path, "before": change.before.as_ref().map(hidden), "after": change.after.as_ref().map(hidden)})
+    let shown = |value| super::value::value(value, false);
+    json!({"path": change.path, "before": change.before.as_ref().map(shown), "after": change.after.as_ref().map(shown)})
 }

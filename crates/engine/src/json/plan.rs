@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use crate::phases::plan_file::{
     hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step,
 };
-use crate::phases::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
+use crate::phases::{
+    Action, Change, ChildChange, Drifted, ExportChange, LeftAlone, LinkChange, Plan, Step,
+};
 use blueprint::{Address, Name, Value};
 use serde_json::{Map, Value as Json, json};
 use state::Counts;
@@ -22,19 +24,10 @@ pub fn plan(plan: &Plan) -> Map<String, Json> {
     map.insert("revision".into(), json!(plan.revision));
     map.insert("counts".into(), counts(plan.counts()));
     map.extend(body(steps.iter(), plan.links.iter()));
-    map.insert(
-        "exports".into(),
-        plan.exports
-            .iter()
-            .map(|export| json!(hidden_export(export)))
-            .collect(),
-    );
+    map.insert("exports".into(), plan.exports.iter().map(export).collect());
     map.insert(
         "metadata".into(),
-        plan.metadata_changes
-            .iter()
-            .map(|entry| json!(hidden_export(entry)))
-            .collect(),
+        plan.metadata_changes.iter().map(export).collect(),
     );
     if !plan.stops.is_empty() {
         map.insert("stops".into(), json!(plan.stops));
@@ -136,6 +129,22 @@ fn link(link: &LinkChange) -> Json {
     json
 }
 
+/// Writes the values of a change as plain JSON.
+fn plain_values(json: &mut Json, before: Option<&Value>, after: Option<&Value>) {
+    for (side, value) in [("before", before), ("after", after)] {
+        if let Some(value) = value.filter(|_| json.get(side).is_some()) {
+            json[side] = super::value::value(value, false);
+        }
+    }
+}
+
+/// An exported value before and after.
+fn export(change: &ExportChange) -> Json {
+    let mut json = json!(hidden_export(change));
+    plain_values(&mut json, change.before.as_ref(), change.after.as_ref());
+    json
+}
+
 fn mark(json: Option<&mut Json>, changes: &[Change]) {
     let json = json.and_then(Json::as_array_mut).into_iter().flatten();
     for (json, change) in json.zip(changes) {
@@ -145,6 +154,7 @@ fn mark(json: Option<&mut Json>, changes: &[Change]) {
             _ => "changed",
         };
         json["kind"] = json!(kind);
+        plain_values(json, change.before.as_ref(), change.after.as_ref());
         if change
             .before
             .iter()
@@ -260,8 +270,11 @@ impl<'p> Children<'p> {
         map.insert("counts".into(), counts(all));
         let links = self.links.get(path.as_slice()).into_iter().flatten();
         map.extend(body(steps.iter().copied(), links.copied()));
-        map.insert("exports".into(), json!(shown.exports));
-        map.insert("metadata".into(), json!(shown.metadata));
+        map.insert("exports".into(), child.exports.iter().map(export).collect());
+        map.insert(
+            "metadata".into(),
+            child.metadata.iter().map(export).collect(),
+        );
         let mut left = self.left_alone.get(&path).cloned().unwrap_or_default();
         left.unchanged = child.unchanged;
         map.insert("left_alone".into(), json!(left));
