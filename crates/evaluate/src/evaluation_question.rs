@@ -523,11 +523,7 @@ pub async fn ask_world(
     };
     let read = |what: &str, bytes: Result<Arc<[u8]>, SourceError>| match bytes {
         Ok(bytes) => EvaluationReply::Bytes(bytes),
-        Err(error) => EvaluationReply::Refused(AskFailure {
-            code: &expr::codes::SOURCE_UNREADABLE,
-            message: format!("`{what}` cannot be read"),
-            notes: vec![error.message],
-        }),
+        Err(error) => EvaluationReply::Refused(unreadable(what, error)),
     };
     match ask {
         Ask::File { path, .. } => read(path, world.file(folder, path).await),
@@ -580,6 +576,43 @@ pub async fn ask_world(
             }
         }
     }
+}
+
+/// The failure for a file that cannot be read.
+fn unreadable(what: &str, error: SourceError) -> AskFailure {
+    AskFailure {
+        code: &expr::codes::SOURCE_UNREADABLE,
+        message: format!("`{what}` cannot be read"),
+        notes: vec![error.message],
+    }
+}
+
+/// Reads the files that an offline evaluation came by, and returns the failures by question. A
+/// document that names a file which is not there is wrong, whatever the file would hold.
+pub async fn unreadable_files(
+    evaluation: &mut Evaluation,
+    world: &dyn World,
+) -> IndexMap<Name, AskFailure> {
+    let mut failures = IndexMap::default();
+    let mut asked: IndexMap<Name, ()> = IndexMap::default();
+    for file in std::mem::take(&mut evaluation.offline_files) {
+        if asked.insert(file.key.clone(), ()).is_some() {
+            continue;
+        }
+        let folder = evaluation.documents.unit(file.unit).folder.clone();
+        // Only files of this machine: a check makes no request.
+        if is_remote(&folder) || is_remote(&file.path) {
+            continue;
+        }
+        if let Err(error) = world.file(&folder, &file.path).await {
+            failures.insert(file.key, unreadable(&file.path, error));
+        }
+    }
+    failures
+}
+
+fn is_remote(path: &str) -> bool {
+    path.contains("://")
 }
 
 /// The failure for an error of a provider's function.

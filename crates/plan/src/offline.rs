@@ -10,14 +10,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
+use evaluate::evaluation_question::unreadable_files;
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::inputs::{Given, inputs_known};
 use evaluate::resolve::{Evaluation, Members};
 use evaluate::world::World;
-use expr::FunctionTable;
+use expr::{AskFailure, FunctionTable};
 use provider::{Catalogs, CheckRequest};
 use state::Snapshot;
 use understand::documents::Documents;
@@ -52,34 +53,18 @@ pub async fn check_offline(
         catalogs,
         &mut Diagnostics::new(),
     );
-    let mut evaluation = Evaluation::new(
-        documents.clone(),
-        functions,
-        Name::default(),
-        inputs,
-        Answers::default(),
-    );
-    evaluation.offline = true;
-    evaluation.links.add_recorded(&Snapshot::default());
-    evaluation.settle_literal_inputs(&mut mistakes);
-    let live = live_locals(&documents);
-    let mut draft = Draft::default();
-    for level in levels(documents.graph()) {
-        let (resources, _) = settle_level(
-            &mut evaluation,
-            level,
-            &live,
-            &mut draft,
-            catalogs,
-            world,
-            &mut mistakes,
-        )
-        .await;
-        ask_providers(&evaluation, &resources, world, &mut mistakes).await;
-    }
-    for name in documents.root().blueprint().exports.keys() {
-        // An export of something absent is left out; nothing else is needed here.
-        let _ = evaluation.export(name, &mut mistakes);
+    let facts = OfflineFacts {
+        documents: &documents,
+        inputs: &inputs,
+        catalogs,
+        functions: &functions,
+        world,
+    };
+    let mut evaluation = facts.evaluate(IndexMap::default(), &mut mistakes).await;
+    let unreadable = unreadable_files(&mut evaluation, world).await;
+    if !unreadable.is_empty() {
+        mistakes = Diagnostics::new();
+        evaluation = facts.evaluate(unreadable, &mut mistakes).await;
     }
     evaluation.descriptions(&mut mistakes);
     evaluation.report_size_limit(&mut mistakes);
@@ -90,6 +75,57 @@ pub async fn check_offline(
     }
     mistakes.retain(|one| reported.insert((one.code.name, one.span(), one.message.clone())));
     found.append(mistakes);
+}
+
+/// The facts of an offline evaluation.
+struct OfflineFacts<'a> {
+    documents: &'a Arc<Documents>,
+    inputs: &'a [Value],
+    catalogs: &'a Catalogs,
+    functions: &'a Arc<FunctionTable>,
+    world: &'a dyn World,
+}
+
+impl OfflineFacts<'_> {
+    /// Evaluates resources and exports. `unreadable` holds the files that cannot be read.
+    async fn evaluate(
+        &self,
+        unreadable: IndexMap<Name, AskFailure>,
+        mistakes: &mut Diagnostics,
+    ) -> Evaluation {
+        let documents = self.documents;
+        let mut evaluation = Evaluation::new(
+            documents.clone(),
+            self.functions.clone(),
+            Name::default(),
+            self.inputs.to_vec(),
+            Answers::default(),
+        );
+        evaluation.offline = true;
+        evaluation.refused = unreadable;
+        evaluation.links.add_recorded(&Snapshot::default());
+        evaluation.settle_literal_inputs(mistakes);
+        let live = live_locals(documents);
+        let mut draft = Draft::default();
+        for level in levels(documents.graph()) {
+            let (resources, _) = settle_level(
+                &mut evaluation,
+                level,
+                &live,
+                &mut draft,
+                self.catalogs,
+                self.world,
+                mistakes,
+            )
+            .await;
+            ask_providers(&evaluation, &resources, self.world, mistakes).await;
+        }
+        for name in documents.root().blueprint().exports.keys() {
+            // An export of something absent is left out; nothing else is needed here.
+            let _ = evaluation.export(name, mistakes);
+        }
+        evaluation
+    }
 }
 
 /// Asks the providers of some resources whether they accept the specs.

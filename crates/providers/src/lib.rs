@@ -14,6 +14,7 @@ pub mod openstack;
 pub mod packed;
 pub mod random;
 mod random_source;
+mod regular_file;
 pub mod std;
 pub mod time;
 pub mod tls;

@@ -22,6 +22,7 @@ mod language;
 mod life;
 mod local;
 mod machine;
+mod named_files;
 mod output;
 mod place;
 mod plugins;

@@ -162,6 +162,15 @@ impl<'a> ExpressionSite<'a> {
     }
 }
 
+/// A file that an offline evaluation would read.
+pub(crate) struct OfflineFile {
+    /// The key of its answer.
+    pub(crate) key: Name,
+    /// The document whose folder the path is relative to.
+    pub(crate) unit: u32,
+    pub(crate) path: Name,
+}
+
 /// The results of all declared elements of all documents, by kind and number.
 pub struct Evaluation {
     /// The evaluated documents.
@@ -192,6 +201,8 @@ pub struct Evaluation {
     pub sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
     /// Questions that the world refused, by question.
     pub refused: blueprint::IndexMap<Name, AskFailure>,
+    /// The files that an offline evaluation would read.
+    pub(crate) offline_files: Vec<OfflineFile>,
     /// Secrets that the document generated and that the world does not mask yet.
     pub(crate) unmasked_secrets: Vec<Value>,
     /// The number of members of each resource with `each`, by owner.
@@ -248,6 +259,7 @@ impl Evaluation {
             answers,
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
+            offline_files: Vec::new(),
             unmasked_secrets: Vec::new(),
             repeated: MemberCounts::default(),
             offline: false,

@@ -18,8 +18,8 @@ use understand::documents::{Documents, NumberedKind};
 use understand::secret_marks::has_sensitive;
 
 use super::{
-    Evaluation, ExpressionSite, Halt, Member, Members, Need, NoProviderInstance, Outputs, Slot,
-    site_of, unknown_of,
+    Evaluation, ExpressionSite, Halt, Member, Members, Need, NoProviderInstance, OfflineFile,
+    Outputs, Slot, site_of, unknown_of,
 };
 
 /// An evaluation from the view of one expression.
@@ -228,6 +228,19 @@ impl Scope for Frame<'_> {
 
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
         if self.evaluation.offline {
+            if let Ask::File { path, .. } = ask {
+                let unit = self.site.unit;
+                let key = bytes_key(&self.evaluation.documents, unit, path);
+                if let Some(failure) = self.evaluation.refused.get(key.as_ref()) {
+                    return Some(Err(failure.clone()));
+                }
+                let file = OfflineFile {
+                    key: key.into_owned().into(),
+                    unit,
+                    path: path.clone(),
+                };
+                self.evaluation.offline_files.push(file);
+            }
             return Some(Ok(Value::unknown(None, None)));
         }
         let answers = &self.evaluation.answers;

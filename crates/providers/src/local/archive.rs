@@ -16,12 +16,13 @@ use provider::{
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
-use super::archive_list::{ArchiveEntries, ArchiveEntry, globs, parts};
+use super::archive_list::{ArchiveEntries, ArchiveEntry, entry_names, globs, parts};
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
 use super::place::{PathContext, entries, failed, flag, id_of, is_set, text};
 use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::whole_file::{self, PathContent};
+use crate::regular_file;
 
 const MODE: u32 = 0o644;
 
@@ -62,6 +63,9 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
             "",
             "there is nothing to pack: write `root`, `entries` or both",
         );
+    }
+    if let Err(error) = entry_names(spec) {
+        checked.refuse("entries", error.message);
     }
     for field in ["include", "exclude"] {
         for (at, pattern) in spec
@@ -414,7 +418,7 @@ fn pack_tar<W: Write>(
 }
 
 fn open(path: &Path) -> Result<fs::File, ProviderError> {
-    fs::File::open(path).map_err(|error| failed("read", path, &error))
+    regular_file::open(path).map_err(|error| failed("read", path, &error))
 }
 
 fn mode(part: &ArchiveEntry) -> u32 {

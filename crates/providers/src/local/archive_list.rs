@@ -91,21 +91,79 @@ pub(super) fn parts(
         };
         walk.folder(&root, "", false, &mut found)?;
     }
-    for (name, entry) in spec
-        .get("entries")
-        .and_then(Value::as_map)
-        .into_iter()
-        .flatten()
-    {
-        let Some(entry) = entry.as_text() else {
+    for (name, written) in entry_names(spec)? {
+        let Some(entry) = written.as_text() else {
             continue;
         };
-        found.parts.insert(
-            name.trim_start_matches('/').to_owned(),
-            ArchiveEntry::Text(entry.to_owned()),
-        );
+        found
+            .parts
+            .insert(name, ArchiveEntry::Text(entry.to_owned()));
     }
-    Ok(found)
+    match nested(found.parts.keys()) {
+        Some((file, below)) => Err(cannot_be_both(file, below).at("entries")),
+        None => Ok(found),
+    }
+}
+
+/// The names of the entries that a spec writes itself, normalised, each with its value.
+///
+/// # Errors
+/// At the entry, if an archive must not have such a name, or if two names are the same.
+pub(super) fn entry_names(spec: &Value) -> Result<BTreeMap<String, &Value>, ProviderError> {
+    let mut names = BTreeMap::new();
+    let entries = spec.get("entries").map(Value::unmarked);
+    for (written, entry) in entries.and_then(Value::as_map).into_iter().flatten() {
+        let refused = |why: String| {
+            ProviderError::new(ErrorKind::Document, format!("`{written}` {why}")).at("entries")
+        };
+        let name = normalised(written).map_err(|why| refused(why.to_owned()))?;
+        if names.insert(name.clone(), entry).is_some() {
+            return Err(refused(format!(
+                "is the same entry as another one: `{name}`"
+            )));
+        }
+    }
+    match nested(names.keys()) {
+        Some((file, below)) => Err(cannot_be_both(file, below).at("entries")),
+        None => Ok(names),
+    }
+}
+
+/// The name of an entry without `.` parts and repeated slashes. The error is a phrase.
+fn normalised(name: &str) -> Result<String, &'static str> {
+    if name.ends_with('/') {
+        return Err("names a folder, and an entry is a file");
+    }
+    if name.contains('\0') {
+        return Err("contains a character that names of files do not have");
+    }
+    // On some systems a backslash separates folders too.
+    if name.split(['/', '\\']).any(|part| part == "..") {
+        return Err("leads out of the folder into which the archive is unpacked");
+    }
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    if parts.is_empty() {
+        return Err("is no name of a file");
+    }
+    Ok(parts.join("/"))
+}
+
+/// A file, and another one that would lie in it.
+fn nested<'n>(names: impl Iterator<Item = &'n String>) -> Option<(&'n str, &'n str)> {
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    names.iter().copied().find_map(|name| {
+        let mut above = name.rmatch_indices('/').map(|(at, _)| &name[..at]);
+        let file = above.find(|above| names.contains(above))?;
+        Some((file, name))
+    })
+}
+
+fn cannot_be_both(file: &str, below: &str) -> ProviderError {
+    let text = format!("`{file}` cannot be a file and the folder of `{below}`");
+    ProviderError::new(ErrorKind::Document, text)
 }
 
 /// Whether a spec packs any of these paths.
@@ -138,6 +196,12 @@ pub(super) fn takes_any(place: &PathContext, spec: &Value, paths: &BTreeSet<Name
     })
 }
 
+/// The error for a file that cannot be named in an answer or in an archive.
+pub(super) fn not_utf8(path: &Path) -> ProviderError {
+    let text = format!("the name of `{}` is not UTF-8", path.display());
+    ProviderError::new(ErrorKind::Document, text)
+}
+
 struct FolderWalk<'a> {
     place: &'a PathContext,
     own: &'a Path,
@@ -160,10 +224,15 @@ impl FolderWalk<'_> {
             let path = entry.path();
             let file_name = entry.file_name();
             let Some(file_name) = file_name.to_str() else {
-                found.warnings.push(format!(
-                    "`{}` is left out: its name is not UTF-8",
-                    path.display()
-                ));
+                let shown = file_name.to_string_lossy();
+                let name = match prefix {
+                    "" => shown.into_owned(),
+                    prefix => format!("{prefix}/{shown}"),
+                };
+                let is_wanted = taken || self.everything || self.include.is_match(&name);
+                if is_wanted && !self.exclude.is_match(&name) {
+                    return Err(not_utf8(&path).at("root"));
+                }
                 continue;
             };
             let name = if prefix.is_empty() {

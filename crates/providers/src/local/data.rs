@@ -12,11 +12,12 @@ use provider::{
     Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrubber,
 };
 
-use super::archive_list::globs;
+use super::archive_list::{globs, not_utf8};
 use super::command::{DEFAULT_TIMEOUT, SECRET_IN_COMMAND_LINE, failure, printed};
 use super::place::{PathContext, failed, run_blocking};
 use super::process::{self, ProgramRun};
 use super::whole_file;
+use crate::regular_file;
 
 /// Words in the name of a variable that mark its value as secret.
 const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
@@ -123,7 +124,8 @@ fn refused(field: &str, text: String) -> ProviderError {
 
 fn file(place: &PathContext, path: &str) -> Result<DataFields, ProviderError> {
     let path = place.source(path)?;
-    let bytes = fs::read(&path).map_err(|error| failed("read", &path, &error).at("path"))?;
+    let bytes =
+        regular_file::read(&path).map_err(|error| failed("read", &path, &error).at("path"))?;
     let sha256 = whole_file::digest(&bytes);
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let content = String::from_utf8(bytes).map_err(|error| {
@@ -185,7 +187,9 @@ fn directory(
         None => {
             for entry in fs::read_dir(&folder).map_err(|error| failed("list", &folder, &error))? {
                 let entry = entry.map_err(|error| failed("list", &folder, &error))?;
-                names.extend(entry.file_name().to_str().map(str::to_owned));
+                let file_name = entry.file_name();
+                let name = file_name.to_str().ok_or_else(|| not_utf8(&entry.path()))?;
+                names.push(name.to_owned());
             }
         }
         Some(pattern) => {
@@ -225,6 +229,9 @@ fn list(
         let entry = entry.map_err(|error| failed("list", folder, &error))?;
         let file_name = entry.file_name();
         let Some(file_name) = file_name.to_str() else {
+            if entry.path().is_file() && set.is_match(file_name.to_string_lossy().as_ref()) {
+                return Err(not_utf8(&entry.path()));
+            }
             continue;
         };
         let name = if prefix.is_empty() {

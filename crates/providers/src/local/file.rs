@@ -20,6 +20,7 @@ use super::own_paths::OwnPaths;
 use super::place::{PathContext, entries, failed, flag, id_of, is_set, text};
 use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::whole_file::{self, PathContent};
+use crate::regular_file;
 
 const CONTENT_FIELDS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
 const DEFAULT_MODE: u32 = 0o644;
@@ -223,7 +224,7 @@ fn matches_spec(place: &PathContext, inputs: &Value, digest: &str, found: u32) -
 
 fn beginning(path: &Path) -> Result<Vec<u8>, ProviderError> {
     let mut bytes = Vec::new();
-    fs::File::open(path)
+    regular_file::open(path)
         .and_then(|file| file.take(MOST_SHOWN).read_to_end(&mut bytes))
         .map_err(|error| failed("read", path, &error))?;
     Ok(bytes)

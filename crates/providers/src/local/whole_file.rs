@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::own_paths::OwnPaths;
 use super::place::failed;
 use super::{temporary, unix};
+use crate::regular_file;
 
 /// The object at a path.
 pub(super) enum PathContent {
@@ -70,7 +71,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 /// The digest of a file's content. Reads the file in blocks.
 pub(super) fn digest_of(path: &Path) -> Result<String, ProviderError> {
-    fs::File::open(path)
+    regular_file::open(path)
         .and_then(digest_all)
         .map_err(|error| failed("read", path, &error))
 }

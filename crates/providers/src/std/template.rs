@@ -157,7 +157,7 @@ async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderEr
             ProviderError::new(kind, format!("cannot read `{}`: {why}", path.display()))
                 .at("source")
         };
-        let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
+        let bytes = crate::regular_file::read(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => refused(ErrorKind::NotFound, "it is not there"),
             std::io::ErrorKind::PermissionDenied => {
                 refused(ErrorKind::Permanent, "permission denied")

@@ -201,3 +201,77 @@ async fn links_to_folders_are_left_out_of_archives() {
     assert_eq!(warnings(&made.diagnostics).len(), 1);
     assert_eq!(packed_names(&world.path("x.zip")), ["a", "b"]);
 }
+
+#[tokio::test]
+async fn names_of_entries_are_checked_and_normalised_for_all_formats() {
+    let world = World::new();
+    let entries = |names: &[&str]| {
+        Value::map(
+            names
+                .iter()
+                .map(|name| (*name, Value::from("text")))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let wrong = [
+        &["../evil"][..],
+        &["x/../../y"],
+        &["x\\..\\..\\y"],
+        &[""],
+        &["/"],
+        &["."],
+        &["dir/"],
+        &["a/./b", "a/b"],
+        &["a//b", "a/b"],
+        &["/a", "a"],
+        &["a", "a/b"],
+        &["a\0b"],
+    ];
+    for end in ["zip", "tar", "tar.gz"] {
+        for names in wrong {
+            let inputs = spec([
+                ("path", format!("x.{end}").into()),
+                ("entries", entries(names)),
+            ]);
+            let findings = world.rejected("local/archive", &inputs).await;
+            assert!(!findings.is_empty(), "{end} {names:?}");
+            assert!(
+                world.create("local/archive", &inputs).await.is_err(),
+                "{end} {names:?}"
+            );
+            assert!(!world.path(&format!("x.{end}")).exists());
+        }
+    }
+    let inputs = spec([
+        ("path", "x.zip".into()),
+        ("entries", entries(&["./a/./b", "/c", "d..e", "..f"])),
+    ]);
+    assert!(world.rejected("local/archive", &inputs).await.is_empty());
+    world.create("local/archive", &inputs).await.unwrap();
+    assert_eq!(
+        packed_names(&world.path("x.zip")),
+        ["..f", "a/b", "c", "d..e"]
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn file_whose_name_is_not_utf8_is_an_error_unless_it_is_excluded() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = World::new();
+    world.write("in/a.txt", "a");
+    let name = std::ffi::OsStr::from_bytes(b"n\xe9.log");
+    fs::write(world.path("in").join(name), "x").unwrap();
+    let mut inputs = vec![("path", Value::from("x.zip")), ("root", "in".into())];
+    let refused = world
+        .create("local/archive", &Value::map(inputs.clone()))
+        .await;
+    let message = refused.unwrap_err().message;
+    assert!(message.contains("is not UTF-8"), "{message}");
+    inputs.push(("exclude", texts(&["*.log"])));
+    world
+        .create("local/archive", &Value::map(inputs))
+        .await
+        .unwrap();
+    assert_eq!(packed_names(&world.path("x.zip")), ["a.txt"]);
+}
