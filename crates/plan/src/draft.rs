@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use blueprint::{Address, IndexMap, Name};
+use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostic;
 
 use crate::decision::Decision;
@@ -24,6 +24,8 @@ pub(crate) struct Draft {
     pub(crate) batches: Vec<Vec<DraftGroup>>,
     /// The obstacles to operations.
     pub(crate) obstacles: Vec<Obstacle>,
+    /// The inputs of records that have got other secret marks.
+    pub(crate) newly_marked: Vec<Value>,
 }
 
 /// A batch of a group, and the pause before the next batch.

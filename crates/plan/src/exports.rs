@@ -5,6 +5,7 @@ use diag::Diagnostics;
 use evaluate::resolve::{Evaluation, ExpressionSite, Halt, Need};
 use state::Snapshot;
 use understand::compare::same;
+use understand::secret_marks::with_secret_marks_of;
 
 use crate::codes;
 use crate::model::{ExportAction, ExportChange};
@@ -103,10 +104,14 @@ pub(crate) fn compare_values(
         .collect();
     let change = |(name, after): (Name, Value)| {
         let before = before.get(&name).cloned();
-        let action = match &before {
-            None => ExportAction::New,
-            Some(before) if same(before, &after) => ExportAction::Unchanged,
-            Some(_) => ExportAction::Changed,
+        let (action, before) = match before {
+            None => (ExportAction::New, None),
+            Some(before) if same(&before, &after) => (ExportAction::Unchanged, Some(before)),
+            // A value that has become secret hides its former value too.
+            Some(before) => (
+                ExportAction::Changed,
+                Some(with_secret_marks_of(&before, Some(&after), None)),
+            ),
         };
         ExportChange {
             name,

@@ -35,6 +35,7 @@ pub mod provider_diagnostics;
 mod provider_instances;
 mod reconcile;
 mod refresh;
+mod secrecy;
 mod settle;
 mod settled;
 mod state_edit;

@@ -360,6 +360,13 @@ pub struct ExportChange {
     pub after: Option<Value>,
 }
 
+impl ExportChange {
+    /// Whether the state gets another value, or the same value with other secret marks.
+    pub fn changes_state(&self) -> bool {
+        self.action != ExportAction::Unchanged || self.before != self.after
+    }
+}
+
 /// A child document, before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChildChange {

@@ -141,12 +141,13 @@ impl Plan {
 
     /// Whether applying it would write anything at all: also state-only changes count.
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
-        let same_metadata = self
+        let same_outputs = self
             .metadata_changes
             .iter()
-            .all(|entry| entry.action == ExportAction::Unchanged);
+            .chain(&self.exports)
+            .all(|entry| !entry.changes_state());
         let nothing =
-            self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
+            self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_outputs;
         let nothing = nothing && !self.changes_declared && self.stops_at_start == snapshot.stops;
         // A document that was renamed is recorded under its new path.
         let nothing = nothing

@@ -43,6 +43,7 @@ use crate::model::{
 use crate::moves::Moves;
 use crate::options::{DriftPolicy, Options, StateEdit};
 use crate::plan::{Plan, Request, Staged};
+use crate::secrecy::hide_former_values;
 use crate::settled::{Settled, SettledRecords};
 use crate::stops::BreakpointSubjects;
 use crate::target_set::TargetSet;
@@ -143,6 +144,10 @@ pub(crate) struct Planner<'a> {
     settled_records: SettledRecords,
     pub(crate) moves: Moves,
     drift: Vec<Drifted>,
+    /// The reads that show the drift, as they were before the drift policy was applied.
+    drift_reads: Answers,
+    /// The inputs of records that have got other secret marks.
+    newly_marked: Vec<Value>,
     /// Accepted drift of fields that the document sets.
     document_differs: IndexMap<Address, Vec<Change>>,
     evaluation: Option<Evaluation>,
@@ -210,6 +215,8 @@ impl<'a> Planner<'a> {
             settled_records: SettledRecords::default(),
             moves: Moves::default(),
             drift: Vec::new(),
+            drift_reads: Answers::default(),
+            newly_marked: Vec::new(),
             document_differs: IndexMap::default(),
             evaluation: None,
             untouched: Untouched::default(),
@@ -279,6 +286,10 @@ impl<'a> Planner<'a> {
             world: self.world,
         };
         let draft = drafting::draft(&mut evaluation, with, &mut self.mistakes).await;
+        self.newly_marked = draft.newly_marked.clone();
+        if !draft.newly_marked.is_empty() && !self.drift.is_empty() {
+            self.drift = drift::observed_drift(&self.snapshot, &self.catalogs, &self.drift_reads);
+        }
         immutable::refuse_changed_child_inputs(&mut evaluation, &mut self.mistakes);
         self.answers = evaluation.answers.clone();
         self.evaluation = Some(evaluation);
@@ -338,6 +349,9 @@ impl<'a> Planner<'a> {
     /// Collects the drift, drops memoised values to renew, and applies the drift policy.
     fn note_drift(&mut self, target_set: &TargetSet<'_>) {
         self.drift = drift::observed_drift(&self.snapshot, &self.catalogs, &self.answers);
+        if !self.drift.is_empty() {
+            self.drift_reads.seen = self.answers.seen.clone();
+        }
         if !self.named.renew.is_empty() {
             self.named.owners = policies::owners(&self.answers);
         }
@@ -593,7 +607,7 @@ impl<'a> Planner<'a> {
     /// Compares exports and metadata with those of the state.
     pub(crate) fn compare_outputs(&mut self, declared: Declared) -> Outputs {
         let snapshot = &self.snapshot;
-        let (exports, metadata) = match &mut self.evaluation {
+        let (mut exports, metadata) = match &mut self.evaluation {
             Some(evaluation) if !self.mistakes.has_errors() => {
                 exports::exports(evaluation, snapshot, &self.untouched, &mut self.mistakes)
             }
@@ -602,6 +616,7 @@ impl<'a> Planner<'a> {
             }
             _ => (exports::none(snapshot), Value::Null),
         };
+        hide_former_values(&self.newly_marked, exports.iter_mut());
         Outputs {
             exports,
             metadata,
@@ -688,7 +703,7 @@ impl<'a> Planner<'a> {
             || may_answer_secrets(&ordered.steps, &self.catalogs);
         let stays =
             self.purpose == Purpose::Reconcile || self.purpose == Purpose::Destroy && partial;
-        let children = children::changes(
+        let mut children = children::changes(
             self.evaluation
                 .as_ref()
                 .map(|evaluation| &*evaluation.documents),
@@ -699,6 +714,10 @@ impl<'a> Planner<'a> {
             &unchanged,
             stays,
         );
+        let of_children = children
+            .iter_mut()
+            .flat_map(|child| child.exports.iter_mut().chain(&mut child.metadata));
+        hide_former_values(&self.newly_marked, of_children);
         let changes_declared = self.declares_otherwise(&outputs.declared, &children);
         let plan = Plan {
             instance: self.instance,
@@ -798,11 +817,7 @@ impl<'a> Planner<'a> {
 
     /// Whether the records of groups, data sources or children change.
     fn declares_otherwise(&self, declared: &Declared, children: &[ChildChange]) -> bool {
-        let differs = |changes: &[ExportChange]| {
-            changes
-                .iter()
-                .any(|it| it.action != ExportAction::Unchanged)
-        };
+        let differs = |changes: &[ExportChange]| changes.iter().any(ExportChange::changes_state);
         self.evaluation.is_some() && groups_differ(&self.snapshot.memoised, &self.answers.memoised)
             || !children::same_sources(&self.snapshot.declared, declared)
             || children.iter().any(|child| {

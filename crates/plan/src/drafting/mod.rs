@@ -41,6 +41,7 @@ use crate::links::{decide_links, undo_link};
 use crate::model::Reason;
 use crate::moves::Moves;
 use crate::options::ForeignObject;
+use crate::secrecy::follow_document;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 
@@ -115,6 +116,12 @@ pub(crate) async fn draft(
             .imports
             .import_members(evaluation, &resources, with, found)
             .await;
+        draft.newly_marked.extend(follow_document(
+            evaluation,
+            &resources,
+            snapshot,
+            settled_records,
+        ));
         let context = LevelContext {
             snapshot,
             groups: &draft.groups,
