@@ -9,7 +9,7 @@ use diag::{Severity, Span};
 use syntax::{Content, Node};
 
 use super::argument_form;
-use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION};
+use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION, YAML_KEYWORD_NAME};
 use super::expressions::{call, literal_value};
 use super::function_versions::{FunctionStatus, function_status};
 use super::lowering::Lowering;
@@ -78,7 +78,10 @@ impl Lowering {
             return Some(self.package_function(pair, span));
         }
         match function_status(self.version, &key) {
-            FunctionStatus::Other => None,
+            FunctionStatus::Other => {
+                self.warn_of_invisible_characters(pair);
+                None
+            }
             FunctionStatus::Later(since) => {
                 self.report(
                     NEWER_THAN_VERSION
@@ -112,6 +115,40 @@ impl Lowering {
                 }
             }),
         }
+    }
+
+    /// Warns of a key that is a function but for characters that nobody sees, such as a no-break
+    /// space.
+    fn warn_of_invisible_characters(&mut self, pair: &TextEntry<'_>) {
+        let key = pair.key.item.as_ref();
+        let is_invisible = |letter: char| {
+            letter.is_whitespace() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{feff}')
+        };
+        let bare = key.trim_matches(is_invisible);
+        let is_function = matches!(
+            function_status(self.version, bare),
+            FunctionStatus::Function
+        );
+        let Some(letter) = key
+            .chars()
+            .find(|letter| is_invisible(*letter))
+            .filter(|_| is_function)
+        else {
+            return;
+        };
+        let code = u32::from(letter);
+        let what = match letter {
+            '\u{a0}' => format!("a no-break space (U+{code:04X})"),
+            _ => format!("the character U+{code:04X}"),
+        };
+        self.report(
+            YAML_KEYWORD_NAME
+                .new(format!(
+                    "this key is not `{bare}`, because it also contains {what}"
+                ))
+                .label(pair.key.span, "so it is data and no call")
+                .help(format!("write `{bare}` alone")),
+        );
     }
 
     /// The diagnostic for a call of a function that this version no longer has; `None` for any

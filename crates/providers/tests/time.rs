@@ -176,6 +176,7 @@ async fn durations_are_checked() {
         ("time/sleep", "delete", "1h", false),
         ("time/rotating", "every", "1ms", true),
         ("time/rotating", "every", "30d", false),
+        ("time/rotating", "every", "9999999999d", true),
     ] {
         let inputs = spec([(field, text.into())]);
         let checked = providers::time::provider()

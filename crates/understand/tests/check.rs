@@ -79,6 +79,13 @@ fn argument_that_may_be_an_integer_or_a_float_is_called_a_number() {
 }
 
 #[test]
+fn value_of_any_kind_is_called_a_value() {
+    let said = words("resources: { a: { type: test/data, spec: { input: [1, ~] } } }");
+    assert!(said.contains("a value is needed here"), "{said}");
+    assert!(!said.contains("an any"), "{said}");
+}
+
+#[test]
 fn undeclared_names_are_reported() {
     check(
         r#"

@@ -289,7 +289,7 @@ fn relative(text: &str) -> Result<(), String> {
 }
 
 /// The minimum and maximum of each field of a cron schedule, and the names that stand for numbers.
-const FIELDS: [(u32, u32, &[&str]); 6] = [
+const FIELDS: [(u32, u32, &[&str]); 7] = [
     (0, 59, &[]),
     (0, 23, &[]),
     (1, 31, &["l"]),
@@ -302,6 +302,7 @@ const FIELDS: [(u32, u32, &[&str]); 6] = [
     ),
     (0, 7, &["sun", "mon", "tue", "wed", "thu", "fri", "sat"]),
     (0, 59, &[]),
+    (1970, 2099, &[]),
 ];
 
 fn cron(text: &str) -> Result<(), String> {
@@ -319,7 +320,7 @@ fn cron(text: &str) -> Result<(), String> {
     if text.is_empty() || (fields.len() == 1 && named.contains(&fields[0])) {
         return Ok(());
     }
-    if !matches!(fields.len(), 5 | 6) {
+    if !matches!(fields.len(), 5..=7) {
         return Err(
             "Exactly 5, 6 or 7 columns has to be specified for iterator expression.".into(),
         );

@@ -50,7 +50,7 @@ impl Provider for TimeProvider {
 impl Session for TimeProvider {
     fn check<'a>(
         &'a self,
-        _call: &'a Call,
+        call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let mut checked = CheckFindings::default();
@@ -65,6 +65,9 @@ impl Session for TimeProvider {
                         field,
                         format!("`{text}` is too short: a rotation takes at least `1s`"),
                     );
+                }
+                Ok(every) if field == "every" && end_of_rotation(call.now, every).is_none() => {
+                    checked.refuse(field, format!("`{text}` ends beyond the year 9999"));
                 }
                 Ok(_) => {}
             }
@@ -174,14 +177,18 @@ fn duration_field(spec: &Value, field: &str) -> Result<Option<Duration>, Provide
     parse_duration(text).map(Some).map_err(refuse)
 }
 
+/// The end of a rotation in seconds since 1970. `None` beyond the year 9999.
+fn end_of_rotation(start: i64, every: Duration) -> Option<i64> {
+    let every = i64::try_from(every.as_secs()).ok()?;
+    let end = start.checked_add(every)?;
+    jiff::Timestamp::from_second(end).ok().map(|_| end)
+}
+
 fn rotate(fields: &mut Map, spec: &Value, now: i64) -> Result<(), ProviderError> {
     let every = duration_field(spec, "every")?
         .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`every` is missing").at("every"))?;
     let start = fields.get("unix").and_then(Value::as_int).unwrap_or(now);
-    let end = i64::try_from(every.as_secs())
-        .ok()
-        .and_then(|every| start.checked_add(every))
-        .ok_or_else(|| out_of_range().at("every"))?;
+    let end = end_of_rotation(start, every).ok_or_else(|| out_of_range().at("every"))?;
     set_time(fields, "rfc3339", start)?;
     set_time(fields, "expires", end).map_err(|error| error.at("every"))
 }

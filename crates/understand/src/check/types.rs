@@ -290,6 +290,7 @@ pub(super) fn with_article(ty: &Type) -> String {
     let text = in_words(ty);
     match ty {
         Type::Null => text,
+        Type::Any => "a value".to_owned(),
         _ if text.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {text}"),
         _ => format!("a {text}"),
     }
