@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Packages, Type, TypeId, Value};
+use crate::{
+    Address, Batches, Breakpoints, Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Packages, Type,
+    TypeId, Value,
+};
 
 /// The place and dialect of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +95,27 @@ impl Blueprint {
         for written in resources.chain(children).chain(sources).chain(inputs) {
             written.item = packages.resolve(written.item.name().clone());
         }
+    }
+
+    /// Returns the packages that the document names, each as often as it is named: those of its types,
+    /// and those that its resources of type [`PROVIDER_TYPE`] configure.
+    pub fn package_names(&self) -> impl Iterator<Item = &str> {
+        let resources = self.resources.values().flat_map(|resource| {
+            let written = resource.stands_for.as_deref();
+            let configured = resource.configured_namespace();
+            let types = [&resource.type_name].into_iter().chain(written);
+            types
+                .map(|written| written.item.package_name())
+                .chain(configured)
+        });
+        let children = self.children.values().flat_map(|child| {
+            let group = child.expansion.as_ref().map(|expansion| &expansion.kind);
+            child.stands_for.iter().chain(group)
+        });
+        let sources = self.data_sources.values().map(|source| &source.type_name);
+        let inputs = self.inputs.values().flat_map(|input| &input.custom_type);
+        let others = children.chain(sources).chain(inputs);
+        resources.chain(others.map(|written| written.item.package_name()))
     }
 }
 
@@ -285,6 +309,21 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// The namespace of the provider that the resource configures, if it is a literal; `None` unless
+    /// its type is [`PROVIDER_TYPE`].
+    pub fn configured_namespace(&self) -> Option<&str> {
+        if self.type_name.item.name().as_ref() != PROVIDER_TYPE {
+            return None;
+        }
+        let ExprKind::Map(entries) = &self.spec.inner().kind else {
+            return None;
+        };
+        let (_, namespace) = entries
+            .iter()
+            .find(|(key, _)| key.item.as_ref() == "namespace")?;
+        namespace.inner().as_literal()?.as_text()
+    }
+
     /// A resource with only a type and fields.
     pub fn new(span: Span, type_name: Spanned<TypeId>, spec_key: Span, spec: Expr) -> Resource {
         Resource {

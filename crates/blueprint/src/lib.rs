@@ -45,7 +45,7 @@ pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use package_calls::{INVOKE, PackageCall};
 pub use schema::{Constraint, Field, Kind, Schema, StandsFor, SupportStatus};
-pub use type_id::{Package, PackageFamily, Packages, TypeId};
+pub use type_id::{Package, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};
 

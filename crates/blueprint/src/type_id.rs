@@ -17,53 +17,11 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 use crate::{Name, Names, Value, wire};
 
-/// The kind of host that carries out the calls for the types of a package.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PackageFamily {
-    /// A provider that is part of the program.
-    #[default]
-    BuiltIn,
-    /// A provider plugin of Pulumi.
-    Pulumi,
-    /// A provider plugin of Terraform.
-    Terraform,
-    /// The API of a Kubernetes cluster.
-    Kubernetes,
-}
-
-impl PackageFamily {
-    /// All families, in the order of their declaration.
-    pub const ALL: [PackageFamily; 4] = [
-        PackageFamily::BuiltIn,
-        PackageFamily::Pulumi,
-        PackageFamily::Terraform,
-        PackageFamily::Kubernetes,
-    ];
-
-    /// The word in documents, catalogues and messages: `built-in`, `pulumi`, `terraform` or
-    /// `kubernetes`.
-    pub fn word(self) -> &'static str {
-        match self {
-            PackageFamily::BuiltIn => "built-in",
-            PackageFamily::Pulumi => "pulumi",
-            PackageFamily::Terraform => "terraform",
-            PackageFamily::Kubernetes => "kubernetes",
-        }
-    }
-
-    /// The family with a word.
-    pub fn of_word(word: &str) -> Option<PackageFamily> {
-        PackageFamily::ALL
-            .into_iter()
-            .find(|family| family.word() == word)
-    }
-}
-
-/// A package: a set of types under one name.
+/// A hosted package: a set of types under one name, whose calls a host carries out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
-    /// The kind of host that carries out the calls.
-    pub family: PackageFamily,
+    /// The family of its host, such as `pulumi`. The program's hosts define the families.
+    pub family: Name,
     /// The name in documents: the text before the first `/` or the last `::` of a type.
     pub name: Name,
     /// The version, if a declaration or a catalogue states one.
@@ -110,9 +68,8 @@ impl TypeId {
     /// The type with a package, whose name must be the package name of the type.
     pub fn of_package(self, package: Arc<Package>) -> TypeId {
         debug_assert_eq!(self.package_name(), &*package.name);
-        let hosted = package.family != PackageFamily::BuiltIn;
         TypeId {
-            package: hosted.then_some(package),
+            package: Some(package),
             ..self
         }
     }
@@ -151,14 +108,6 @@ impl TypeId {
     /// The package, if it is hosted and the type was made by [`Packages::resolve`].
     pub fn package(&self) -> Option<&Arc<Package>> {
         self.package.as_ref()
-    }
-
-    /// The family of the package. For a type that was only [parsed](TypeId::parse) it is
-    /// [`PackageFamily::BuiltIn`].
-    pub fn family(&self) -> PackageFamily {
-        self.package
-            .as_ref()
-            .map_or(PackageFamily::BuiltIn, |package| package.family)
     }
 }
 
@@ -268,8 +217,7 @@ impl<'de> serde::Deserialize<'de> for TypeId {
     }
 }
 
-/// The hosted packages whose types a document may name. All other packages are of the built-in
-/// family.
+/// The hosted packages whose types a document may name. All other packages are part of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     hosted: IndexMap<Name, Arc<Package>>,
@@ -291,12 +239,9 @@ impl Packages {
         self.hosted.is_empty()
     }
 
-    /// Adds a package. Built-in packages are ignored. If two packages have the same name, the first
-    /// one stays.
+    /// Adds a package. If two packages have the same name, the first one stays.
     pub fn add(&mut self, package: Arc<Package>) {
-        if package.family != PackageFamily::BuiltIn {
-            self.hosted.entry(package.name.clone()).or_insert(package);
-        }
+        self.hosted.entry(package.name.clone()).or_insert(package);
     }
 
     /// The hosted package with a name.
@@ -378,33 +323,17 @@ mod tests {
 
     #[test]
     fn hosted_packages_are_found_by_name() {
-        let package = |family, name: &str| {
-            Arc::new(Package {
-                family,
-                name: name.into(),
-                version: Some("6.2.0".into()),
-                parameters: Value::Null,
-            })
-        };
-        let packages: Packages = [
-            package(PackageFamily::Pulumi, "aws"),
-            package(PackageFamily::BuiltIn, "local"),
-        ]
-        .into_iter()
-        .collect();
+        let package = Arc::new(Package {
+            family: "pulumi".into(),
+            name: "aws".into(),
+            version: Some("6.2.0".into()),
+            parameters: Value::Null,
+        });
+        let packages: Packages = [package.clone()].into_iter().collect();
         let id = packages.resolve("aws/s3/bucket:Bucket");
-        assert_eq!(
-            (id.family(), id.token()),
-            (PackageFamily::Pulumi, "s3/bucket:Bucket")
-        );
-        assert_eq!(
-            id.package().and_then(|package| package.version.as_deref()),
-            Some("6.2.0")
-        );
-        assert_eq!(
-            packages.resolve("local/file").family(),
-            PackageFamily::BuiltIn
-        );
+        assert_eq!(id.token(), "s3/bucket:Bucket");
+        assert_eq!(id.package(), Some(&package));
+        assert_eq!(packages.resolve("local/file").package(), None);
         assert_eq!(
             packages
                 .split("aws/a b:c")
@@ -425,13 +354,5 @@ mod tests {
         let text = serde_json::to_string(&id).expect("a text");
         assert_eq!(text, "\"aws/ec2/vpc\"");
         assert_eq!(serde_json::from_str::<TypeId>(&text).expect("a type"), id);
-    }
-
-    #[test]
-    fn each_family_has_a_word() {
-        for family in PackageFamily::ALL {
-            assert_eq!(PackageFamily::of_word(family.word()), Some(family));
-        }
-        assert_eq!(PackageFamily::of_word("other"), None);
     }
 }

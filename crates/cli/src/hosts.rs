@@ -1,27 +1,64 @@
-//! The installed hosts of plugins, one line each, and the process pool that they share.
+//! The hosts of packages, one line each, and the processes that they share.
 //!
 //! Not here: start and end of plugin processes (`plugins`); the hosts themselves (a crate for each
 //! family).
 
-use engine::installed::InstalledHost;
-use engine::run::ProviderLog;
+use engine::installed::{InstalledHost, PackageProgram};
+use engine::run::{ProviderLog, RunSecrets};
 
-/// The hosts for the features that this program was built with.
-pub(crate) fn installed() -> Vec<InstalledHost> {
-    vec![
-        #[cfg(feature = "pulumi")]
-        processes::host(
-            "pulumi",
-            blueprint::PackageFamily::Pulumi,
-            pulumi_host::open,
-        ),
-        #[cfg(feature = "terraform")]
-        processes::host(
-            "terraform",
-            blueprint::PackageFamily::Terraform,
-            terraform_host::open,
-        ),
-    ]
+#[cfg(feature = "hosts")]
+use plugin_pool::PluginPool;
+
+/// The hosts of this build, with the processes of their plugins.
+pub(crate) struct Hosts {
+    /// The secrets of the program's runs, which are removed from the output of plugins.
+    pub(crate) secrets: RunSecrets,
+    #[cfg(feature = "hosts")]
+    plugins: PluginPool,
+}
+
+impl Hosts {
+    /// Creates the hosts. No process is started.
+    pub(crate) fn new() -> Hosts {
+        let secrets = RunSecrets::default();
+        Hosts {
+            #[cfg(feature = "hosts")]
+            plugins: PluginPool::new(secrets.clone()),
+            secrets,
+        }
+    }
+
+    /// All families. A family that this build was made without cannot be opened.
+    pub(crate) fn installed(&self) -> Vec<InstalledHost> {
+        vec![
+            InstalledHost {
+                family: "pulumi",
+                prefix: "pulumi",
+                program: PackageProgram::Required,
+                implied: &[],
+                #[cfg(feature = "pulumi")]
+                open: Some(self.plugins.opener(pulumi_host::open)),
+                #[cfg(not(feature = "pulumi"))]
+                open: None,
+            },
+            InstalledHost {
+                family: "terraform",
+                prefix: "tf",
+                program: PackageProgram::Required,
+                implied: &[],
+                #[cfg(feature = "terraform")]
+                open: Some(self.plugins.opener(terraform_host::open)),
+                #[cfg(not(feature = "terraform"))]
+                open: None,
+            },
+        ]
+    }
+
+    /// Ends the processes of all plugins. No process can be started afterwards.
+    pub(crate) async fn close(&self) {
+        #[cfg(feature = "hosts")]
+        self.plugins.close().await;
+    }
 }
 
 /// Receives the log lines of providers.
@@ -30,39 +67,17 @@ pub(crate) fn log() -> ProviderLog {
 }
 
 #[cfg(feature = "hosts")]
-pub(crate) use processes::{close, known};
-
-/// Does nothing: without hosts there is no process to end.
-#[cfg(not(feature = "hosts"))]
-pub(crate) async fn close() {}
-
-/// Returns `None`: without hosts, output of plugins is shown only inside of a run.
-#[cfg(not(feature = "hosts"))]
-pub(crate) fn known() -> Option<engine::run::RunSecrets> {
-    None
-}
-
-#[cfg(feature = "hosts")]
-mod processes {
-    use std::sync::{Arc, LazyLock, OnceLock};
+mod plugin_pool {
+    use std::sync::Arc;
     use std::time::Duration;
 
-    use blueprint::PackageFamily;
-    use engine::installed::InstalledHost;
+    use engine::installed::OpenPackage;
     use engine::run::RunSecrets;
     use plugins::{Logs, Pool, PoolLimits};
     use provider::{BoxFuture, HostedPackage, Provider, ProviderError};
 
-    use crate::signals;
-
     /// The time that the program waits for plugin processes to end before it exits.
     const GRACE: Duration = Duration::from_secs(4);
-
-    /// The processes of all plugins; set when the first package is opened.
-    static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
-
-    /// The secrets of this program's runs, which are removed from the output of plugins.
-    static KNOWN: LazyLock<RunSecrets> = LazyLock::new(RunSecrets::default);
 
     /// A function that opens a package with a pool of processes.
     type Open = fn(
@@ -70,48 +85,27 @@ mod processes {
         Arc<Pool>,
     ) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>;
 
-    /// Returns the host of a family.
-    pub(super) fn host(kind: &'static str, family: PackageFamily, open: Open) -> InstalledHost {
-        let open = move |package| -> BoxFuture<'static, _> {
-            Box::pin(async move {
-                // The main thread waits for the answer.
-                let _blocked = signals::mark_blocked();
-                let opened = open(package, pool().clone()).await;
-                if signals::is_stopped() {
-                    // The program ends because of the signal. Do not report errors that follow from
-                    // it.
-                    std::future::pending::<()>().await;
-                }
-                opened
-            })
-        };
-        InstalledHost {
-            kind,
-            family,
-            open: Arc::new(open),
-        }
-    }
+    /// The processes of all plugins.
+    pub(super) struct PluginPool(Arc<Pool>);
 
-    fn pool() -> &'static Arc<Pool> {
-        POOL.get_or_init(|| {
+    impl PluginPool {
+        pub(super) fn new(secrets: RunSecrets) -> PluginPool {
             let logs = Logs {
                 sink: Arc::new(|name, line| crate::plugin_log::line(name, &line.text)),
-                scrub: Arc::new(|text| KNOWN.scrub_text(text)),
+                scrub: Arc::new(move |text| secrets.scrub_text(text)),
             };
-            Arc::new(Pool::new(PoolLimits::default(), logs))
-        })
-    }
+            PluginPool(Arc::new(Pool::new(PoolLimits::default(), logs)))
+        }
 
-    /// The secrets of this program's runs.
-    pub(crate) fn known() -> Option<RunSecrets> {
-        Some(KNOWN.clone())
-    }
+        /// Returns what opens the packages of a family.
+        pub(super) fn opener(&self, open: Open) -> OpenPackage {
+            let pool = self.0.clone();
+            Arc::new(move |package| open(package, pool.clone()))
+        }
 
-    /// Ends the processes of all plugins. No process can be started afterwards.
-    pub(crate) async fn close() {
-        if let Some(pool) = POOL.get() {
-            // Processes that remain are killed with the runtimes that watch them.
-            let _ = tokio::time::timeout(GRACE, pool.close()).await;
+        pub(super) async fn close(&self) {
+            // Processes that remain are killed with the runtime that watches them.
+            let _ = tokio::time::timeout(GRACE, self.0.close()).await;
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn document_in_folder() -> Result<Option<String>, CommandError> {
 
 /// The installed dialects.
 pub(crate) fn dialects() -> Dialects {
-    registry::installed().dialects.clone()
+    registry::dialects()
 }
 
 /// Reads standard input.
@@ -58,7 +58,7 @@ pub(crate) fn session_in(
     report.configure(global, &config);
     let options = options(global, false);
     refuse_catalogs(&options, &config, report)?;
-    let session = Session::new(registry::installed(), config, &options, folder)?;
+    let session = Session::new(report.installed.clone(), config, &options, folder)?;
     report.opened.push(session.closer());
     Ok(session)
 }
@@ -72,7 +72,7 @@ pub(crate) fn for_checks(
 ) -> Result<Session, CommandError> {
     let options = options(global, false);
     refuse_catalogs(&options, &config, report)?;
-    let session = Session::without_state(registry::installed(), config, &options, folder)?;
+    let session = Session::without_state(report.installed.clone(), config, &options, folder)?;
     report.opened.push(session.closer());
     Ok(session)
 }
@@ -131,7 +131,8 @@ pub(crate) fn library(
     report: &mut Report,
 ) -> Result<Library, CommandError> {
     let config = Config::load(global.config.as_deref(), &absolute(Path::new("")))?;
-    let (installed, options): (Arc<Installed>, _) = (registry::installed(), options(global, all));
+    let (installed, options): (Arc<Installed>, _) =
+        (report.installed.clone(), options(global, all));
     refuse_catalogs(&options, &config, report)?;
     let selection = options.selection(&config, &installed)?;
     let library = Library::new(installed, selection);

@@ -22,23 +22,29 @@ use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
 use crate::fetch;
-use crate::hosts;
+use crate::hosts::{self, Hosts};
 
 /// The namespace of the simulated cloud. Lists include it only with `--all`.
 const SIMULATED: &str = "test";
 
-/// Returns the installed components.
-pub(crate) fn installed() -> Arc<Installed> {
+/// The dialects, in the order in which they try to recognise a document.
+pub(crate) fn dialects() -> Dialects {
+    Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect])
+}
+
+/// Returns the installed components. The hosts end the processes of plugins.
+pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
     Arc::new(Installed {
         providers: vec![
-            InstalledProvider::new("local", || Arc::new(providers::local::provider())),
-            InstalledProvider::new("random", || Arc::new(providers::random::provider())),
-            InstalledProvider::new("tls", || Arc::new(providers::tls::provider())),
-            InstalledProvider::new("http", || Arc::new(providers::http::provider())),
-            InstalledProvider::new("cyan", || Arc::new(providers::cyan::provider())),
-            InstalledProvider::new("time", || Arc::new(providers::time::provider())),
-            InstalledProvider::new("std", || Arc::new(providers::std::provider())).with_functions(),
-            InstalledProvider::new("OS::Heat", || Arc::new(providers::heat::provider())),
+            InstalledProvider::new(&["local"], || Arc::new(providers::local::provider())),
+            InstalledProvider::new(&["random"], || Arc::new(providers::random::provider())),
+            InstalledProvider::new(&["tls"], || Arc::new(providers::tls::provider())),
+            InstalledProvider::new(&["http"], || Arc::new(providers::http::provider())),
+            InstalledProvider::new(&["cyan"], || Arc::new(providers::cyan::provider())),
+            InstalledProvider::new(&["time"], || Arc::new(providers::time::provider())),
+            InstalledProvider::new(&["std"], || Arc::new(providers::std::provider()))
+                .with_functions(),
+            InstalledProvider::new(&["OS::Heat"], || Arc::new(providers::heat::provider())),
         ],
         catalogs: vec![
             catalog(&["aws"], providers::aws::catalog),
@@ -51,8 +57,8 @@ pub(crate) fn installed() -> Arc<Installed> {
                 ..catalog(&[SIMULATED], fake::catalog)
             },
         ],
-        hosts: hosts::installed(),
-        dialects: Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect]),
+        hosts: hosts.installed(),
+        dialects: dialects(),
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedCloud::default()))),
             open: open_world,
@@ -88,7 +94,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             http: Some(Arc::new(fetch::http_get)),
             cache: cache_folder().map(|cache| cache.join("plugins")),
             log: Some(hosts::log()),
-            known: hosts::known(),
+            known: Some(hosts.secrets.clone()),
             ..Runtime::system()
         },
     })
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn namespaces_and_functions_of_catalogues_are_registered() {
-        let installed = installed();
+        let installed = installed(&Hosts::new());
         for provider in &installed.providers {
             let catalog = (provider.make)().catalog().clone();
             assert_eq!(
@@ -187,13 +193,13 @@ mod tests {
                     .iter()
                     .map(AsRef::as_ref)
                     .collect::<Vec<&str>>(),
-                [provider.namespace]
+                provider.namespaces
             );
             assert_eq!(
                 !catalog.functions.is_empty(),
                 provider.has_functions,
-                "{}",
-                provider.namespace
+                "{:?}",
+                provider.namespaces
             );
         }
         for one in &installed.catalogs {

@@ -7,11 +7,11 @@
 //! Not here: stopping an operation (`engine`), and the messages about it (`operation`).
 
 use std::io::Write as _;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -44,26 +44,13 @@ impl Drop for Listener {
     }
 }
 
-/// Runs `read`, which waits for input. Meanwhile a signal ends the process at once.
+/// Runs `read`, which waits for input. Meanwhile a signal ends the process at once, unless an
+/// operation runs.
 pub(crate) fn while_blocked<T>(read: impl FnOnce() -> T) -> T {
-    let _blocked = mark_blocked();
-    read()
-}
-
-/// A guard for a wait of the main thread that cannot notice a signal. While it exists, a signal
-/// ends the process at once, unless an operation runs.
-pub(crate) struct Blocked(());
-
-/// Marks the main thread as blocked.
-pub(crate) fn mark_blocked() -> Blocked {
     BLOCKED.fetch_add(1, Ordering::SeqCst);
-    Blocked(())
-}
-
-impl Drop for Blocked {
-    fn drop(&mut self) {
-        BLOCKED.fetch_sub(1, Ordering::SeqCst);
-    }
+    let read = read();
+    BLOCKED.fetch_sub(1, Ordering::SeqCst);
+    read
 }
 
 /// Waits until the main thread is blocked.
@@ -80,19 +67,13 @@ pub(crate) fn listen() -> Listener {
     Listener(receiver)
 }
 
-/// Whether a signal arrived without a listener.
-#[cfg(feature = "hosts")]
-pub(crate) fn is_stopped() -> bool {
-    STOPPED.is_cancelled()
-}
-
 /// Waits for a signal that arrives without a listener. The command must end then.
 pub(crate) async fn wait_for_signal() {
     STOPPED.cancelled().await;
 }
 
 /// A function that ends the processes that this program has started.
-pub(crate) type EndProcesses = fn() -> Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type EndProcesses = Box<dyn Fn() -> BoxFuture<'static, ()> + Send>;
 
 /// Starts a thread that handles signals. The main thread cannot do it, because it may compute or
 /// wait for an answer. `end_processes` is called before a signal ends the program.

@@ -36,4 +36,4 @@ pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
 };
 pub use shape::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
-pub use wanted::{Answer, Answers, FolderEntry, Wanted};
+pub use wanted::{Answer, Answers, FolderEntry, PackageRequest, Wanted};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Schema, Value};
+use blueprint::{IndexMap, Name, Package, Schema, Value};
 use diag::FileId;
 
 /// A request for data that a dialect needs before it can lower a document.
@@ -21,8 +21,35 @@ pub enum Wanted {
     Folder(Name),
     /// The value of a setting of the dialect.
     Setting(Name),
-    /// The schema of a resource type.
+    /// The schema of a resource type. Its package is opened first.
     Schema(Name),
+    /// A hosted package, opened, so that its types are known when the document is lowered. A dialect
+    /// that lowers without them need not ask: the packages that a lowered document names are opened
+    /// before it is checked.
+    Package(PackageRequest),
+}
+
+/// A hosted package that is to be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PackageRequest {
+    /// The name of the package in documents.
+    pub name: Name,
+    /// The version that the document states.
+    pub version: Option<Name>,
+    /// The URL from which the document wants the plugin to be downloaded.
+    pub url: Option<Name>,
+    /// The parameters of a parameterized package, as JSON text.
+    pub parameters: Option<Name>,
+}
+
+impl PackageRequest {
+    /// A request for a package by its name alone.
+    pub fn named(name: impl Into<Name>) -> PackageRequest {
+        PackageRequest {
+            name: name.into(),
+            ..PackageRequest::default()
+        }
+    }
 }
 
 /// The answer to a [`Wanted`].
@@ -38,6 +65,8 @@ pub enum Answer {
     Setting(Value),
     /// The schema of a type.
     Schema(Arc<Schema>),
+    /// The opened package.
+    Package(Arc<Package>),
     /// The reason for a missing answer, as a phrase.
     Missing(Name),
 }

@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use blueprint::PackageFamily;
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span};
 use provider::codes::INVALID_CATALOG;
 use provider::{Catalog, CatalogError, Catalogs};
@@ -123,11 +122,11 @@ fn takes_built_in_namespace(
         .position(|name| name == namespace)?;
     let (tree, _) = syntax::parse(file, text, Format::Json);
     let span = at_path(&tree, &format!("$.namespace[{position}]"))?;
-    let prefix = match hosted.family {
-        PackageFamily::Terraform => "tf",
-        PackageFamily::Pulumi => "pulumi",
-        PackageFamily::Kubernetes | PackageFamily::BuiltIn => "k8s",
-    };
+    let host = installed
+        .hosts
+        .iter()
+        .find(|host| host.family == hosted.family.as_ref());
+    let prefix = host.map_or(hosted.family.as_ref(), |host| host.prefix);
     let diagnostic = INVALID_CATALOG.new(message).label(span, "this namespace");
     let diagnostic = match config.catalog_place(path) {
         Some(place) => diagnostic.note(format!("`{place}` lists the catalogue")),

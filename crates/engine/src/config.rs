@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::{FieldPath, IndexMap, Name, PathStep, Value};
-use provider::{Catalogs, Limits};
+use provider::{Catalogs, HostedPackage, Limits};
 use serde::Deserialize;
 use state::InstanceName;
 
@@ -45,9 +45,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
-use crate::installed::Installed;
+use crate::installed::{Installed, OpenPackage};
 use crate::paths::absolute;
-use crate::plugin_config::{ConfiguredPackage, PluginTable};
+use crate::plugin_config::{self, ConfiguredPackage, PluginTable};
 
 /// The name of the file beside a document.
 const NAME: &str = "cyan.toml";
@@ -319,18 +319,57 @@ impl Config {
     /// Returns the hosted packages.
     pub(crate) fn plugins(&self, installed: &Installed) -> Result<Vec<ConfiguredPackage>, Error> {
         let folder = absolute(&self.folder);
-        let packages = self.plugins.iter().map(|(name, table)| {
-            let (package, host) = table
+        let mut packages = Vec::new();
+        for (name, table) in &self.plugins {
+            let (package, family, open) = table
                 .package(name, &folder, installed)
                 .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
             let (line, column) = line_and_column(&self.text, name.span().start);
-            Ok(ConfiguredPackage {
-                package,
-                host,
-                configured: format!("{}:{line}:{column}", self.file),
-            })
-        });
-        packages.collect()
+            let place = format!("{}:{line}:{column}", self.file);
+            packages.push(self.with_opening_settings(package, family, open, Some(place)));
+        }
+        for host in &installed.hosts {
+            let Some(open) = &host.open else { continue };
+            for name in host.implied {
+                let is_written = |(written, _): (&Spanned<String>, _)| written.as_ref() == name;
+                if installed.has(name) || self.plugins.iter().any(is_written) {
+                    continue;
+                }
+                let package = plugin_config::implied(name, &folder, installed);
+                packages.push(self.with_opening_settings(package, host.family, open.clone(), None));
+            }
+        }
+        Ok(packages)
+    }
+
+    /// Returns a package with the settings of its default configuration, as they are written. They
+    /// are checked when its catalogue is known.
+    fn with_opening_settings(
+        &self,
+        package: HostedPackage,
+        family: &'static str,
+        open: OpenPackage,
+        configured: Option<String>,
+    ) -> ConfiguredPackage {
+        let mut settings = Value::Null;
+        let mut wrong_settings = String::new();
+        if let Some(table) = self.providers.get(package.name.as_ref()) {
+            let path = format!("providers.{}", package.name);
+            match self.value(&toml::Value::Table(table.clone()), &path) {
+                Ok(value) => settings = value,
+                Err(error) => wrong_settings = error.to_string(),
+            }
+        }
+        ConfiguredPackage {
+            package: HostedPackage {
+                settings,
+                ..package
+            },
+            family,
+            open,
+            wrong_settings,
+            configured,
+        }
     }
 
     /// Returns the places of the settings in the file.
@@ -414,7 +453,11 @@ impl Config {
                 let value = self.value(value, &format!("{namespace}.{key}"))?;
                 merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
             }
-            settings.insert(namespace.as_str().into(), Value::Map(merged.into()));
+            // All namespaces of a provider share its settings.
+            let merged = Value::Map(merged.into());
+            for namespace in &catalog.namespaces {
+                settings.insert(namespace.clone(), merged.clone());
+            }
         }
         Ok(settings)
     }

@@ -35,7 +35,6 @@ pub struct Document {
     /// The catalogues and functions that the document was checked with.
     pub library: Library,
     root: Root,
-    installed: Arc<Installed>,
     /// The inputs of the last check; `None` if it had none.
     checked_with: Option<Given>,
 }
@@ -79,7 +78,7 @@ impl Document {
         source: DocumentSource,
         library: &Library,
         known: ReadingFacts<'_>,
-        installed: Arc<Installed>,
+        installed: &Installed,
     ) -> Document {
         let mut document = Document::read(source, library, installed);
         document.check_again(known).await;
@@ -90,7 +89,7 @@ impl Document {
     pub(crate) fn read(
         source: DocumentSource,
         library: &Library,
-        installed: Arc<Installed>,
+        installed: &Installed,
     ) -> Document {
         let root = Root::read(&source, library, &installed.roots);
         Document {
@@ -102,7 +101,6 @@ impl Document {
             environment: root.environment.clone(),
             library: library.clone(),
             root,
-            installed,
             checked_with: None,
         }
     }
@@ -274,9 +272,7 @@ impl Document {
     /// shell has no settings, state or instance.
     fn reading_shell(&self) -> Shell {
         let providers = self.library.providers.clone();
-        let catalogs = self.library.catalogs.clone();
-        self.installed
-            .shell(providers, catalogs, &self.source.folder)
+        self.library.shell(providers, &self.source.folder)
     }
 
     /// Returns a shell without network requests, for transforms and for checks of specs.

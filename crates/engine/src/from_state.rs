@@ -1,7 +1,7 @@
 //! Plans that need only the state: destroy, reconcile, state edits; and drift.
 
 use crate::phases::{Drift, DriftScan, Given, Options, StateEdit};
-use blueprint::{Address, TypeId};
+use blueprint::Address;
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};
 
@@ -45,8 +45,8 @@ impl Session {
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.load_state(&instance, frontend).await?;
-        self.library.open_recorded(&snapshot);
-        self.open_added(&options);
+        self.library.open_recorded(&snapshot).await;
+        self.open_added(&options).await;
         let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
         let basis = Basis {
             document: None,
@@ -66,17 +66,20 @@ impl Session {
         })
     }
 
-    /// Opens the catalogues of types that a state edit adds.
-    fn open_added(&self, options: &Options) {
-        let open = |id: &TypeId| {
-            self.library.catalogs.of(id.package_name());
-        };
+    /// Opens the packages of types that a state edit adds.
+    async fn open_added(&self, options: &Options) {
         match &options.state_edit {
-            Some(StateEdit::Import { type_name, .. }) => open(type_name),
-            Some(StateEdit::Load(exported)) => exported
-                .records
-                .values()
-                .for_each(|record| open(&record.type_name)),
+            Some(StateEdit::Import { type_name, .. }) => {
+                self.library
+                    .open_packages(&[type_name.package_name()])
+                    .await;
+            }
+            Some(StateEdit::Load(exported)) => {
+                let records = exported.records.values();
+                let names = records.map(|record| record.type_name.package_name());
+                let names: Vec<&str> = names.collect();
+                self.library.open_packages(&names).await;
+            }
             _ => {}
         }
     }
@@ -90,7 +93,7 @@ impl Session {
     ) -> Result<DriftReport, Error> {
         let snapshot = self.reading().load(instance).await?;
         self.refuse_missing_catalogs(&snapshot)?;
-        self.library.open_recorded(&snapshot);
+        self.library.open_recorded(&snapshot).await;
         let shell = self.shell(instance, &self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
         let mut scan =

@@ -158,7 +158,7 @@ impl Session {
         else {
             return Ok(Findings::default());
         };
-        let mut shell = self.shell_for(&document, instance, &snapshot)?;
+        let mut shell = self.shell_for(&document, instance, &snapshot).await?;
         let targets = vec![address.clone()];
         let importing = vec![address.clone()];
         let simulated = self.is_simulated();

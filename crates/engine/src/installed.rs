@@ -5,14 +5,13 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::run::{Clock, HttpGet, ProviderLog, Rng, RunSecrets, Shell};
-use blueprint::{Blueprint, IndexMap, Name, PackageFamily};
+use crate::phases::run::{Clock, HttpGet, ProviderLog, Rng, RunSecrets};
+use blueprint::{Blueprint, Name};
 use dialect::{Dialects, LoadContext};
-use provider::{BoxFuture, Catalog, Catalogs, HostedPackage, Provider, ProviderError, Providers};
+use provider::{BoxFuture, Catalog, HostedPackage, Provider, ProviderError};
 use source::Sources;
 use state::Store;
 use state::seal::Sealer;
-use tokio_util::sync::CancellationToken;
 
 use crate::place::StatePlace;
 
@@ -23,7 +22,7 @@ pub struct Installed {
     pub providers: Vec<InstalledProvider>,
     /// Catalogues without a provider. Documents can be checked, planned and simulated with them.
     pub catalogs: Vec<InstalledCatalog>,
-    /// The hosts that open the packages under `[plugins]` in `cyan.toml`, one for each kind.
+    /// The hosts of packages, one for each family.
     pub hosts: Vec<InstalledHost>,
     /// The dialects.
     pub dialects: Dialects,
@@ -86,7 +85,7 @@ pub enum WorkingDirectory {
 }
 
 impl WorkingDirectory {
-    fn path(&self) -> Option<Name> {
+    pub(crate) fn path(&self) -> Option<Name> {
         match self {
             WorkingDirectory::OfProcess => std::env::current_dir().ok()?.to_str().map(Name::from),
             WorkingDirectory::Fixed(folder) => folder.clone(),
@@ -113,10 +112,10 @@ impl Runtime {
 /// An installed provider.
 #[derive(Clone)]
 pub struct InstalledProvider {
-    /// Its namespace.
-    pub namespace: &'static str,
-    /// Creates the provider. Called at most once in a session, when a name of the namespace is
-    /// first used.
+    /// Its namespaces: those of its catalogue. They share one provider, its settings and its limits.
+    pub namespaces: &'static [&'static str],
+    /// Creates the provider. Called at most once in a session, when a name of a namespace is first
+    /// used.
     pub make: Arc<dyn Fn() -> Arc<dyn Provider> + Send + Sync>,
     /// Whether expressions call its functions by their plain names. If so, its catalogue is read at
     /// the beginning.
@@ -144,27 +143,40 @@ pub type OpenPackage = Arc<
         + Sync,
 >;
 
-/// An installed host for plugins of a family.
+/// The host of a family of packages, such as the plugins of Terraform.
 #[derive(Clone)]
 pub struct InstalledHost {
-    /// The value of `kind` in `cyan.toml`.
-    pub kind: &'static str,
-    /// The family of its plugins.
-    pub family: PackageFamily,
-    /// Opens a package. Called at most once in a session for each package, when a name of the
-    /// package is first used, on a thread whose runtime lives as long as the session.
-    pub open: OpenPackage,
+    /// The word of the family: the value of `kind` under `[plugins]` in `cyan.toml`.
+    pub family: &'static str,
+    /// A short word for the beginning of a package's name, for proposals of names.
+    pub prefix: &'static str,
+    /// Whether its packages are programs.
+    pub program: PackageProgram,
+    /// The packages that every document may use without a table under `[plugins]`.
+    pub implied: &'static [&'static str],
+    /// Opens a package. Called at most once in a session for each package, before its types are
+    /// looked up. `None` if this build of the program cannot host the family.
+    pub open: Option<OpenPackage>,
+}
+
+/// Whether a package of a family is a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackageProgram {
+    /// Each package is a program, whose `path` is configured.
+    Required,
+    /// A package has no program: its types come from a server, for example.
+    None,
 }
 
 impl InstalledProvider {
     /// Creates an installed provider whose functions, if it has any, cannot be called by their
     /// plain names.
     pub fn new(
-        namespace: &'static str,
+        namespaces: &'static [&'static str],
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
     ) -> InstalledProvider {
         InstalledProvider {
-            namespace,
+            namespaces,
             make: Arc::new(make),
             has_functions: false,
         }
@@ -230,7 +242,7 @@ impl Installed {
     pub fn manages(&self, namespace: &str) -> bool {
         self.providers
             .iter()
-            .any(|provider| provider.namespace == namespace)
+            .any(|provider| provider.namespaces.contains(&namespace))
     }
 
     /// Whether a provider or a catalogue has this namespace.
@@ -249,34 +261,5 @@ impl Installed {
             .iter()
             .map(|provider| (provider.make)().catalog().clone());
         own.chain(self.catalogs.iter().map(|catalog| (catalog.read)()))
-    }
-
-    /// Returns a shell for documents in the folder `root`, without settings and without the name of
-    /// an instance.
-    pub(crate) fn shell(
-        &self,
-        providers: Providers,
-        catalogs: Arc<Catalogs>,
-        root: &Path,
-    ) -> Shell {
-        Shell {
-            providers,
-            catalogs,
-            settings: IndexMap::default(),
-            places: None,
-            offline: false,
-            instance: "".into(),
-            root: root.into(),
-            working_directory: self.runtime.working_directory.path(),
-            clock: self.runtime.clock.clone(),
-            rng: self.runtime.rng.clone(),
-            sources: (self.sources)(),
-            http: self.runtime.http.as_ref().map(|make| make()),
-            planning: None,
-            log: self.runtime.log.clone(),
-            secrets: self.runtime.known.clone().unwrap_or_default(),
-            remarks: Default::default(),
-            cancel: CancellationToken::new(),
-        }
     }
 }

@@ -58,7 +58,7 @@ pub mod format;
 mod from_state;
 mod frontend;
 pub mod graph;
-mod hosting;
+mod hosted_packages;
 mod import;
 mod inputs;
 pub mod inspect;
@@ -156,7 +156,9 @@ impl Session {
             snapshot,
             answers: None,
         };
-        let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
+        let mut shell = self
+            .shell_for(&document, &instance, &basis.snapshot)
+            .await?;
         let staged = self
             .plan(basis, &mut shell, &document.files, &mut run, frontend)
             .await?;

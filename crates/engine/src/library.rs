@@ -1,16 +1,20 @@
-//! Catalogues, functions and providers of a session. Each is read or made at its first use.
+//! Catalogues, functions and providers of a session. Each is read, made or opened when it is
+//! needed.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{IndexMap, Name, TypeId};
+use blueprint::{IndexMap, Name, PROVIDER_TYPE, TypeId, Value};
 use dialect::Dialects;
 use expr::FunctionTable;
-use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
+use provider::{Catalog, CatalogOrigin, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
 use state::Snapshot;
+use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
-use crate::hosting::{HostThread, hosted};
+use crate::hosted_packages::{HostedPackages, hosted};
 use crate::installed::{Installed, Simulation};
+use crate::phases::run::Shell;
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
 
@@ -33,6 +37,18 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Splits the catalogues of the user into those of their own and those that extend a hosted
+    /// package, whose catalogue is not known yet.
+    fn own_and_extensions(&self) -> (Vec<Arc<Catalog>>, Vec<Arc<Catalog>>) {
+        let extends_package = |catalog: &Arc<Catalog>| {
+            let mut plugins = self.plugins.iter();
+            plugins.any(|plugin| catalog.namespaces.contains(&plugin.package.name))
+        };
+        let all = self.catalogs.iter().cloned();
+        let (extensions, own) = all.partition(extends_package);
+        (own, extensions)
+    }
+
     /// Whether a catalogue of the user has types of this namespace.
     fn extends(&self, namespace: &str) -> bool {
         self.catalogs.iter().any(|catalog| {
@@ -84,6 +100,8 @@ pub struct Library {
     pub providers: Providers,
     /// Providers that manage real resources.
     real: Providers,
+    /// The hosted packages. Real providers of those that are open are in `real`.
+    packages: Arc<HostedPackages>,
     /// All namespaces, and whether they are always simulated.
     namespaces: Vec<(Name, bool)>,
 }
@@ -95,14 +113,14 @@ impl Library {
         let mut real = Providers::new();
         for provider in &installed.providers {
             let make = provider.make.clone();
-            real.insert([provider.namespace.into()], move || make());
+            let namespaces = provider.namespaces.iter().map(|name| Name::from(*name));
+            real.insert(namespaces, move || make());
         }
-        let thread = Arc::new(HostThread::default());
         for plugin in &selection.plugins {
-            let (thread, plugin) = (thread.clone(), plugin.clone());
-            real.insert([plugin.package.name.clone()], move || thread.open(&plugin));
+            real.insert_hosted(plugin.package.name.clone());
         }
-        let entries = lazy_catalogs(&installed, &selection, &real);
+        let (own, extensions) = selection.own_and_extensions();
+        let entries = lazy_catalogs(&installed, &selection, &own, &real);
         let namespaces = entries.iter().flat_map(|entry| &entry.namespaces);
         let for_tests = |namespace: &Name| {
             installed.catalogs.iter().any(|catalog| {
@@ -116,6 +134,13 @@ impl Library {
         debug_assert!(twice.is_empty(), "{twice:?}");
         let catalogs = Arc::new(catalogs);
         let functions = functions(&installed, &selection, &catalogs);
+        let packages = Arc::new(HostedPackages::new(
+            &selection.plugins,
+            catalogs.clone(),
+            real.clone(),
+            extensions,
+            selection.limits.clone(),
+        ));
         let mut library = Library {
             dialects: installed.dialects.clone(),
             installed,
@@ -124,6 +149,7 @@ impl Library {
             functions: Arc::new(functions),
             providers: Providers::new(),
             real,
+            packages,
             namespaces,
         };
         let (in_memory, world) = (
@@ -143,32 +169,72 @@ impl Library {
         }
     }
 
-    /// Returns a lookup for dialects: whether a resource type exists.
+    /// Returns a lookup for dialects: whether a resource type exists. A type of a hosted package
+    /// that is not open counts as existing; the check reports one that does not exist.
     pub fn types(&self) -> dialect::TypeLookup {
         let catalogs = self.catalogs.clone();
         dialect::TypeLookup(Arc::new(move |name| {
-            matches!(
-                catalogs.resource_type(&TypeId::parse(name)),
-                TypeRef::Known(_)
-            )
+            let id = TypeId::parse(name);
+            catalogs.is_closed(id.package_name())
+                || matches!(catalogs.resource_type(&id), TypeRef::Known(_))
         }))
     }
 
-    /// Opens the catalogues of all types in a state, so that their rate limits apply to calls about
-    /// its resources.
-    pub fn open_recorded(&self, snapshot: &Snapshot) {
-        let records = snapshot.records.values().map(|record| &record.type_name);
-        let open = snapshot.open.values().map(|open| &open.intent.type_name);
-        let mut before = None;
-        for id in records.chain(open) {
-            // Most records have the same type as the record before.
-            if before.replace(id) != Some(id) {
-                self.catalogs.of(id.package_name());
-            }
+    /// Opens the packages with these names, and reads the catalogues, so that their types can be
+    /// looked up and their rate limits apply. Names without a catalogue are ignored.
+    pub async fn open_packages(&self, names: &[&str]) {
+        self.packages.open_all(names).await;
+        for name in names {
+            self.catalogs.of(name);
         }
     }
 
-    /// Opens all listed catalogues, so that their rate limits apply to calls about any of their
+    /// Opens the packages of all types in a state.
+    pub async fn open_recorded(&self, snapshot: &Snapshot) {
+        let records = snapshot.records.values();
+        let recorded = records.flat_map(|record| {
+            let is_configuration = record.type_name.name().as_ref() == PROVIDER_TYPE;
+            let configured = is_configuration.then(|| record.inputs.get("namespace"));
+            let configured = configured.flatten().and_then(Value::as_text);
+            std::iter::once(record.type_name.package_name()).chain(configured)
+        });
+        let open = snapshot.open.values();
+        let open = open.map(|open| open.intent.type_name.package_name());
+        let mut names: Vec<&str> = recorded.chain(open).collect();
+        // Most records have a type of the same package as the record before.
+        names.dedup();
+        self.open_packages(&names).await;
+    }
+
+    /// Returns a shell for documents in the folder `root`, without settings and without the name of
+    /// an instance.
+    pub(crate) fn shell(&self, providers: Providers, root: &Path) -> Shell {
+        let Installed {
+            sources, runtime, ..
+        } = &*self.installed;
+        Shell {
+            providers,
+            catalogs: self.catalogs.clone(),
+            packages: Some(self.packages.clone()),
+            settings: IndexMap::default(),
+            places: None,
+            offline: false,
+            instance: "".into(),
+            root: root.into(),
+            working_directory: runtime.working_directory.path(),
+            clock: runtime.clock.clone(),
+            rng: runtime.rng.clone(),
+            sources: sources(),
+            http: runtime.http.as_ref().map(|make| make()),
+            planning: None,
+            log: runtime.log.clone(),
+            secrets: runtime.known.clone().unwrap_or_default(),
+            remarks: Default::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// Reads all listed catalogues, so that their rate limits apply to calls about any of their
     /// types.
     pub(crate) fn open_all(&self) {
         for catalog in self.catalogs.iter() {
@@ -226,21 +292,24 @@ type OpenWorld = Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>;
 fn lazy_catalogs(
     installed: &Installed,
     selection: &Selection,
+    own: &[Arc<Catalog>],
     real: &Providers,
 ) -> Vec<LazyCatalog> {
     let mut lazy: Vec<LazyCatalog> = Vec::new();
     for provider in &installed.providers {
-        let (real, namespace) = (real.clone(), provider.namespace);
-        let open = move || {
-            real.get(namespace)
-                .map(|provider| provider.catalog().clone())
-                .unwrap_or_default()
+        let namespaces = provider.namespaces.iter().map(|name| Name::from(*name));
+        let namespaces: Vec<Name> = namespaces.collect();
+        let real = real.clone();
+        let first = namespaces.first().cloned().unwrap_or_default();
+        let read = move || {
+            let provider = real.get(&first);
+            provider.map_or_else(Arc::default, |provider| provider.catalog().clone())
         };
         lazy.push(LazyCatalog {
-            namespaces: vec![namespace.into()],
+            namespaces,
             hosted: None,
             listed: true,
-            open: Arc::new(open),
+            origin: CatalogOrigin::Data(Arc::new(read)),
         });
     }
     for catalog in &installed.catalogs {
@@ -254,27 +323,19 @@ fn lazy_catalogs(
             namespaces,
             hosted: None,
             listed,
-            open: catalog.read.clone(),
+            origin: CatalogOrigin::Data(catalog.read.clone()),
         });
     }
     for plugin in &selection.plugins {
-        let (real, name) = (real.clone(), plugin.package.name.clone());
-        let namespaces = vec![name.clone()];
-        let open = move || {
-            real.get(&name)
-                .map(|provider| provider.catalog().clone())
-                .unwrap_or_default()
-        };
-        let listed = selection.lists_all;
         lazy.push(LazyCatalog {
-            namespaces,
+            namespaces: vec![plugin.package.name.clone()],
             hosted: Some(hosted(plugin)),
-            listed,
-            open: Arc::new(open),
+            listed: selection.lists_all,
+            origin: CatalogOrigin::Plugin,
         });
     }
-    if !selection.catalogs.is_empty() {
-        lazy = extended(lazy, &selection.catalogs);
+    if !own.is_empty() {
+        lazy = extended(lazy, own);
     }
     for entry in &mut lazy {
         let limits: Vec<Limits> = entry
@@ -282,15 +343,17 @@ fn lazy_catalogs(
             .iter()
             .filter_map(|namespace| selection.limits.get(namespace).cloned())
             .collect();
-        if !limits.is_empty() {
-            let open = entry.open.clone();
-            entry.open = Arc::new(move || {
-                let mut catalog = open();
-                limits
-                    .iter()
-                    .for_each(|limits| limits.apply_to(Arc::make_mut(&mut catalog)));
+        // The limits of a hosted package are applied when it is opened.
+        if let CatalogOrigin::Data(read) = &entry.origin
+            && !limits.is_empty()
+        {
+            let read = read.clone();
+            entry.origin = CatalogOrigin::Data(Arc::new(move || {
+                let mut catalog = read();
+                let limited = Arc::make_mut(&mut catalog);
+                limits.iter().for_each(|limits| limits.apply_to(limited));
                 catalog
-            });
+            }));
         }
     }
     lazy
@@ -309,10 +372,10 @@ fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
     };
     let below: Vec<Arc<Catalog>> = lazy
         .iter()
-        .map(|entry| match shares(entry) {
-            true => (entry.open)(),
+        .map(|entry| match &entry.origin {
+            CatalogOrigin::Data(read) if shares(entry) => read(),
             // A placeholder: the catalogue is not changed.
-            false => Arc::new(Catalog {
+            _ => Arc::new(Catalog {
                 namespaces: entry.namespaces.clone(),
                 ..Catalog::default()
             }),
@@ -337,7 +400,7 @@ fn functions(
         .iter()
         .filter(|provider| provider.has_functions);
     let eager = with_functions
-        .map(|provider| provider.namespace)
+        .flat_map(|provider| provider.namespaces.first().copied())
         .collect::<Vec<&str>>();
     let own = selection
         .catalogs

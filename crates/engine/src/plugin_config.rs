@@ -1,18 +1,18 @@
 //! The tables `[plugins.NAME]` of `cyan.toml`, which describe hosted packages.
 //!
 //! Not here: their settings, which work as for any provider (`config`); opening a package
-//! (`hosting`).
+//! (`hosted_packages`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use blueprint::{Name, PackageFamily, parse_duration};
+use blueprint::{Name, Value, parse_duration};
 use provider::HostedPackage;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::installed::{Installed, InstalledHost};
+use crate::installed::{Installed, InstalledHost, OpenPackage, PackageProgram};
 
 /// The default time limit for the start of a plugin.
 const START_WITHIN: Duration = Duration::from_secs(60);
@@ -40,10 +40,14 @@ pub(crate) struct PluginTable {
 pub struct ConfiguredPackage {
     /// The description of the package for its host.
     pub(crate) package: HostedPackage,
-    /// The host of its family.
-    pub(crate) host: InstalledHost,
-    /// The place of its table, as `FILE:LINE:COLUMN`.
-    pub(crate) configured: String,
+    /// The word of its family.
+    pub(crate) family: &'static str,
+    /// Opens it.
+    pub(crate) open: OpenPackage,
+    /// The reason why its settings cannot be read; empty if they can.
+    pub(crate) wrong_settings: String,
+    /// The place of its table, as `FILE:LINE:COLUMN`; `None` for a package that its family implies.
+    pub(crate) configured: Option<String>,
 }
 
 /// Leaves out the environment, which may contain secrets.
@@ -52,6 +56,22 @@ impl fmt::Debug for ConfiguredPackage {
         f.debug_struct("ConfiguredPackage")
             .field("name", &self.package.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// The package that a family implies without a table.
+pub(crate) fn implied(name: &str, folder: &Path, installed: &Installed) -> HostedPackage {
+    HostedPackage {
+        name: Name::from(name),
+        program: None,
+        settings: Value::Null,
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        inherits: None,
+        memory: None,
+        start_within: START_WITHIN,
+        folder: folder.to_owned(),
+        cache: installed.runtime.cache.clone(),
     }
 }
 
@@ -80,9 +100,9 @@ impl PluginTable {
         name: &Spanned<String>,
         folder: &Path,
         installed: &Installed,
-    ) -> Result<(HostedPackage, InstalledHost), Mistake> {
+    ) -> Result<(HostedPackage, &'static str, OpenPackage), Mistake> {
         let at = name.span().start;
-        let host = self.host(installed)?;
+        let (host, open) = self.host(installed)?;
         let name = name.as_ref();
         if !is_package_name(name) {
             let what = format!("`{name}` cannot be the name of a package");
@@ -93,11 +113,7 @@ impl PluginTable {
             ));
         }
         if installed.has(name) {
-            let prefix = match host.family {
-                PackageFamily::Terraform => "tf",
-                PackageFamily::Pulumi => "pulumi",
-                PackageFamily::Kubernetes | PackageFamily::BuiltIn => "k8s",
-            };
+            let prefix = host.prefix;
             let what =
                 format!("the namespace `{name}` is built in, a hosted package cannot have it");
             return Err(Mistake::new(
@@ -106,9 +122,17 @@ impl PluginTable {
                 format!("give the package another name, such as `{prefix}-{name}`"),
             ));
         }
+        let program = match host.program {
+            PackageProgram::Required => Some(folder.join(self.program(at)?)),
+            PackageProgram::None => {
+                self.refuse_program(host)?;
+                None
+            }
+        };
         let package = HostedPackage {
             name: Name::from(name.as_str()),
-            program: folder.join(self.program(at)?),
+            program,
+            settings: Value::Null,
             arguments: self.arguments.clone(),
             environment: Vec::new(),
             inherits: self.env.clone(),
@@ -117,35 +141,48 @@ impl PluginTable {
             folder: folder.to_owned(),
             cache: installed.runtime.cache.clone(),
         };
-        Ok((package, host))
+        Ok((package, host.family, open))
     }
 
-    /// Returns the installed host for the kind of the table.
-    fn host(&self, installed: &Installed) -> Result<InstalledHost, Mistake> {
+    /// Fails if the table describes a program, which packages of this family do not have.
+    fn refuse_program(&self, host: &InstalledHost) -> Result<(), Mistake> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let what = format!("a package of the kind `{}` has no program", host.family);
+        Err(Mistake::new(path.span().start, what, "remove the `path`"))
+    }
+
+    /// Returns the installed host for the kind of the table, and what opens its packages.
+    fn host<'i>(
+        &self,
+        installed: &'i Installed,
+    ) -> Result<(&'i InstalledHost, OpenPackage), Mistake> {
         let kind = self.kind.as_ref();
-        if let Some(host) = installed.hosts.iter().find(|host| host.kind == kind) {
-            return Ok(host.clone());
+        let host = installed.hosts.iter().find(|host| host.family == kind);
+        if let Some(host) = host
+            && let Some(open) = &host.open
+        {
+            return Ok((host, open.clone()));
         }
         let at = self.kind.span().start;
-        let kinds: Vec<String> = installed
-            .hosts
-            .iter()
-            .map(|host| format!("`{}`", host.kind))
+        let hosting = installed.hosts.iter().filter(|host| host.open.is_some());
+        let kinds: Vec<String> = hosting
+            .clone()
+            .map(|host| format!("`{}`", host.family))
             .collect();
         let hosts = if kinds.is_empty() {
             "none".to_owned()
         } else {
             kinds.join(", ")
         };
-        let is_family =
-            PackageFamily::of_word(kind).is_some_and(|family| family != PackageFamily::BuiltIn);
+        let is_family = host.is_some();
         let what = if is_family {
             format!("this build of the program cannot host plugins of the kind `{kind}`")
         } else {
             format!("there is no kind of plugins `{kind}`")
         };
-        let near = diag::nearest(kind, installed.hosts.iter().map(|host| host.kind))
-            .filter(|_| !is_family);
+        let near = diag::nearest(kind, hosting.map(|host| host.family)).filter(|_| !is_family);
         let help = near.map_or_else(
             || format!("the kinds of this build: {hosts}"),
             |near| format!("did you mean `{near}`?"),

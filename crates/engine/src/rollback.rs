@@ -145,7 +145,7 @@ impl Session {
                 )
             }
         };
-        self.library.open_recorded(&snapshot);
+        self.library.open_recorded(&snapshot).await;
         let mut shell = self.shell(instance, &root)?;
         let basis = Basis {
             document,

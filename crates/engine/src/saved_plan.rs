@@ -133,7 +133,7 @@ impl Session {
         } = self
             .recheck_document(&made_from, &given, &snapshot, frontend)
             .await?;
-        self.library.open_recorded(&snapshot);
+        self.library.open_recorded(&snapshot).await;
         let mut shell = self.shell(&instance, &root)?;
         let answers = Some(made_from.answers);
         let basis = Basis {

@@ -98,7 +98,7 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<Document, Error> {
         let source = source.with(&inputs.environments)?;
-        let mut document = Document::read(source, &self.library, self.installed.clone());
+        let mut document = Document::read(source, &self.library, &self.installed);
         let given = if keep_inputs {
             None
         } else {
@@ -282,13 +282,13 @@ impl Session {
 
     /// Returns the providers for the plan of a document, with the rate limits of all types that may
     /// occur in it.
-    pub(crate) fn shell_for(
+    pub(crate) async fn shell_for(
         &self,
         document: &Document,
         instance: &InstanceName,
         snapshot: &Snapshot,
     ) -> Result<Shell, Error> {
-        self.library.open_recorded(snapshot);
+        self.library.open_recorded(snapshot).await;
         if document.has_transforms() {
             // Transforms may make resources of any type.
             self.library.open_all();

@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use blueprint::{IndexMap, Name, PackageFamily, Value};
+use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
-use engine::installed::InstalledHost;
+use engine::installed::{InstalledHost, InstalledProvider, PackageProgram};
 use engine::run::Operated;
 use engine::{
     Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector,
@@ -60,6 +61,10 @@ struct Host {
     /// The error of opening a package; `None` if packages can be opened.
     broken: Arc<Mutex<Option<String>>>,
     packages: Arc<Mutex<Vec<HostedPackage>>>,
+    /// The time that opening a package takes.
+    delay: Duration,
+    /// The packages that need no table.
+    implied: &'static [&'static str],
 }
 
 impl Host {
@@ -67,13 +72,31 @@ impl Host {
         let host = self.clone();
         let open = move |package: HostedPackage| -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
             let host = host.clone();
-            Box::pin(async move { host.open(package) })
+            Box::pin(async move {
+                tokio::time::sleep(host.delay).await;
+                host.open(package)
+            })
         };
-        let hosts = vec![InstalledHost {
-            kind: "pulumi",
-            family: PackageFamily::Pulumi,
-            open: Arc::new(open),
-        }];
+        let family = |family, prefix| InstalledHost {
+            family,
+            prefix,
+            program: PackageProgram::Required,
+            implied: &[],
+            open: None,
+        };
+        let hosts = vec![
+            InstalledHost {
+                program: if self.implied.is_empty() {
+                    PackageProgram::Required
+                } else {
+                    PackageProgram::None
+                },
+                implied: self.implied,
+                open: Some(Arc::new(open)),
+                ..family("pulumi", "pulumi")
+            },
+            family("terraform", "tf"),
+        ];
         Arc::new(Installed {
             hosts,
             ..Installed::clone(&testkit::installed())
@@ -289,12 +312,71 @@ async fn a_package_is_opened_configured_and_closed_once() {
     drop((again, session));
     closer.close().await;
     drop(closer);
-    assert_eq!(
-        host.counts.tasks.load(Ordering::SeqCst),
-        0,
-        "it has ended with the session"
-    );
+    while host.counts.tasks.load(Ordering::SeqCst) > 0 {
+        // It ends with the session.
+        tokio::task::yield_now().await;
+    }
     assert_eq!(host.counts.all(), [1, 1, 1]);
+}
+
+/// The clock of the runtime stands still while a task of it runs, and advances while all wait. So
+/// the other work sees each tenth of the second only if opening the plugin does not block.
+#[tokio::test(start_paused = true)]
+async fn other_work_goes_on_while_a_plugin_starts() {
+    let host = Host {
+        delay: Duration::from_secs(1),
+        ..Host::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let session = session(&host, folder.path(), PLUGIN).unwrap();
+    let opened = host.counts.clone();
+    let other = tokio::spawn(async move {
+        let mut ticks = 0;
+        while opened.opened.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            ticks += 1;
+        }
+        ticks
+    });
+    let mut watcher = Watcher::default();
+    let planned = staged(&session, &mut watcher).await.unwrap().planned;
+    assert_eq!(planned.staged.plan.steps.len(), 3, "{:?}", watcher.0);
+    assert!((10..=11).contains(&other.await.unwrap()));
+    assert_eq!(host.counts.all(), [1, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_family_can_imply_a_package_without_a_program() {
+    let host = Host {
+        implied: &["sky"],
+        ..Host::default()
+    };
+    let (folder, mut watcher) = (tempfile::tempdir().unwrap(), Watcher::default());
+    let settings = "[providers.sky]\nregion = \"north\"\n";
+    let session = session(&host, folder.path(), settings).unwrap();
+    let planned = staged(&session, &mut watcher).await.unwrap().planned;
+    assert_eq!(planned.staged.plan.steps.len(), 3, "{:?}", watcher.0);
+    let packages = host.packages.lock().unwrap();
+    let [package] = packages.as_slice() else {
+        panic!("{packages:?}")
+    };
+    assert_eq!(package.program, None);
+    let region = package.settings.get("region").and_then(Value::as_text);
+    assert_eq!(region, Some("north"), "a host finds its server by them");
+}
+
+#[test]
+fn a_package_without_a_program_has_no_path() {
+    let host = Host {
+        implied: &["other"],
+        ..Host::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let error = session(&host, folder.path(), PLUGIN).err().unwrap();
+    assert_eq!(
+        error.causes(),
+        ["line 3, column 8: a package of the kind `pulumi` has no program"]
+    );
 }
 
 #[tokio::test]
@@ -313,7 +395,7 @@ async fn host_receives_the_fields_of_the_plugin_table() {
     let [package] = packages.as_slice() else {
         panic!("{packages:?}")
     };
-    assert_eq!(package.program, folder.path().join("./bin/sky"));
+    assert_eq!(package.program, Some(folder.path().join("./bin/sky")));
     assert_eq!(
         (package.name.as_ref(), package.arguments.as_slice()),
         ("sky", ["--fast".to_owned()].as_slice())
@@ -622,4 +704,57 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
             .unwrap();
         assert_eq!(error.causes(), [message], "{text}");
     }
+}
+
+const TWO: &str = r#"{"format": 1, "namespace": ["sky", "sea"],
+  "settings": {"region": {"kind": "string"}},
+  "resourceTypes": {
+    "sky/kite": {"idField": "id",
+      "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}},
+    "sea/boat": {"idField": "id",
+      "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}}}}"#;
+
+#[tokio::test]
+async fn a_provider_serves_all_its_namespaces_with_one_session() {
+    let counts = Arc::new(Counts::default());
+    let of_provider = counts.clone();
+    let two = InstalledProvider::new(&["sky", "sea"], move || {
+        let (process, mut calls) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
+        tokio::spawn(async move {
+            while let Some(call) = calls.recv().await {
+                let _ = call.send(());
+            }
+        });
+        Arc::new(Sky {
+            catalog: Arc::new(provider::read_catalog(TWO).unwrap()),
+            objects: Objects::default(),
+            process,
+            counts: of_provider.clone(),
+        })
+    });
+    let mut installed = Installed::clone(&testkit::installed());
+    installed.providers.push(two);
+    let folder = tempfile::tempdir().unwrap();
+    let options = SessionOptions {
+        state: Some("memory:".to_owned()),
+        ..SessionOptions::default()
+    };
+    let config = config(folder.path(), "[providers.sea]\nregion = \"north\"\n").unwrap();
+    let session = Session::new(Arc::new(installed), config, &options, folder.path()).unwrap();
+    let text = "version: 2023-04-20\nresources:\n  a: {type: sky/kite, spec: {name: a}}\n  \
+                b: {type: sea/boat, spec: {name: \"${resources.a.spec.id}\"}}\n";
+    let source = DocumentSource::of_text("both.yaml", text);
+    let mut watcher = Watcher::default();
+    let staged = session.stage(StageRequest::new(source), &mut watcher).await;
+    let planned = staged
+        .ok()
+        .unwrap_or_else(|| panic!("{:?}", watcher.0))
+        .planned;
+    let settings = ["sky", "sea"].map(|name| planned.shell.settings.get(name).cloned());
+    assert_eq!(settings[0], settings[1], "they share their settings");
+    let operated = session
+        .operate(OperateRequest::of(planned, "me@here"), &mut watcher)
+        .await;
+    assert!(matches!(operated, Operated::Done(_)), "{:?}", watcher.0);
+    assert_eq!(counts.configured.load(Ordering::SeqCst), 1);
 }

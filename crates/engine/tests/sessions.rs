@@ -127,17 +127,17 @@ fn exports_and_history_are_values() {
     });
 }
 
-#[test]
-fn types_functions_and_codes_are_found_by_name() {
+#[tokio::test]
+async fn types_functions_and_codes_are_found_by_name() {
     let session = session();
     let library = &session.library;
-    let found = library.types_named(Some("test/data")).unwrap();
+    let found = library.types_named(Some("test/data")).await.unwrap();
     assert!(
         matches!(&found, Types::Type(details) if details.resource.is_some()),
         "{found:?}"
     );
     assert_eq!(json::types(&found)["resource"]["name"], "test/data");
-    let lists = library.types_named(None).unwrap();
+    let lists = library.types_named(None).await.unwrap();
     assert!(
         json::types(&lists)["types"]
             .as_array()
@@ -146,7 +146,7 @@ fn types_functions_and_codes_are_found_by_name() {
             .any(|one| one["name"] == "test/data")
     );
     assert!(matches!(
-        library.types_named(Some("test/dta")),
+        library.types_named(Some("test/dta")).await,
         Err(Error::Usage { .. })
     ));
 

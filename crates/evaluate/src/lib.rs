@@ -14,6 +14,7 @@ pub mod data_search;
 pub mod evaluation_question;
 pub mod event;
 pub mod filters;
+mod packages;
 pub mod question;
 pub mod resolve;
 pub mod retry;

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Address, Name, PROVIDER_TYPE, TypeId, Value};
+use blueprint::{Address, Name, PROVIDER_TYPE, Package, TypeId, Value};
+use dialect::PackageRequest;
 use provider::{
     CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
     InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, ProviderDiagnostic,
@@ -64,6 +65,9 @@ pub enum Question<'a> {
         /// The document.
         document: Box<WireDocument>,
     },
+    /// Opens a hosted package: afterwards its types can be looked up. The reply is
+    /// [`Reply::Package`].
+    Package(&'a PackageRequest),
     /// Passes the recorded resources to their providers
     /// ([`provider::Provider::set_recorded_objects`]). The reply is [`Reply::Done`].
     Recall(&'a Snapshot),
@@ -97,6 +101,8 @@ pub enum Reply {
     Document(Result<source::FetchedDocument, source::SourceError>),
     /// A transformed document.
     Transformed(Result<Box<WireDocument>, TransformError>),
+    /// The opened package, or the reason why it cannot be used, as a phrase.
+    Package(Result<Arc<Package>, Name>),
     /// The question is done and has no answer.
     Done,
 }
@@ -331,6 +337,7 @@ impl Question<'_> {
             })),
             Question::Document(_) => Reply::Document(Err(source::SourceError::broken(message))),
             Question::Transform { .. } => Reply::Transformed(Err(TransformError::whole(message))),
+            Question::Package(_) => Reply::Package(Err(message.into())),
             Question::Recall(_) | Question::Pause { .. } => Reply::Done,
         }
     }

@@ -18,6 +18,7 @@ use expr::FunctionTable;
 use provider::{Catalogs, TransformError};
 
 use crate::codes;
+use crate::packages::open_packages;
 use crate::world::World;
 use understand::check;
 use understand::check::{CheckContext, Checked, Included};
@@ -72,6 +73,7 @@ pub async fn transform(
         .map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
     blueprint.resolve_types(catalogs.packages());
+    open_packages(&blueprint, catalogs, world).await;
     let context = CheckContext::new(catalogs, functions, checked.rules);
     let mut transformed =
         check::check_transformed(Arc::new(blueprint), children, &context, &mut mistakes);

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Name, TypeId, Value};
+use blueprint::{Name, Package, TypeId, Value};
+use dialect::PackageRequest;
 use provider::{
     BoxFuture, CheckFindings, CheckRequest, FetchRequest, Fetched, ImportRequest, Imported,
     InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome,
@@ -115,6 +116,15 @@ impl dyn World + '_ {
         match self.ask(Question::Document(request)).await {
             Reply::Document(document) => document,
             _ => Err(source::SourceError::broken(OTHER_KIND)),
+        }
+    }
+
+    /// Opens a hosted package, so that its types can be looked up. The error is the reason as a
+    /// phrase.
+    pub async fn open_package(&self, request: &PackageRequest) -> Result<Arc<Package>, Name> {
+        match self.ask(Question::Package(request)).await {
+            Reply::Package(package) => package,
+            _ => Err("there are no hosted packages here".into()),
         }
     }
 

@@ -16,7 +16,7 @@ mod types;
 
 use std::sync::Arc;
 
-use blueprint::{Name, PackageFamily, Value};
+use blueprint::{Name, Value};
 
 pub use self::rate_limits::read_limits;
 pub use self::reader::CatalogError;
@@ -122,21 +122,11 @@ fn hosted(object: &JsonObject<'_>) -> Result<Option<Hosted>, CatalogError> {
     };
     let place = object.place.key("package");
     let object = JsonObject::new(value, &place, &["family", "version", "parameters"])?;
-    let word = object.need_text("family")?;
-    let family = match PackageFamily::of_word(&word) {
-        Some(PackageFamily::BuiltIn) => return Ok(None),
-        Some(family) => family,
-        None => {
-            let words: Vec<&str> = PackageFamily::ALL
-                .into_iter()
-                .map(PackageFamily::word)
-                .collect();
-            return Err(object.error(
-                "family",
-                format!("`{word}` is none of {}", words.join(", ")),
-            ));
-        }
-    };
+    let family = object.need_text("family")?;
+    let is_word = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    if family.is_empty() || !family.chars().all(is_word) {
+        return Err(object.error("family", "must be the word of a family, such as `pulumi`"));
+    }
     let parameters = object.get("parameters").cloned().unwrap_or_default();
     if !matches!(parameters, Value::Null | Value::Map(_)) {
         return Err(object.error("parameters", "must be an object"));

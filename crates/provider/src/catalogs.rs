@@ -25,8 +25,11 @@ pub enum TypeRef<T> {
     Unavailable(Arc<Unavailable>),
 }
 
-/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only
-/// when a name of one of its namespaces is first looked up.
+/// The catalogues of all registered providers, looked up by type.
+///
+/// A lookup reads data and never waits. A catalogue of the program may be read only when a name of
+/// one of its namespaces is first looked up. The catalogue of a hosted package comes from its
+/// plugin: [`Catalogs::set_opened`] supplies it before a name of the package is looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     entries: Vec<CatalogEntry>,
@@ -35,7 +38,7 @@ pub struct Catalogs {
     packages: Packages,
 }
 
-/// A catalogue that is opened on first use.
+/// A catalogue that is read on first use, or supplied after its plugin was asked.
 #[derive(Clone)]
 pub struct LazyCatalog {
     /// The namespaces that it offers.
@@ -46,8 +49,18 @@ pub struct LazyCatalog {
     /// Whether lists and suggestions include its contents before one of its names has been looked
     /// up.
     pub listed: bool,
-    /// Reads the catalogue. Called at most once for each [`Catalogs`].
-    pub open: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
+    /// Where the catalogue comes from.
+    pub origin: CatalogOrigin,
+}
+
+/// Where a catalogue comes from.
+#[derive(Clone)]
+pub enum CatalogOrigin {
+    /// Data of the program or of the user. The function reads it. It is called at most once for each
+    /// [`Catalogs`].
+    Data(Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>),
+    /// The plugin of a hosted package, which has to be asked first.
+    Plugin,
 }
 
 impl std::fmt::Debug for LazyCatalog {
@@ -78,25 +91,33 @@ impl From<Arc<Catalog>> for LazyCatalog {
             namespaces: catalog.namespaces.clone(),
             hosted: catalog.hosted.clone(),
             listed: true,
-            open: Arc::new(move || catalog.clone()),
+            origin: CatalogOrigin::Data(Arc::new(move || catalog.clone())),
+        }
+    }
+}
+
+impl Opened {
+    fn new(catalog: Arc<Catalog>) -> Opened {
+        let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
+        for kind in &catalog.link_kinds {
+            let of_a = link_kinds.entry(kind.a.clone()).or_default();
+            of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
+        }
+        Opened {
+            catalog,
+            link_kinds,
         }
     }
 }
 
 impl CatalogEntry {
-    fn opened(&self) -> &Opened {
-        self.opened.get_or_init(|| {
-            let catalog = (self.lazy.open)();
-            let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
-            for kind in &catalog.link_kinds {
-                let of_a = link_kinds.entry(kind.a.clone()).or_default();
-                of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
-            }
-            Opened {
-                catalog,
-                link_kinds,
-            }
-        })
+    /// The catalogue; `None` if it comes from a plugin that was not asked yet.
+    fn catalog(&self) -> Option<&Arc<Catalog>> {
+        let opened = match &self.lazy.origin {
+            CatalogOrigin::Data(read) => self.opened.get_or_init(|| Opened::new(read())),
+            CatalogOrigin::Plugin => self.opened.get()?,
+        };
+        Some(&opened.catalog)
     }
 
     fn is_listed(&self) -> bool {
@@ -110,13 +131,13 @@ impl Catalogs {
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let (catalogs, twice) = Catalogs::lazy(catalogs.into_iter().map(LazyCatalog::from));
         for entry in &catalogs.entries {
-            entry.opened();
+            entry.catalog();
         }
         (catalogs, twice)
     }
 
-    /// Builds the index from catalogues that are each opened when one of their names is first
-    /// looked up.
+    /// Builds the index from catalogues that are each read when one of their names is first looked
+    /// up, or supplied by [`Catalogs::set_opened`].
     pub fn lazy(catalogs: impl IntoIterator<Item = LazyCatalog>) -> (Catalogs, Vec<Name>) {
         let mut all = Catalogs::default();
         let mut twice = Vec::new();
@@ -145,14 +166,33 @@ impl Catalogs {
         &self.packages
     }
 
-    /// The catalogue that offers a namespace.
+    /// The catalogue that offers a namespace; `None` for a hosted package that is not open.
     pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
-        self.by_namespace
-            .get(namespace)
-            .map(|at| &self.entries[*at].opened().catalog)
+        let at = self.by_namespace.get(namespace)?;
+        self.entries[*at].catalog()
     }
 
-    /// The catalogues that appear in lists, each once. Opens all of them.
+    /// Whether a namespace is that of a hosted package whose plugin was not asked yet: see
+    /// [`Catalogs::set_opened`].
+    pub fn is_closed(&self, namespace: &str) -> bool {
+        // Most programs have no hosted packages.
+        if self.packages.is_empty() {
+            return false;
+        }
+        let at = self.by_namespace.get(namespace);
+        at.is_some_and(|at| self.entries[*at].catalog().is_none())
+    }
+
+    /// Supplies the catalogue of a hosted package. A catalogue that is already there stays.
+    pub fn set_opened(&self, package: &str, catalog: Arc<Catalog>) {
+        if let Some(at) = self.by_namespace.get(package) {
+            let entry = &self.entries[*at];
+            entry.opened.get_or_init(|| Opened::new(catalog));
+        }
+    }
+
+    /// The catalogues that appear in lists, each once. Reads all of them. A hosted package appears
+    /// when it is open.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
         let offers = |at: &usize| {
             let first = self.entries[*at].lazy.namespaces.first();
@@ -163,10 +203,10 @@ impl Catalogs {
             .map(|at| &self.entries[at]);
         listed
             .filter(|entry| entry.is_listed())
-            .map(|entry| &entry.opened().catalog)
+            .filter_map(CatalogEntry::catalog)
     }
 
-    /// The catalogues that have been opened by a lookup, each once.
+    /// The catalogues that have been read or supplied, each once.
     pub fn opened(&self) -> impl Iterator<Item = &Arc<Catalog>> {
         self.entries
             .iter()
@@ -195,7 +235,7 @@ impl Catalogs {
                 .iter()
                 .filter(|(name, _)| plain_name(name) == wanted);
             loose.find_map(|(_, at)| {
-                let catalog = &self.entries[*at].opened().catalog;
+                let catalog = self.entries[*at].catalog()?;
                 catalog.loose_names.then_some(catalog)
             })
         })
@@ -203,6 +243,9 @@ impl Catalogs {
 
     fn find<T>(&self, id: &TypeId, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
         let Some(catalog) = self.owner(id) else {
+            if self.is_closed(id.package_name()) {
+                return TypeRef::Unavailable(Arc::new(Unavailable::not_opened(id.package_name())));
+            }
             return TypeRef::UnknownNamespace;
         };
         match (look(catalog), &catalog.unavailable) {
@@ -269,14 +312,17 @@ impl Catalogs {
         if let Some(found) = self.iter().find_map(|catalog| catalog.transforms.get(name)) {
             return Some(found);
         }
-        // Hosted packages have no transforms, so they are not opened.
+        // Hosted packages have no transforms.
         let unlisted = self
             .entries
             .iter()
             .filter(|entry| !entry.is_listed() && entry.lazy.hosted.is_none());
         // A catalogue without the transform stays unlisted.
-        let mut having = unlisted.filter(|entry| (entry.lazy.open)().transforms.contains_key(name));
-        having.next()?.opened().catalog.transforms.get(name)
+        let mut having = unlisted.filter(|entry| match &entry.lazy.origin {
+            CatalogOrigin::Data(read) => read().transforms.contains_key(name),
+            CatalogOrigin::Plugin => false,
+        });
+        having.next()?.catalog()?.transforms.get(name)
     }
 
     /// The abstract type of that name, and the transform that declares it.
@@ -410,13 +456,13 @@ mod tests {
             namespaces: vec![namespace.into()],
             listed,
             hosted: None,
-            open: Arc::new(move || {
+            origin: CatalogOrigin::Data(Arc::new(move || {
                 let text = format!(
                     r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{namespace}/a": {{}}}},
                         "transforms": {{"{namespace}-1": {{"docs": "One."}}}}}}"#
                 );
                 Arc::new(read_catalog(&text).unwrap())
-            }),
+            })),
         };
         let (catalogs, twice) =
             Catalogs::lazy([lazy("x", true), lazy("y", true), lazy("test", false)]);
@@ -449,6 +495,28 @@ mod tests {
             catalogs.resource_type_names().collect::<Vec<_>>(),
             ["x/a", "y/a", "test/a"]
         );
+    }
+
+    #[test]
+    fn types_of_a_hosted_package_are_known_when_its_catalogue_is_supplied() {
+        let text = r#"{"format": 1, "namespace": "sky", "package": {"family": "pulumi"},
+                       "resourceTypes": {"sky/kite": {}}}"#;
+        let catalog = Arc::new(read_catalog(text).unwrap());
+        let closed = LazyCatalog {
+            origin: CatalogOrigin::Plugin,
+            listed: false,
+            ..LazyCatalog::from(catalog.clone())
+        };
+        let (catalogs, _) = Catalogs::lazy([closed]);
+        assert!(catalogs.is_closed("sky") && !catalogs.is_closed("other"));
+        assert!(catalogs.of("sky").is_none() && catalogs.opened().next().is_none());
+        assert_eq!(catalogs.namespaces().collect::<Vec<_>>(), ["sky"]);
+        catalogs.set_opened("sky", catalog);
+        assert!(!catalogs.is_closed("sky"));
+        assert!(matches!(
+            catalogs.resource_type(&"sky/kite".into()),
+            TypeRef::Known(_)
+        ));
     }
 
     fn messages(texts: &[&str]) -> Vec<String> {

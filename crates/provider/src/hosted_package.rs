@@ -1,19 +1,23 @@
-//! A package whose provider is a separate program, as the configuration describes it.
+//! A package whose types and calls come from a plugin or a server, as the configuration describes
+//! it.
 //!
-//! Not here: starting the program (a host crate for each family).
+//! Not here: starting the plugin (a host crate for each family).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use blueprint::Name;
+use blueprint::{Name, Value};
 
-/// A hosted package: the data that a host needs to start its plugin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A hosted package: the data that a host needs to open it.
+#[derive(Clone, Debug, PartialEq)]
 pub struct HostedPackage {
     /// Its name in documents: the text of a type before the first `/`.
     pub name: Name,
-    /// The absolute path of the program.
-    pub program: PathBuf,
+    /// The absolute path of the program; `None` for a family whose packages have none.
+    pub program: Option<PathBuf>,
+    /// The settings of the default configuration: a map, or null. A host whose types come from a
+    /// server reads them to find it. They are not checked, because the catalogue is not known yet.
+    pub settings: Value,
     /// Arguments before those of the family's protocol.
     pub arguments: Vec<String>,
     /// Environment variables that are set for it.
@@ -30,4 +34,12 @@ pub struct HostedPackage {
     pub folder: PathBuf,
     /// The folder for cached schemas. `None` if nothing is cached.
     pub cache: Option<PathBuf>,
+}
+
+impl HostedPackage {
+    /// The path of the program; empty for a package without one, which the engine gives only to
+    /// hosts of families without programs.
+    pub fn program_path(&self) -> &Path {
+        self.program.as_deref().unwrap_or(Path::new(""))
+    }
 }

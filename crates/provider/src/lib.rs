@@ -33,7 +33,7 @@ mod unavailable;
 
 pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
-pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
+pub use catalogs::{CatalogOrigin, Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
     ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration,
     Configured, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress,

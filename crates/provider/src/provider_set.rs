@@ -1,12 +1,13 @@
-//! The available providers, each made on first use, and their sessions, each configured once.
+//! The available providers, each made on first use or opened before, and their sessions, each
+//! configured once.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::{Address, IndexMap, Name, Value};
 use tokio::sync::OnceCell;
 
-use crate::{Configuration, Configured, Provider, ProviderError};
+use crate::{Configuration, Configured, ErrorKind, Provider, ProviderError};
 
 /// Providers by namespace.
 ///
@@ -19,8 +20,16 @@ pub struct Providers {
 type Make = Box<dyn FnOnce() -> Arc<dyn Provider> + Send>;
 
 struct ProviderEntry {
-    provider: LazyLock<Arc<dyn Provider>, Make>,
+    provider: ProviderCell,
     sessions: Mutex<Vec<SessionEntry>>,
+}
+
+enum ProviderCell {
+    /// Part of the program: made on first use.
+    Made(LazyLock<Arc<dyn Provider>, Make>),
+    /// The provider of a hosted package, or the reason why it cannot be opened; empty until the
+    /// package is opened.
+    Opened(OnceLock<Result<Arc<dyn Provider>, ProviderError>>),
 }
 
 /// A session by its source and settings. A run has one for each configuration of the provider:
@@ -56,16 +65,30 @@ impl Providers {
     where
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,
     {
-        let provider = LazyLock::new(Box::new(make) as Make);
-        let entry = Arc::new(ProviderEntry {
-            provider,
-            sessions: Mutex::default(),
-        });
+        let provider = ProviderCell::Made(LazyLock::new(Box::new(make) as Make));
+        let entry = Arc::new(ProviderEntry::new(provider));
         self.by_namespace.extend(
             namespaces
                 .into_iter()
                 .map(|namespace| (namespace, entry.clone())),
         );
+    }
+
+    /// Adds a hosted package. [`Providers::set_opened`] supplies its provider.
+    pub fn insert_hosted(&mut self, package: Name) {
+        let provider = ProviderCell::Opened(OnceLock::new());
+        let entry = Arc::new(ProviderEntry::new(provider));
+        self.by_namespace.insert(package, entry);
+    }
+
+    /// Supplies the provider of a hosted package, or the reason why it cannot be opened, in all sets
+    /// that share the package. What was supplied before stays.
+    pub fn set_opened(&self, package: &str, provider: Result<Arc<dyn Provider>, ProviderError>) {
+        if let Some(entry) = self.by_namespace.get(package)
+            && let ProviderCell::Opened(opened) = &entry.provider
+        {
+            opened.get_or_init(|| provider);
+        }
     }
 
     /// Adds the provider of a namespace from another set. Both sets share one provider.
@@ -76,11 +99,9 @@ impl Providers {
         }
     }
 
-    /// The provider of a namespace.
+    /// The provider of a namespace; `None` for a hosted package that is not open.
     pub fn get(&self, namespace: &str) -> Option<&Arc<dyn Provider>> {
-        self.by_namespace
-            .get(namespace)
-            .map(|entry| &*entry.provider)
+        self.by_namespace.get(namespace)?.provider().ok()
     }
 
     /// Whether there is a provider of this namespace. Makes no provider.
@@ -117,7 +138,11 @@ impl Providers {
         let entry = self.by_namespace.get(namespace)?;
         let session = entry.session(source, settings);
         let configure = || async {
-            match entry.provider.clone().configure(with()).await {
+            let provider = match entry.provider() {
+                Ok(provider) => provider.clone(),
+                Err(error) => return Ok(Err(error)),
+            };
+            match provider.configure(with()).await {
                 Ok(configured) => Ok(Ok(Arc::new(configured))),
                 Err(error) if error.kind.is_retryable() => Err(error),
                 Err(error) => Ok(Err(error)),
@@ -142,6 +167,27 @@ impl Providers {
 }
 
 impl ProviderEntry {
+    fn new(provider: ProviderCell) -> ProviderEntry {
+        ProviderEntry {
+            provider,
+            sessions: Mutex::default(),
+        }
+    }
+
+    fn provider(&self) -> Result<&Arc<dyn Provider>, ProviderError> {
+        match &self.provider {
+            ProviderCell::Made(provider) => Ok(provider),
+            ProviderCell::Opened(opened) => match opened.get() {
+                Some(opened) => opened.as_ref().map_err(Clone::clone),
+                // The types of a package are known only when it is open, so this is a defect.
+                None => Err(ProviderError::new(
+                    ErrorKind::Permanent,
+                    "its plugin was not asked for its types before a call",
+                )),
+            },
+        }
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Vec<SessionEntry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }

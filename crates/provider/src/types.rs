@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use blueprint::{
-    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type,
-    TypeId, Value,
+    Field, IndexMap, Kind, Name, Package, ReplaceOrder, Schema, SupportStatus, Type, TypeId, Value,
 };
 
 /// A type of resource.
@@ -326,8 +325,8 @@ pub struct Setting {
 /// the package's name and `/`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hosted {
-    /// The family of the plugins that execute the calls; never [`PackageFamily::BuiltIn`].
-    pub family: PackageFamily,
+    /// The family of the host that executes the calls, such as `pulumi`.
+    pub family: Name,
     /// The version of the packages.
     pub version: Option<Name>,
     /// The parameters of a parameterized package: a map, or null.
@@ -336,9 +335,9 @@ pub struct Hosted {
 
 impl Hosted {
     /// The package of a namespace of the catalogue.
-    pub(crate) fn package(&self, namespace: &Name) -> Package {
+    pub fn package(&self, namespace: &Name) -> Package {
         Package {
-            family: self.family,
+            family: self.family.clone(),
             name: namespace.clone(),
             version: self.version.clone(),
             parameters: self.parameters.clone(),

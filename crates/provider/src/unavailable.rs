@@ -14,18 +14,35 @@ pub struct Unavailable {
     pub package: Name,
     /// The reason why its plugin cannot be used, in the words of its host.
     pub why: String,
-    /// The place where the package is configured, as `FILE:LINE:COLUMN`.
-    pub configured: String,
+    /// The place where the package is configured, as `FILE:LINE:COLUMN`; `None` if it needs no
+    /// configuration.
+    pub configured: Option<String>,
 }
 
 impl Unavailable {
+    /// The reason for a package whose types are looked up before its plugin was asked for them,
+    /// which is a defect of the program.
+    pub(crate) fn not_opened(package: &str) -> Unavailable {
+        debug_assert!(false, "`{package}` is looked up before it is opened");
+        Unavailable {
+            package: package.into(),
+            why: "the program looked its types up before it asked the plugin for them; \
+                  this is a defect of the program"
+                .to_owned(),
+            configured: None,
+        }
+    }
+
     /// The diagnostic for its first use, without a place.
     pub fn diagnostic(&self) -> Diagnostic {
-        PLUGIN_UNAVAILABLE
+        let diagnostic = PLUGIN_UNAVAILABLE
             .new(format!("the plugin of `{}` cannot be used", self.package))
-            .note(self.why.clone())
-            .note(format!("it is configured at {}", self.configured))
-            .once()
+            .note(self.why.clone());
+        match &self.configured {
+            Some(place) => diagnostic.note(format!("it is configured at {place}")),
+            None => diagnostic,
+        }
+        .once()
     }
 }
 

@@ -34,7 +34,7 @@ pub use answer::{ChangeKind, CheckAnswer, Diff, DiffDecider, PluginCapabilities,
 pub use client::{Client, ConnectOptions, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
-pub use package::open;
+pub use package::{FAMILY, open};
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PluginProgram, PulumiProtocol, attached};
 pub use session::{
     Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource,

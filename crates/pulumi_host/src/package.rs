@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use blueprint::{Name, PackageFamily, Value};
+use blueprint::{Name, Value};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
@@ -25,6 +25,9 @@ use crate::problems::{CallEffect, error_of, field_path, refusals};
 use crate::process::{ConfiguredSettings, PackageHost, PackageProcess};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
+
+/// The word of the family.
+pub const FAMILY: &str = "pulumi";
 
 /// Counts the processes that are started without settings.
 static UNCONFIGURED: AtomicU64 = AtomicU64::new(0);
@@ -152,7 +155,7 @@ fn catalog(types: &Arc<PackageTypes>) -> Catalog {
             .into(),
         settings: types.settings(),
         hosted: Some(Hosted {
-            family: PackageFamily::Pulumi,
+            family: FAMILY.into(),
             version: schema.version().cloned(),
             parameters: Value::Null,
         }),

@@ -88,7 +88,7 @@ impl PackageHost {
             .map(|(name, value)| (name.into(), value.into()));
         let program = PluginProgram {
             name,
-            program: package.program.clone(),
+            program: package.program_path().to_owned(),
             arguments: package.arguments.iter().map(OsString::from).collect(),
             folder: package.folder.clone(),
             project: PROJECT.into(),
@@ -240,7 +240,7 @@ impl PackageProcess {
             let folder = self
                 .host
                 .package
-                .program
+                .program_path()
                 .parent()
                 .map(|folder| folder.display().to_string());
             let connecting = ConnectOptions {

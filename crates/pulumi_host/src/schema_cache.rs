@@ -21,7 +21,7 @@ const FORMAT: &str = "cyan pulumi schema 1";
 
 /// The identity of a package's program. It changes when the program changes.
 pub(crate) fn identity(package: &HostedPackage) -> String {
-    let mut text = file_fingerprint(&package.program);
+    let mut text = file_fingerprint(package.program_path());
     for argument in &package.arguments {
         let path = package.folder.join(argument);
         // An argument that is not a file counts as it is written.
@@ -91,7 +91,7 @@ fn head_of(identity: &str, schema: &str) -> String {
 }
 
 fn place(package: &HostedPackage) -> Option<PathBuf> {
-    let mut text = format!("{}\0{}", package.name, package.program.display());
+    let mut text = format!("{}\0{}", package.name, package.program_path().display());
     package.arguments.iter().for_each(|argument| {
         let _ = write!(text, "\0{argument}");
     });
@@ -112,7 +112,8 @@ mod tests {
     fn package(folder: &Path) -> HostedPackage {
         HostedPackage {
             name: "shop".into(),
-            program: folder.join("program"),
+            program: Some(folder.join("program")),
+            settings: blueprint::Value::Null,
             arguments: vec!["script.py".into(), "--flag".into()],
             environment: Vec::new(),
             inherits: None,
@@ -127,7 +128,7 @@ mod tests {
     fn a_changed_program_or_script_makes_a_schema_stale() {
         let folder = tempfile::tempdir().unwrap();
         let package = package(folder.path());
-        fs::write(&package.program, "1").unwrap();
+        fs::write(package.program_path(), "1").unwrap();
         fs::write(folder.path().join("script.py"), "1").unwrap();
         let first = identity(&package);
         assert_eq!(first, identity(&package));

@@ -10,7 +10,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
+use blueprint::{Address, FieldPath, IndexMap, Name, Package, TypeId, Value};
+use dialect::PackageRequest;
+use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic,
     ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
@@ -143,6 +145,14 @@ impl Rng {
     }
 }
 
+/// Opens hosted packages.
+pub trait PackageOpener: Send + Sync {
+    /// Opens a package once, so that the catalogues have its types and the providers its provider.
+    /// The error is the reason as a phrase.
+    fn open<'a>(&'a self, request: &'a PackageRequest)
+    -> BoxFuture<'a, Result<Arc<Package>, Name>>;
+}
+
 /// The environment of a run: providers with their settings, folders, clock and randomness.
 #[derive(Clone)]
 pub struct Shell {
@@ -150,6 +160,8 @@ pub struct Shell {
     pub providers: Providers,
     /// The catalogues of all providers.
     pub catalogs: Arc<Catalogs>,
+    /// Opens hosted packages; `None` if there are none.
+    pub packages: Option<Arc<dyn PackageOpener>>,
     /// The providers' settings by namespace.
     pub settings: IndexMap<Name, Value>,
     /// The places of the settings in the configuration.
@@ -367,6 +379,13 @@ impl World for Shell {
             Question::Transform { name, document } => Box::pin(async move {
                 Reply::Transformed(self.transform(name, *document).await.map(Box::new))
             }),
+            Question::Package(request) => match &self.packages {
+                Some(packages) => Box::pin(packages.open(request).map(Reply::Package)),
+                None => {
+                    let why = format!("there is no hosted package `{}`", request.name);
+                    Box::pin(std::future::ready(Reply::Package(Err(why.into()))))
+                }
+            },
             Question::Recall(snapshot) => Box::pin(async move {
                 self.recall(snapshot);
                 Reply::Done

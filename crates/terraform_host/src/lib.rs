@@ -53,7 +53,7 @@ pub use diagnostic::{CallFailure, Deferral, Malformed, Severity, TerraformDiagno
 pub use handshake::Handshake;
 pub use object::{Object, Stored, StoredIdentity};
 pub use output::Output;
-pub use package::open;
+pub use package::{FAMILY, open};
 pub use resource::{ImportBy, Imported, Moved};
 pub use schema_cache::{CacheError, ProgramDigest, SchemaCache};
 pub use schemas::{Abilities, Schemas, TypeIdentity};

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use blueprint::{Name, PackageFamily, Value};
+use blueprint::{Name, Value};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
@@ -22,6 +22,9 @@ use crate::managed::ManagedPackage;
 use crate::process::{PackageHost, PackageProcess};
 use crate::program::KnownProgram;
 use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
+
+/// The word of the family.
+pub const FAMILY: &str = "terraform";
 
 /// The settings digest of a process that only validates specs.
 const OFFLINE: &str = "offline";
@@ -130,7 +133,7 @@ fn own_name(schema: &ProviderSchema, package: &HostedPackage) -> String {
         return first.to_owned();
     }
     let program = package
-        .program
+        .program_path()
         .file_stem()
         .and_then(|name| name.to_str())
         .unwrap_or_default();
@@ -163,7 +166,7 @@ fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) 
         functions: functions.collect(),
         settings: terraform_wire::settings(&schema.provider.block),
         hosted: Some(Hosted {
-            family: PackageFamily::Terraform,
+            family: FAMILY.into(),
             version: None,
             parameters: Value::Null,
         }),

@@ -81,7 +81,7 @@ impl PackageHost {
             .map(|(name, value)| (name.into(), value.into()));
         let launch = Launch {
             name,
-            program: package.program.clone(),
+            program: package.program_path().to_owned(),
             arguments: package.arguments.iter().map(OsString::from).collect(),
             folder: package.folder.clone(),
             environment: environment.collect(),

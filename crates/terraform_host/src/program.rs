@@ -73,7 +73,7 @@ impl KnownProgram {
 
 /// The identity of a package's program. It changes when the program changes.
 fn identity(package: &HostedPackage) -> String {
-    let mut text = file_fingerprint(&package.program);
+    let mut text = file_fingerprint(package.program_path());
     for argument in &package.arguments {
         let path = package.folder.join(argument);
         let _ = write!(
@@ -111,7 +111,7 @@ fn file_fingerprint(path: &Path) -> String {
 
 /// The digest of a program and its arguments.
 fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
-    let program = ProgramDigest::of_file(&package.program).ok()?;
+    let program = ProgramDigest::of_file(package.program_path()).ok()?;
     if package.arguments.is_empty() {
         return Some(program);
     }
@@ -169,7 +169,7 @@ pub(crate) fn note(
 }
 
 fn place(package: &HostedPackage) -> Option<PathBuf> {
-    let mut text = package.program.display().to_string();
+    let mut text = package.program_path().display().to_string();
     for argument in &package.arguments {
         let _ = write!(text, "\0{argument}");
     }
@@ -191,7 +191,8 @@ mod tests {
     fn package(folder: &Path) -> HostedPackage {
         HostedPackage {
             name: "shop".into(),
-            program: folder.join("program"),
+            program: Some(folder.join("program")),
+            settings: blueprint::Value::Null,
             arguments: vec!["script.py".into(), "--flag".into()],
             environment: Vec::new(),
             inherits: None,
@@ -206,7 +207,7 @@ mod tests {
     fn a_note_counts_while_the_program_is_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let package = package(folder.path());
-        fs::write(&package.program, "1").unwrap();
+        fs::write(package.program_path(), "1").unwrap();
         fs::write(folder.path().join("script.py"), "1").unwrap();
         let first = KnownProgram::look_up(&package);
         assert_eq!(first.digest, digest(&package));

@@ -905,9 +905,9 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
 
     // A program that cannot be executed proves that no process is started.
     let broken = folder.path().join("terraform-provider-peer");
-    fs::copy(&package.program, &broken).unwrap();
+    fs::copy(package.program_path(), &broken).unwrap();
     let copied = provider::HostedPackage {
-        program: broken.clone(),
+        program: Some(broken.clone()),
         ..package
     };
     let life = ProviderHarness::in_package(copied.clone(), settings()).await;

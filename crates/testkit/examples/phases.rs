@@ -203,6 +203,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
     Shell {
         providers: providers.into_iter().collect(),
         catalogs: catalogs.clone(),
+        packages: None,
         settings: IndexMap::default(),
         places: None,
         offline: false,

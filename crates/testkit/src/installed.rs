@@ -31,7 +31,7 @@ pub fn installed() -> Arc<Installed> {
 pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
     let (world, memory) = (SharedCloud::default(), MemoryState::default());
     let cloud = world.clone();
-    let provider = InstalledProvider::new("test", move || {
+    let provider = InstalledProvider::new(&["test"], move || {
         Arc::new(fake::provider(FakeOptions {
             world: Some(cloud.clone()),
             faults: faults.clone(),

@@ -31,16 +31,19 @@ mod validate;
 
 use std::ffi::OsString;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser as _;
 use engine::Closer;
+use futures::future::BoxFuture;
 
 use crate::arguments::{Arguments, Command, Global};
 use crate::exit::{CommandError, ErrorAdvice as _, Exit};
+use crate::hosts::Hosts;
 use crate::terminal::Terminal;
 use crate::view::report::Report;
-use crate::{hosts, signals, usage};
+use crate::{registry, signals, usage};
 
 /// Runs the command line. Returns the exit code.
 pub(crate) fn run() -> Exit {
@@ -56,8 +59,9 @@ pub(crate) fn run() -> Exit {
         global.quiet,
         global.verbose,
     );
-    let mut report = Report::new(terminal, &command);
-    let mut exit = match start(&global, command, &mut report) {
+    let hosts = Arc::new(Hosts::new());
+    let mut report = Report::new(terminal, &command, registry::installed(&hosts));
+    let mut exit = match start(&global, command, &hosts, &mut report) {
         Ok(exit) => exit,
         Err(error) => {
             report.error(&error);
@@ -76,21 +80,34 @@ pub(crate) fn run() -> Exit {
     exit
 }
 
-fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit, CommandError> {
+fn start(
+    global: &Global,
+    command: Command,
+    hosts: &Arc<Hosts>,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     if let Some(folder) = &global.start {
         std::env::set_current_dir(folder).map_err(|source| CommandError::Unreadable {
             name: folder.display().to_string(),
             source,
         })?;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // The one thread besides this one watches the processes of plugins, also while this one waits
+    // for an answer.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()
         .map_err(|source| CommandError::Machine {
             what: "the program cannot start",
             source,
         })?;
-    signals::handle(|| Box::pin(hosts::close())).map_err(|source| CommandError::Machine {
+    let of_signals = hosts.clone();
+    let end_processes = move || -> BoxFuture<'static, ()> {
+        let hosts = of_signals.clone();
+        Box::pin(async move { hosts.close().await })
+    };
+    signals::handle(Box::new(end_processes)).map_err(|source| CommandError::Machine {
         what: "the program cannot start",
         source,
     })?;
@@ -101,7 +118,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             () = signals::wait_for_signal() => None,
         }
     });
-    runtime.block_on(close(std::mem::take(&mut report.opened)));
+    runtime.block_on(close(std::mem::take(&mut report.opened), hosts));
     // A cancelled call may still run on its own thread. The command does not wait for it.
     runtime.shutdown_timeout(Duration::from_millis(100));
     result.unwrap_or_else(|| {
@@ -115,11 +132,11 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Closes the sessions of providers and ends the processes of plugins, whether or not the command
 /// succeeded.
-async fn close(opened: Vec<Closer>) {
+async fn close(opened: Vec<Closer>, hosts: &Hosts) {
     let sessions = futures::future::join_all(opened.iter().map(Closer::close));
     // The process of a session that is not closed in time is ended too.
     let _ = tokio::time::timeout(CLOSED_WITHIN, sessions).await;
-    hosts::close().await;
+    hosts.close().await;
 }
 
 async fn carry_out(
@@ -147,11 +164,11 @@ async fn carry_out(
         Command::Fmt(arguments) => fmt::run(arguments, report),
         Command::Graph(arguments) => graph::run(arguments, global, report).await,
         Command::Explain(arguments) => explain::run(arguments, report),
-        Command::Types(arguments) => types::run(arguments, global, report),
+        Command::Types(arguments) => types::run(arguments, global, report).await,
         Command::Functions(arguments) => functions::run(arguments, global, report),
         Command::Eval(arguments) => eval::run(arguments, global, report).await,
         Command::Console(arguments) => console::run(arguments, global, report).await,
-        Command::Schema(arguments) => schema::run(arguments, global, report),
+        Command::Schema(arguments) => schema::run(arguments, global, report).await,
         Command::Completions(arguments) => completions::run(arguments, report),
         Command::Man(arguments) => man::run(arguments, report),
     }

@@ -8,7 +8,7 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-pub(crate) fn run(
+pub(crate) async fn run(
     arguments: Schema,
     global: &Global,
     report: &mut Report,
@@ -18,7 +18,7 @@ pub(crate) fn run(
         with: &arguments.with,
         without: &arguments.without,
     };
-    let schema = library.schema_of(&arguments.dialect, types)?;
+    let schema = library.schema_of(&arguments.dialect, types).await?;
     if report.is_json() {
         report.set_result(json!({"dialect": arguments.dialect, "schema": schema}));
     } else {

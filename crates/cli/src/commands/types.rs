@@ -13,14 +13,14 @@ use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
-pub(crate) fn run(
+pub(crate) async fn run(
     arguments: Types,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
     let name = arguments.name.as_deref();
-    let found = library.types_named(name)?;
+    let found = library.types_named(name).await?;
     if report.is_json() {
         report.set_result(json::types(&found));
         return Ok(Exit::Done);

@@ -1,13 +1,14 @@
 //! The output of a command: diagnostics and the result, as text or as machine output.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::run::{Clock, busy};
 use engine::{Checked, Given};
 use engine::{
-    Closer, Config, Envelope, Frontend, Notice, Renamed, RunProgress, SessionEvent, UnfinishedStep,
-    json,
+    Closer, Config, Envelope, Frontend, Installed, Notice, Renamed, RunProgress, SessionEvent,
+    UnfinishedStep, json,
 };
 use serde_json::{Value as Json, json};
 use state::{Counts, StoreError};
@@ -28,6 +29,8 @@ pub(crate) struct Report {
     pub(crate) takes_catalogs: bool,
     /// The progress of the plan that is being applied.
     pub(crate) progress: RunProgress,
+    /// The components that sessions are opened with.
+    pub(crate) installed: Arc<Installed>,
     /// The sessions that were opened.
     pub(crate) opened: Vec<Closer>,
     /// Whether consent was given on the command line; no questions are asked then.
@@ -101,13 +104,14 @@ impl Brief {
 impl Report {
     /// Creates an empty report. An operation writes one line of machine output per event, any other
     /// command one value at its end.
-    pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
+    pub(crate) fn new(terminal: Terminal, command: &Command, installed: Arc<Installed>) -> Report {
         Report {
             all: command.shows_all() || !terminal.is_watched(),
             terminal,
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
             progress: RunProgress::default(),
+            installed,
             opened: Vec::new(),
             has_consent: command.has_consent(),
             operation: command.is_operation(),

@@ -19,7 +19,11 @@ pub struct SchemaTypes<'a> {
 impl Library {
     /// Returns the JSON Schema of a dialect. The error for an unknown dialect or type proposes a
     /// similar one.
-    pub fn schema_of(&self, dialect: &str, types: SchemaTypes<'_>) -> Result<Json, Error> {
+    pub async fn schema_of(&self, dialect: &str, types: SchemaTypes<'_>) -> Result<Json, Error> {
+        let named = types.with.iter().chain(types.without);
+        let packages: Vec<TypeId> = named.map(|name| TypeId::parse(name.as_str())).collect();
+        let packages: Vec<&str> = packages.iter().map(TypeId::package_name).collect();
+        self.open_packages(&packages).await;
         let (catalogs, SchemaTypes { with, without }) = (&*self.catalogs, types);
         let Some(found) = self.dialects.get(dialect) else {
             return Err(unknown_dialect(

@@ -60,15 +60,17 @@ pub struct TypeDetails<'l> {
 impl Library {
     /// Returns the types that a name refers to: a catalogue, a group of types, a transform or a
     /// type. Without a name, returns all types.
-    pub fn types_named(&self, name: Option<&str>) -> Result<Types<'_>, Error> {
+    pub async fn types_named(&self, name: Option<&str>) -> Result<Types<'_>, Error> {
         let catalogs = &*self.catalogs;
         let Some(name) = name else {
             return Ok(Types::Lists(
                 catalogs.iter().map(|catalog| list(catalog, "")).collect(),
             ));
         };
-        // Open the catalogue of the name, so that the lists contain it.
-        let named = catalogs.of(TypeId::parse(name).package_name());
+        // Open the package of the name, so that the lists contain it.
+        let package = TypeId::parse(name);
+        self.open_packages(&[package.package_name()]).await;
+        let named = catalogs.of(package.package_name());
         if let Some(why) = named.and_then(|catalog| catalog.unavailable.as_ref()) {
             return Err(Error::Diagnosed(Box::new(why.diagnostic())));
         }

@@ -7,6 +7,7 @@ use dialect::ExpansionContext;
 
 use super::known::IncludeValue;
 use crate::answers::GROUP;
+use crate::packages::open_packages;
 
 use super::include_errors;
 use super::places::{Include, Text};
@@ -126,6 +127,8 @@ impl DocumentReader<'_> {
                 .load(file, &mut context, location.clone(), &mut found)
                 .await;
             document = loaded.blueprint.unwrap_or_default();
+        } else {
+            open_packages(&document, self.reading.catalogs, self.reading.world).await;
         }
         let number = self.texts.len() as u32;
         self.texts.push(Text {

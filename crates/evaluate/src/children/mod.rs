@@ -53,11 +53,7 @@ pub async fn documents(
     reading: ReadingContext<'_>,
     found: &mut Diagnostics,
 ) -> Option<Documents> {
-    let patient = RetryingWorld::new(reading.world, reading.catalogs);
-    let mut reading = ReadingContext {
-        world: &patient,
-        ..reading
-    };
+    let mut reading = reading;
     let mut pinned = Pinned::default();
     let mut context = reading.context.clone();
     let location = reading.location.clone();
@@ -70,6 +66,12 @@ pub async fn documents(
         found,
     )
     .await;
+    // The limits of providers are known when the packages of the root are open.
+    let patient = RetryingWorld::new(reading.world, reading.catalogs);
+    let reading = ReadingContext {
+        world: &patient,
+        ..reading
+    };
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();

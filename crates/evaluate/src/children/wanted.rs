@@ -1,5 +1,5 @@
 //! Answers the requests of dialects for data besides the text of a document, and loads the text
-//! again with the answers.
+//! again with the answers. Opens the packages that the document names.
 //!
 //! A file that a dialect wants is pinned like an included document, so that a saved plan reads the
 //! same content. So is the listing of a folder, so that a saved plan has the same files.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span};
-use dialect::{Answer, FolderEntry, LoadContext, Wanted};
+use dialect::{Answer, FolderEntry, LoadContext, PackageRequest, Wanted};
 use provider::TypeRef;
 use source::{Location, Request};
 use understand::codes;
@@ -16,6 +16,7 @@ use understand::load::{Loaded, load};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
 use super::reading::ReadingContext;
+use crate::packages::open_packages;
 
 /// The maximum size of all texts that a dialect wants as parts of one document.
 const MOST_TEXT_BYTES: u64 = source::ReadLimits::DOCUMENT_BYTES;
@@ -35,7 +36,7 @@ pub(super) async fn load_with_answers(
     let mut text_bytes = 0;
     for _ in 0..MOST_ROUNDS {
         if loaded.wanted.is_empty() {
-            return loaded;
+            break;
         }
         let dialect = loaded
             .blueprint
@@ -79,15 +80,11 @@ pub(super) async fn load_with_answers(
                 Wanted::Setting(name) => {
                     Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default())
                 }
-                Wanted::Schema(name) => {
-                    match reading
-                        .catalogs
-                        .resource_type(&reading.catalogs.packages().resolve(name.clone()))
-                    {
-                        TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
-                        _ => Answer::Missing("no provider offers it".into()),
-                    }
-                }
+                Wanted::Schema(name) => schema(reading, name).await,
+                Wanted::Package(request) => match reading.world.open_package(request).await {
+                    Ok(package) => Answer::Package(package),
+                    Err(why) => Answer::Missing(why),
+                },
             };
             answers.insert(wanted.clone(), answer);
         }
@@ -118,7 +115,25 @@ pub(super) async fn load_with_answers(
                 ),
         );
     }
+    if let Some(blueprint) = &loaded.blueprint {
+        open_packages(blueprint, reading.catalogs, reading.world).await;
+    }
     loaded
+}
+
+/// The schema of a resource type, whose package is opened first.
+async fn schema(reading: &ReadingContext<'_>, name: &Name) -> Answer {
+    let id = reading.catalogs.packages().resolve(name.clone());
+    if reading.catalogs.is_closed(id.package_name()) {
+        let request = PackageRequest::named(id.package_name());
+        if let Err(why) = reading.world.open_package(&request).await {
+            return Answer::Missing(why);
+        }
+    }
+    match reading.catalogs.resource_type(&id) {
+        TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
+        _ => Answer::Missing("no provider offers it".into()),
+    }
 }
 
 /// The text of a file, or the listing of a folder, which is pinned. The error is the reason as a

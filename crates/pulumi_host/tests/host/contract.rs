@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use blueprint::{PackageFamily, Type, Value};
+use blueprint::{Type, Value};
 use provider::{
     Arguments, ErrorKind, FetchRequest, InvokeRequest, Operation, PlanMode, PlanPhase, Plans,
     ReadOutcome, Ready, SettingsChange, Verdict,
@@ -25,8 +25,8 @@ async fn a_schema_becomes_a_catalogue() {
     let catalog = provider.catalog();
     let hosted = catalog.hosted.as_ref().unwrap();
     assert_eq!(
-        (hosted.family, hosted.version.as_deref()),
-        (PackageFamily::Pulumi, Some("0.1.0"))
+        (hosted.family.as_ref(), hosted.version.as_deref()),
+        (pulumi_host::FAMILY, Some("0.1.0"))
     );
     let ty = catalog.resource_type("shop/index:Item").unwrap();
     let says = ty.capabilities;

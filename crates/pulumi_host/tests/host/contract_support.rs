@@ -36,7 +36,8 @@ impl Package {
         let starts = folder.path().join("starts").to_str().unwrap().to_owned();
         let package = HostedPackage {
             name: name.into(),
-            program: python,
+            program: Some(python),
+            settings: blueprint::Value::Null,
             arguments: [script]
                 .into_iter()
                 .chain(arguments.iter().map(|&it| it.into()))

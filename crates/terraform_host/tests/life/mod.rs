@@ -21,7 +21,8 @@ use crate::host::program;
 pub(crate) fn package(name: &str, folder: &Path, cache: Option<&Path>) -> Option<HostedPackage> {
     Some(HostedPackage {
         name: name.into(),
-        program: program(name)?,
+        program: Some(program(name)?),
+        settings: blueprint::Value::Null,
         arguments: Vec::new(),
         environment: vec![(
             "PEER_CRASH".into(),

@@ -158,10 +158,10 @@ impl Harness {
 /// The toy providers as installed providers.
 fn installed_toys() -> Vec<InstalledProvider> {
     vec![
-        InstalledProvider::new("planner", || {
+        InstalledProvider::new(&["planner"], || {
             Arc::new(PlannerProvider::new(ToyOptions::default()))
         }),
-        InstalledProvider::new("checker", || {
+        InstalledProvider::new(&["checker"], || {
             Arc::new(CheckerProvider::new(ToyOptions::default()))
         }),
     ]

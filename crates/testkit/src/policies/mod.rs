@@ -115,6 +115,7 @@ impl PolicyHarness {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), self.cloud.clone());
         Shell {
+            packages: None,
             providers: providers.into_iter().collect(),
             catalogs: self.harness.catalogs.clone(),
             settings: IndexMap::default(),

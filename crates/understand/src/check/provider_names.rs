@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
             let Some(declared) = self.provider_resource(name) else {
                 continue;
             };
-            let Some(namespace) = configured_namespace(declared) else {
+            let Some(namespace) = declared.configured_namespace() else {
                 self.found.push(
                     codes::PROVIDER_NAME
                         .new(format!(
@@ -79,7 +79,9 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn provider_for(&mut self, name: &Spanned<Name>, own: &str, what: &str) {
-        let namespace = self.provider_resource(name).and_then(configured_namespace);
+        let namespace = self
+            .provider_resource(name)
+            .and_then(Resource::configured_namespace);
         if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own)
         {
             self.found.push(

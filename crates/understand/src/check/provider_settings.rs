@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, ExprKind, Field, Kind, Name, PROVIDER_TYPE, Resource, Schema, Value};
+use blueprint::{Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};
 use diag::Spanned;
 use provider::{Catalog, Catalogs, ResourceType};
 
@@ -33,11 +33,8 @@ pub(super) fn with_settings(
     resource: &Resource,
     catalogs: &Catalogs,
 ) -> Option<Arc<ResourceType>> {
-    if resource.type_name.item.as_ref() != PROVIDER_TYPE {
-        return None;
-    }
     let catalog = catalogs
-        .of(configured_namespace(resource)?)
+        .of(resource.configured_namespace()?)
         .filter(|catalog| !catalog.settings.is_empty())?;
     let settings = schema_of(catalog);
     let mut fields = ty.schema.fields.clone();

@@ -5,7 +5,7 @@
 //!
 //! Not here: the settings (`evaluate`), errors in the names (`check`).
 
-use blueprint::{Blueprint, Name, PROVIDER_TYPE};
+use blueprint::{Blueprint, Name};
 use diag::{Span, Spanned};
 
 use super::Documents;
@@ -38,9 +38,7 @@ pub fn handed_down<'n>(
 ) -> Option<(usize, &'n Spanned<Name>)> {
     names.iter().find_map(|name| {
         let (position, _, declared) = blueprint.resources.get_full(&name.item)?;
-        let fits = declared.type_name.item.as_ref() == PROVIDER_TYPE
-            && declared.each.is_none()
-            && configured_namespace(declared) == Some(namespace);
+        let fits = declared.each.is_none() && declared.configured_namespace() == Some(namespace);
         fits.then_some((position, name))
     })
 }
