@@ -51,7 +51,7 @@ pub(super) async fn load_with_answers(
                 Wanted::File(path) => {
                     let request = Request::path(location.cloned(), path.clone());
                     match fetch(reading, pinned, &request).await {
-                        Ok(text) => Answer::File(text.into()),
+                        Ok(text) => Answer::File(text),
                         Err(why) => Answer::Missing(why),
                     }
                 }

@@ -77,6 +77,12 @@ pub fn said(found: &Diagnostics) -> Vec<String> {
         .collect()
 }
 
+impl Default for PolicyHarness {
+    fn default() -> PolicyHarness {
+        PolicyHarness::new()
+    }
+}
+
 impl PolicyHarness {
     /// A harness with the catalogue of the simulated cloud.
     pub fn new() -> PolicyHarness {

@@ -4,8 +4,6 @@
 //! In documents that are checked by type, a call is checked where its type is inferred. In others,
 //! all calls are checked together, as far as literals show the types of arguments.
 
-use std::sync::Arc;
-
 use blueprint::{CallExpr, Expr, ExprKind, Name, PackageCall, Type, TypeId, Value};
 use diag::{Diagnostic, Span, Spanned};
 use dialect::Checks;
@@ -351,6 +349,3 @@ fn wrong_argument(
             .label(span, format!("this is {}", with_article(ty)))
     })
 }
-
-/// Functions of packages by their written names.
-pub(super) type PackageFunctions = blueprint::IndexMap<Name, Arc<FunctionDef>>;

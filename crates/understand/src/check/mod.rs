@@ -64,7 +64,6 @@ use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
 use by_value::known::KnownValues;
-use invoke::PackageFunctions;
 use limits::Patterns;
 
 /// The maximum number of names that are compared for suggestions in one document.
@@ -352,7 +351,7 @@ struct Checker<'a> {
     input_types: Vec<Type>,
     custom_types: Vec<Option<Arc<CustomType>>>,
     local_types: Vec<Type>,
-    package_functions: PackageFunctions,
+    package_functions: IndexMap<Name, Arc<FunctionDef>>,
     /// Whether a listed transform is unknown, so that its abstract types are unknown too.
     unknown_transform: bool,
     /// Whether the transforms have run.
@@ -446,7 +445,7 @@ impl<'a> Checker<'a> {
             input_types: Vec::new(),
             custom_types: Vec::new(),
             local_types: Vec::new(),
-            package_functions: PackageFunctions::default(),
+            package_functions: IndexMap::default(),
             unknown_transform: false,
             transformed: false,
             links: Arc::default(),

@@ -5,7 +5,6 @@
 use blueprint::{Child, Name, PROVIDER_TYPE, Resource};
 use diag::{Diagnostic, Spanned};
 
-use super::provider_settings::configured_namespace;
 use super::{Checker, codes};
 
 impl<'a> Checker<'a> {

@@ -15,17 +15,6 @@ use super::{Checker, codes};
 
 const SETTINGS: &str = "settings";
 
-/// The namespace that a resource configures, if it is a literal.
-pub(crate) fn configured_namespace(resource: &Resource) -> Option<&str> {
-    let ExprKind::Map(entries) = &resource.spec.inner().kind else {
-        return None;
-    };
-    let (_, namespace) = entries
-        .iter()
-        .find(|(key, _)| key.item.as_ref() == "namespace")?;
-    namespace.inner().as_literal()?.as_text()
-}
-
 /// The type of a resource that declares a configuration, with the settings of its provider. `None`
 /// for any other resource, or if the settings are not known.
 pub(super) fn with_settings(

@@ -9,7 +9,6 @@ use blueprint::{Blueprint, Name};
 use diag::{Span, Spanned};
 
 use super::Documents;
-use crate::check::provider_settings::configured_namespace;
 use crate::graph::GraphNode;
 
 /// The provider configuration of an element.
