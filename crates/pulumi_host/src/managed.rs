@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value};
+use plugin_host::CallEffect;
 use provider::{
     Applied, ApplyRequest, Arguments, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned,
@@ -21,7 +22,7 @@ use crate::failure::CallFailure;
 use crate::fields::{Private, complete_fields};
 use crate::names::ResourceName;
 use crate::planning::{current, plan_change, plan_with_unknown_settings, target};
-use crate::problems::{CallEffect, error_of, refusals};
+use crate::problems::{error_of, refusals};
 use crate::process::PackageProcess;
 use crate::session::{CallTarget, Desired, Invoked, PluginSession, ReadResult, RecordedResource};
 

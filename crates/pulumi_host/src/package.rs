@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Name, Value};
+use plugin_host::{CallEffect, ProgramDigest};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
@@ -21,7 +22,7 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes};
 
 use crate::managed::ManagedPackage;
 use crate::names::provider_urn;
-use crate::problems::{CallEffect, error_of, field_path, refusals};
+use crate::problems::{error_of, field_path, refusals};
 use crate::process::{ConfiguredSettings, PackageHost, PackageProcess};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
@@ -77,7 +78,7 @@ async fn open_package(
     let looked_up = {
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
-            let identity = schema_cache::identity(&package);
+            let identity = plugin_host::identity(&package);
             let cached = caches
                 .then(|| schema_cache::load(&package, &identity))
                 .flatten();
@@ -213,7 +214,7 @@ impl PulumiProvider {
             );
             ProviderError::new(ErrorKind::Document, message)
         })?;
-        Ok(Some(schema_cache::digest(&text)))
+        Ok(Some(ProgramDigest::of(text).to_hex()))
     }
 
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {

@@ -4,6 +4,7 @@
 //! Directly before a call, Check and Diff are called again, without a preview.
 
 use blueprint::{Address, FieldPath, Name, Type, Value};
+use plugin_host::CallEffect;
 use provider::{
     Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrubber, Verdict,
 };
@@ -15,7 +16,7 @@ use crate::answer::Diff;
 use crate::failure::CallFailure;
 use crate::fields::{Private, fields_of};
 use crate::names::ResourceName;
-use crate::problems::{CallEffect, error_of, field_path, property_path, refusals};
+use crate::problems::{error_of, field_path, property_path, refusals};
 use crate::session::{CallTarget, Desired, PluginSession, ReadResult, RecordedResource};
 
 /// The target of calls about a resource.

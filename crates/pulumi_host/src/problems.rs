@@ -2,24 +2,12 @@
 //! fields.
 
 use blueprint::{FieldPath, PathStep};
+use plugin_host::{CallEffect, last_lines};
 use plugins::grpc::GrpcCode;
-use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrubber};
 use pulumi_wire::{PropertyPath, PropertyStep};
 
 use crate::failure::{CallFailure, MissingSetting, PropertyFailure};
-
-/// The number of last lines of an ended process that are shown.
-const LINES: usize = 20;
-
-/// Whether a call may change something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallEffect {
-    /// The call only reads, so it can be made again.
-    Reads,
-    /// The call may change something. Without an answer its outcome is unknown.
-    Changes,
-}
 
 /// The error of a failed call. Secrets are removed from the messages of the plugin.
 pub(crate) fn error_of(
@@ -53,7 +41,7 @@ pub(crate) fn error_of(
         other => vec![message_of(&other.to_string(), secrets)],
     };
     if let (Some(first), Some(exit)) = (said.first_mut(), failure.exit()) {
-        let output = secrets.clean(&last_lines(exit));
+        let output = secrets.clean(&last_lines(&exit.output));
         if !output.is_empty() {
             first.detail = [first.detail.as_str(), output.as_str()]
                 .join("\n")
@@ -94,22 +82,6 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
         CallFailure::Lost { .. } => ErrorKind::Transient,
         CallFailure::Failed { .. } | CallFailure::Answer { .. } => ErrorKind::Permanent,
     }
-}
-
-/// The error for a plugin that cannot be used.
-pub(crate) fn not_started(error: &PluginError) -> ProviderError {
-    let kind = match error {
-        PluginError::NotFound { .. }
-        | PluginError::NotExecutable { .. }
-        | PluginError::NoFolder { .. } => ErrorKind::Document,
-        PluginError::Closed { .. } => ErrorKind::Cancelled,
-        // The pool counts processes that exit at their start, and refuses to start more after a
-        // few.
-        PluginError::Exited { .. } => ErrorKind::Transient,
-        _ => ErrorKind::Permanent,
-    };
-    let said = ProviderDiagnostic::error("", error.to_string()).detailed(last_of(error.output()));
-    ProviderError::of_diagnostics(kind, vec![said])
 }
 
 /// The refused properties as diagnostics at their places.
@@ -156,15 +128,6 @@ pub(crate) fn message_of(message: &str, secrets: &Scrubber) -> ProviderDiagnosti
         first.trim_end().trim_end_matches(':')
     };
     ProviderDiagnostic::error("", summary.trim_end()).detailed(rest.trim_end())
-}
-
-fn last_lines(exit: &ProcessExit) -> String {
-    last_of(&exit.output)
-}
-
-fn last_of(output: &str) -> String {
-    let lines: Vec<&str> = output.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// The path of a field. It ends before a step that means every element.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Name, Value};
+use plugin_host::{CallEffect, ProgramDigest, not_started};
 use plugins::{Endpoint, Inherit, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
 use provider::{ErrorKind, HostedPackage, Progress, ProviderError, Scrubber};
 use pulumi_wire::NoLookups;
@@ -14,7 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 use crate::client::{Client, ConnectOptions, ProviderSettings};
 use crate::engine::{Engine, Logged};
 use crate::names::{PROJECT, root_urn};
-use crate::problems::{CallEffect, error_of, not_started};
+use crate::problems::error_of;
 use crate::protocol::{PluginProgram, PulumiProtocol};
 use crate::session::PluginSession;
 
@@ -162,7 +163,7 @@ impl PackageProcess {
             package.name, host.identity, package.environment
         );
         let key = PoolKey {
-            binary: crate::schema_cache::digest(&binary),
+            binary: ProgramDigest::of(binary).to_hex(),
             settings,
         };
         Arc::new(PackageProcess {

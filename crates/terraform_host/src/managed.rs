@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Name, Value};
+use plugin_host::CallEffect;
 use plugins::PluginLease;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind,
@@ -22,8 +23,7 @@ use crate::change::{AppliedChange as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
 use crate::planning::{current, plan_change, plan_contradiction, upgraded};
 use crate::problems::{
-    CallEffect, contradiction, diagnostic_of, error_of, function_failed, warnings_of,
-    with_path_in_message,
+    contradiction, diagnostic_of, error_of, function_failed, warnings_of, with_path_in_message,
 };
 use crate::process::PackageProcess;
 use crate::{CallFailure, Client, ImportBy, Object, Returned};

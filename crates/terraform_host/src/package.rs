@@ -263,7 +263,7 @@ impl TerraformProvider {
         let failure = |error| {
             crate::problems::error_of(
                 crate::CallFailure::Unfit(error),
-                crate::problems::CallEffect::Reads,
+                plugin_host::CallEffect::Reads,
                 &provider::Scrubber::of([&settings]),
             )
         };

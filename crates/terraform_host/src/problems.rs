@@ -1,25 +1,14 @@
 //! Failures of calls as errors of the provider contract, and paths of providers as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
+use plugin_host::{CallEffect, last_lines};
+use plugins::ProcessExit;
 use plugins::grpc::{CallError, ConnectError, GrpcCode};
-use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrubber};
 use terraform_wire::consistency::Violation;
 use terraform_wire::{AttributeStep, Path};
 
 use crate::{CallFailure, FunctionFailure, TerraformDiagnostic};
-
-/// The number of last output lines that are shown of an ended process.
-const LINES: usize = 20;
-
-/// Whether a call may change something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallEffect {
-    /// The call only reads: it can be repeated.
-    Reads,
-    /// The call may change something: without an answer its outcome is unknown.
-    Changes,
-}
 
 /// Returns the error of a call. Secrets are removed from the provider's messages.
 pub(crate) fn error_of(
@@ -47,7 +36,7 @@ pub(crate) fn error_of(
         )],
     };
     if let (Some(first), Some(exit)) = (said.first_mut(), exit_of(&failure)) {
-        first.detail = secrets.clean(&last_of(&exit.output));
+        first.detail = secrets.clean(&last_lines(&exit.output));
     }
     ProviderError::of_diagnostics(kind, said)
 }
@@ -114,22 +103,6 @@ fn exit_of(failure: &CallFailure) -> Option<&ProcessExit> {
     }
 }
 
-/// Returns the error of a plugin that cannot be used.
-pub(crate) fn not_started(error: &PluginError) -> ProviderError {
-    let kind = match error {
-        PluginError::NotFound { .. }
-        | PluginError::NotExecutable { .. }
-        | PluginError::NoFolder { .. } => ErrorKind::Document,
-        PluginError::Closed { .. } => ErrorKind::Cancelled,
-        // The pool counts the failures of a process that exits at its start, and refuses after
-        // some.
-        PluginError::Exited { .. } => ErrorKind::Transient,
-        _ => ErrorKind::Permanent,
-    };
-    let said = ProviderDiagnostic::error("", error.to_string()).detailed(last_of(error.output()));
-    ProviderError::of_diagnostics(kind, vec![said])
-}
-
 /// Converts a message of a provider, with its path.
 pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrubber) -> ProviderDiagnostic {
     ProviderDiagnostic {
@@ -186,11 +159,6 @@ pub(crate) fn with_path_in_message(error: ProviderError) -> ProviderError {
         },
         None => error,
     }
-}
-
-fn last_of(output: &str) -> String {
-    let lines: Vec<&str> = output.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// Converts a path to the path of a field.

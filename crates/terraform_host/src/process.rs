@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::Value;
+use plugin_host::{CallEffect, not_started};
 use plugins::{
     Endpoint, Inherit, Launch, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start,
 };
 use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrubber};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::problems::{CallEffect, error_of, not_started, warnings_of};
+use crate::problems::{error_of, warnings_of};
 use crate::program::KnownProgram;
 use crate::{
     AnswerWithWarnings, CallFailure, Client, Handshake, OpenOptions, Output, ProgramDigest,

@@ -1,22 +1,19 @@
 //! The identity of a package's program, and a note that avoids reading the program at each start.
 //!
 //! Schemas are cached by the digest of the program ([`SchemaCache`]). A program has tens of
-//! megabytes, so the digest is noted with the path, size, modification time and inode of the
-//! program, and with its protocol version. Arguments that are files count as parts of the program.
-//! If a script reads other files, changes of only these files are not detected.
+//! megabytes, so the digest is noted with the identity of the program ([`plugin_host::identity`])
+//! and its protocol version.
 //!
 //! Nothing here fails: data that cannot be read or written is not cached.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
+use plugin_host::{ProgramDigest, cache_file, command_line, identity, write_file};
 use provider::HostedPackage;
 
-use crate::{ProgramDigest, ProtocolVersion, SchemaCache, Schemas};
+use crate::{ProtocolVersion, SchemaCache, Schemas};
 
 /// The first words of a note. The number is the version of the format.
 const FORMAT: &str = "cyan terraform program 1";
@@ -24,7 +21,7 @@ const FORMAT: &str = "cyan terraform program 1";
 /// The data about a program before it is started.
 #[derive(Clone, Default)]
 pub(crate) struct KnownProgram {
-    /// A digest of its path, size, modification time and inode, and of those of its arguments.
+    /// Its identity.
     pub(crate) identity: String,
     /// Its digest; `None` if nothing is cached.
     pub(crate) digest: Option<ProgramDigest>,
@@ -54,7 +51,7 @@ impl KnownProgram {
                 known,
             };
         }
-        let digest = digest(package);
+        let digest = ProgramDigest::of_package(package);
         let known = digest.as_ref().and_then(|digest| {
             ProtocolVersion::ALL
                 .into_iter()
@@ -69,66 +66,6 @@ impl KnownProgram {
             known,
         }
     }
-}
-
-/// The identity of a package's program. It changes when the program changes.
-fn identity(package: &HostedPackage) -> String {
-    let mut text = file_fingerprint(package.program_path());
-    for argument in &package.arguments {
-        let path = package.folder.join(argument);
-        let _ = write!(
-            text,
-            "\0{}",
-            if path.is_file() {
-                file_fingerprint(&path)
-            } else {
-                argument.clone()
-            }
-        );
-    }
-    ProgramDigest::of(text.as_bytes()).to_hex()
-}
-
-fn file_fingerprint(path: &Path) -> String {
-    let Ok(known) = fs::metadata(path) else {
-        return path.display().to_string();
-    };
-    let changed = known
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    #[cfg(unix)]
-    let inode = std::os::unix::fs::MetadataExt::ino(&known);
-    #[cfg(not(unix))]
-    let inode = 0;
-    format!(
-        "{}\0{}\0{}\0{inode}",
-        path.display(),
-        known.len(),
-        changed.map_or(0, |time| time.as_nanos())
-    )
-}
-
-/// The digest of a program and its arguments.
-fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
-    let program = ProgramDigest::of_file(package.program_path()).ok()?;
-    if package.arguments.is_empty() {
-        return Some(program);
-    }
-    let mut text = program.to_hex();
-    for argument in &package.arguments {
-        let path = package.folder.join(argument);
-        let content = path
-            .is_file()
-            .then(|| ProgramDigest::of_file(&path).ok())
-            .flatten();
-        let _ = write!(
-            text,
-            "\0{}",
-            content.map_or_else(|| argument.clone(), |digest| digest.to_hex())
-        );
-    }
-    Some(ProgramDigest::of(text.as_bytes()))
 }
 
 /// The noted digest of an unchanged program, and the version of its protocol.
@@ -153,37 +90,20 @@ pub(crate) fn note(
     digest: &ProgramDigest,
     version: ProtocolVersion,
 ) {
-    let (Some(folder), Some(place)) = (&package.cache, place(package)) else {
-        return;
-    };
-    if fs::create_dir_all(folder).is_err() {
-        return;
-    }
-    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else {
-        return;
-    };
-    if writeln!(file, "{FORMAT} {identity} {} {version}", digest.to_hex()).is_ok() {
-        // The temporary file is removed if it cannot be renamed.
-        let _ = file.persist(place);
+    if let Some(place) = place(package) {
+        let note = format!("{FORMAT} {identity} {} {version}\n", digest.to_hex());
+        // Without a note, the program is read again next time.
+        let _ = write_file(&place, &[note.as_bytes()]);
     }
 }
 
 fn place(package: &HostedPackage) -> Option<PathBuf> {
-    let mut text = package.program_path().display().to_string();
-    for argument in &package.arguments {
-        let _ = write!(text, "\0{argument}");
-    }
-    let name = ProgramDigest::of(text.as_bytes()).to_hex();
-    Some(
-        package
-            .cache
-            .as_ref()?
-            .join(format!("terraform-{}.program", name.get(..32)?)),
-    )
+    cache_file(package, "terraform", &command_line(package), "program")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Duration;
 
     use super::*;
@@ -210,19 +130,15 @@ mod tests {
         fs::write(package.program_path(), "1").unwrap();
         fs::write(folder.path().join("script.py"), "1").unwrap();
         let first = KnownProgram::look_up(&package);
-        assert_eq!(first.digest, digest(&package));
+        assert_eq!(first.digest, ProgramDigest::of_package(&package));
         assert_eq!(read_note(&package, &first.identity), None);
         // The digest is taken from the note: the program is not read.
         let other = ProgramDigest::of(b"other");
         note(&package, &first.identity, &other, ProtocolVersion::Six);
         assert_eq!(KnownProgram::look_up(&package).digest, Some(other));
-        for file in ["script.py", "program"] {
-            let before = KnownProgram::look_up(&package);
-            fs::write(folder.path().join(file), format!("longer {file}")).unwrap();
-            let after = KnownProgram::look_up(&package);
-            assert_ne!(after.identity, before.identity, "{file}");
-            assert_ne!(after.digest, before.digest, "{file}");
-        }
+        fs::write(folder.path().join("script.py"), "longer").unwrap();
+        let after = KnownProgram::look_up(&package);
+        assert_eq!(after.digest, ProgramDigest::of_package(&package));
     }
 
     #[test]

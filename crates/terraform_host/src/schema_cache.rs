@@ -4,13 +4,12 @@
 //! A file is written atomically and is verified when it is read. A missing or damaged file only
 //! costs time: the provider is asked again. The caller chooses the folder and removes old files.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
 
-use data_encoding::HEXLOWER;
+use plugin_host::{ProgramDigest, write_file};
 use plugins::grpc::prost::Message as _;
-use sha2::{Digest as _, Sha256};
 
 use crate::schemas::SchemaAnswers;
 use crate::{ProtocolVersion, Schemas};
@@ -18,71 +17,8 @@ use crate::{ProtocolVersion, Schemas};
 /// The beginning of each file. It changes when the format of the files changes.
 const MAGIC: &[u8] = b"cyan terraform schemas 1\n";
 
-/// The length of a digest in bytes.
-const DIGEST: usize = 32;
-
 /// The maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 512 << 20;
-
-/// The number of bytes of a program that are read at once.
-const CHUNK: usize = 256 << 10;
-
-/// The SHA-256 digest of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ProgramDigest([u8; DIGEST]);
-
-/// The reason why a program has no digest.
-#[derive(Debug, thiserror::Error)]
-#[error("{} cannot be read", path.display())]
-pub struct CacheError {
-    /// The file.
-    pub path: PathBuf,
-    /// The error of the system.
-    pub source: io::Error,
-}
-
-impl ProgramDigest {
-    /// Returns the digest of some bytes.
-    pub fn of(bytes: &[u8]) -> ProgramDigest {
-        ProgramDigest(Sha256::digest(bytes).into())
-    }
-
-    /// Returns the digest of a file. Reads the whole file and blocks meanwhile.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn of_file(path: &Path) -> Result<ProgramDigest, CacheError> {
-        let read = || {
-            let (mut file, mut hasher) = (File::open(path)?, Sha256::new());
-            let mut buffer = vec![0; CHUNK];
-            loop {
-                match file.read(&mut buffer)? {
-                    0 => return Ok(ProgramDigest(hasher.finalize().into())),
-                    length => hasher.update(buffer.get(..length).unwrap_or_default()),
-                }
-            }
-        };
-        read().map_err(|source| CacheError {
-            path: path.to_owned(),
-            source,
-        })
-    }
-
-    /// Parses a digest in hexadecimal digits.
-    pub(crate) fn of_hex(text: &str) -> Option<ProgramDigest> {
-        HEXLOWER
-            .decode(text.as_bytes())
-            .ok()?
-            .try_into()
-            .ok()
-            .map(ProgramDigest)
-    }
-
-    /// Returns the digest in hexadecimal digits.
-    pub fn to_hex(&self) -> String {
-        HEXLOWER.encode(&self.0)
-    }
-}
 
 /// A folder with the schemas of providers.
 #[derive(Clone, Debug)]
@@ -106,8 +42,10 @@ impl SchemaCache {
             .take(LARGEST)
             .read_to_end(&mut bytes)
             .ok()?;
-        let (stated, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
-        if ProgramDigest::of(payload).0 != stated {
+        let (stated, payload) = bytes
+            .strip_prefix(MAGIC)?
+            .split_at_checked(ProgramDigest::LENGTH)?;
+        if ProgramDigest::of(payload).as_bytes() != stated {
             return None;
         }
         Schemas::of(SchemaAnswers::decode(payload).ok()?).ok()
@@ -123,17 +61,11 @@ impl SchemaCache {
     ) {
         let payload = answers.encode_to_vec();
         // An error only means that nothing is cached.
-        let _ = self.write(&self.path(program, version), &payload);
-    }
-
-    fn write(&self, path: &Path, payload: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&ProgramDigest::of(payload).0)?;
-        file.write_all(payload)?;
-        file.persist(path)?;
-        Ok(())
+        let digest = ProgramDigest::of(&payload);
+        let _ = write_file(
+            &self.path(program, version),
+            &[MAGIC, digest.as_bytes(), &payload],
+        );
     }
 
     fn path(&self, program: &ProgramDigest, version: ProtocolVersion) -> PathBuf {
@@ -144,6 +76,8 @@ impl SchemaCache {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::messages6::{BlockMessage, SchemaAnswer, SchemaMessage};
 
@@ -208,18 +142,5 @@ mod tests {
                 "{at} bytes"
             );
         }
-    }
-
-    #[test]
-    fn the_digest_of_a_file_is_that_of_its_bytes() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(b"abc").unwrap();
-        assert_eq!(
-            ProgramDigest::of_file(file.path()).unwrap(),
-            ProgramDigest::of(b"abc")
-        );
-        assert!(ProgramDigest::of(b"abc").to_hex().starts_with("ba7816bf"));
-        let error = ProgramDigest::of_file(Path::new("/nothing/here")).unwrap_err();
-        assert_eq!(error.to_string(), "/nothing/here cannot be read");
     }
 }
