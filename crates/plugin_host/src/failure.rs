@@ -16,7 +16,7 @@ pub enum CallEffect {
 }
 
 /// Returns the error of a plugin that cannot be used.
-pub fn not_started(error: &PluginError) -> ProviderError {
+pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let kind = match error {
         PluginError::NotFound { .. }
         | PluginError::NotExecutable { .. }

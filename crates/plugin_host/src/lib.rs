@@ -1,12 +1,25 @@
 //! What the hosts of all families of plugins share.
 //!
+//! * `host.rs`: a package with the processes of its configurations, and what a [`Family`] decides.
+//! * `process.rs`: one process with its sessions and calls, and its restart after a crash.
 //! * `program.rs`: the identity of a package's program, and the files that are cached for it.
 //! * `failure.rs`: the error of a plugin that cannot be used, and the output of an ended process.
 //!
-//! Not here: processes and their pool (`plugins`), the calls and messages of a family (its host).
+//! Not here: starting and watching processes (`plugins`), the calls and messages of a family, and
+//! the catalogue and settings of a package (the host of the family).
 
 mod failure;
+mod host;
+mod process;
 mod program;
 
-pub use failure::{CallEffect, last_lines, not_started};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use failure::{CallEffect, last_lines};
+pub use host::{Family, PackageHost, Processes};
+pub use process::PluginProcess;
 pub use program::{CacheError, ProgramDigest, cache_file, command_line, identity, write_file};
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

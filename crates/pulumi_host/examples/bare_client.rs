@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use plugins::grpc::{CallError, Connection, ConnectionOptions};
-use plugins::{Inherit, Logs, ProcessLimits, start};
+use plugins::{Inherit, Launch, Logs, ProcessLimits, start};
 use prost_types::value::Kind;
 use prost_types::{Struct, Value};
 use pulumi_host::messages::{
     CheckRequest, CheckResponse, ConfigureRequest, ConfigureResponse, CreateRequest,
     CreateResponse, DiffRequest, DiffResponse, method,
 };
-use pulumi_host::{Engine, PluginProgram, PulumiProtocol};
+use pulumi_host::{Engine, PulumiProtocol, launch_with_engine};
 
 const TYPE: &str = "shop:index:Item";
 /// The answer of a plugin to Diff if nothing differs.
@@ -130,12 +130,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (count, parallel): (usize, usize) = (count.parse()?, parallel.parse()?);
 
     let folder = tempfile::tempdir()?;
-    let program = PluginProgram {
+    let program = Launch {
         name: "pulumi provider `shop`".into(),
         program: PathBuf::from(program),
         arguments: rest.iter().map(Into::into).collect(),
         folder: std::env::current_dir()?,
-        project: "bench".into(),
         environment: Vec::new(),
         inherit: Inherit::All,
         limits: ProcessLimits::default(),
@@ -147,7 +146,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     .await?;
     let began = Instant::now();
     let plugin = start(
-        program.launch(&engine.address()),
+        launch_with_engine(program, "bench", &engine.address()),
         Arc::new(PulumiProtocol),
         Logs::default(),
     )

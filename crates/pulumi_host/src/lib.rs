@@ -2,15 +2,16 @@
 //! meaning of the answers.
 //!
 //! ```text
-//! PluginProgram ──plugins──> Plugin ──Client::connect──> Client ──configure──> Session: check, diff, create, ..
+//! Launch ──plugins──> Plugin ──Client::connect──> Client ──configure──> Session: check, diff, create, ..
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
 //! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the
 //! catalogue and the configurations of a package, `managed.rs` the calls about resources,
-//! `process.rs` the process of the plugin.
+//! `process.rs` how its processes are started, connected and configured.
 //!
-//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`),
+//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), what the
+//! hosts of all families share (`plugin_host`),
 //! connections (`plugins::grpc`), and the use of the answers (the engine).
 
 mod answer;
@@ -35,7 +36,7 @@ pub use client::{Client, ConnectOptions, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
 pub use package::{FAMILY, open};
-pub use protocol::{AttachError, DEBUG_PROVIDERS, PluginProgram, PulumiProtocol, attached};
+pub use protocol::{AttachError, DEBUG_PROVIDERS, PulumiProtocol, attached, launch_with_engine};
 pub use session::{
     Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource,
     Updated,

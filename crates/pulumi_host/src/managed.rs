@@ -1,12 +1,10 @@
 //! A configured package as a session of the contract: the calls about its resources and functions.
 //!
-//! Secrets are removed from the messages of a plugin. A stopped call is dropped, which cancels it
-//! in the plugin. A call that changes something first gets some seconds to end. Cancel is not sent
-//! then, because it would also end the calls about other resources; it is sent when the session
-//! ends.
+//! Secrets are removed from the messages of a plugin. A stopped call that changes something gets some
+//! seconds to end. Cancel is not sent then, because it would also end the calls about other
+//! resources; it is sent when the session ends.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value};
 use plugin_host::CallEffect;
@@ -25,9 +23,6 @@ use crate::planning::{current, plan_change, plan_with_unknown_settings, target};
 use crate::problems::{error_of, refusals};
 use crate::process::PackageProcess;
 use crate::session::{CallTarget, Desired, Invoked, PluginSession, ReadResult, RecordedResource};
-
-/// The time that a call that changes something gets to end after it was stopped.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
 pub(crate) struct ManagedPackage {
@@ -94,7 +89,9 @@ impl ManagedPackage {
             let (_lease, session) = process.session().await?;
             plan_change(&session, &facts, call, &request, &self.settings).await
         };
-        run_cancellable(call, CallEffect::Reads, asking).await
+        process
+            .run_cancellable(call, CallEffect::Reads, asking)
+            .await
     }
 
     async fn apply_with(
@@ -105,7 +102,9 @@ impl ManagedPackage {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
         // A stopped call does not wait for a starting process.
-        let (_lease, session) = run_cancellable(call, CallEffect::Reads, process.session()).await?;
+        let (_lease, session) = process
+            .run_cancellable(call, CallEffect::Reads, process.session())
+            .await?;
         let name = ResourceName::new(&call.instance, &call.address, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
         let acting = async {
@@ -115,7 +114,9 @@ impl ManagedPackage {
                 Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
             }
         };
-        run_cancellable(call, CallEffect::Changes, acting).await
+        process
+            .run_cancellable(call, CallEffect::Changes, acting)
+            .await
     }
 
     fn operation_error(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
@@ -293,57 +294,55 @@ impl ManagedPackage {
                     error_of(failure, CallEffect::Reads, &secrets)
                 })
         };
-        Ok(
-            match run_cancellable(call, CallEffect::Reads, reading).await? {
-                ReadResult::Absent => ReadOutcome::Absent,
-                ReadResult::Unknown => ReadOutcome::Unknown,
-                ReadResult::Present {
+        let read = process
+            .run_cancellable(call, CallEffect::Reads, reading)
+            .await?;
+        Ok(match read {
+            ReadResult::Absent => ReadOutcome::Absent,
+            ReadResult::Unknown => ReadOutcome::Unknown,
+            ReadResult::Present {
+                id,
+                outputs,
+                inputs,
+                problems,
+                refresh_before_update,
+            } => {
+                // A plugin that accepts secrets may still lose their marks in a read.
+                let outputs =
+                    mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
+                let inputs = inputs
+                    .map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
+                let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
+                // Comparison by inputs, for plugins that cannot compare, needs the inputs as
+                // read.
+                let drifted = |inputs: &&Value| {
+                    !request.inputs.is_null()
+                        && !differences(request.inputs, inputs, &[]).is_empty()
+                };
+                let read_inputs = inputs.as_ref().filter(drifted).cloned();
+                let private = Private {
+                    read_first: refresh_before_update,
+                    read_inputs,
+                    ..own
+                };
+                let secrets = Scrubber::of([&fields, &self.settings]);
+                let diagnostics = problems.iter().map(|why| {
+                    ProviderDiagnostic::warning(
+                        "",
+                        format!("it is not healthy: {}", secrets.clean(why)),
+                    )
+                });
+                let diagnostics = diagnostics.collect();
+                ReadOutcome::Present(Observed {
                     id,
-                    outputs,
+                    fields,
                     inputs,
-                    problems,
-                    refresh_before_update,
-                } => {
-                    // A plugin that accepts secrets may still lose their marks in a read.
-                    let outputs = mark_like_inputs(
-                        mark_like_inputs(outputs, request.inputs),
-                        request.outputs,
-                    );
-                    let inputs = inputs.map(|inputs| {
-                        facts.complete_inputs(&mark_like_inputs(inputs, request.inputs))
-                    });
-                    let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
-                    // Comparison by inputs, for plugins that cannot compare, needs the inputs as
-                    // read.
-                    let drifted = |inputs: &&Value| {
-                        !request.inputs.is_null()
-                            && !differences(request.inputs, inputs, &[]).is_empty()
-                    };
-                    let read_inputs = inputs.as_ref().filter(drifted).cloned();
-                    let private = Private {
-                        read_first: refresh_before_update,
-                        read_inputs,
-                        ..own
-                    };
-                    let secrets = Scrubber::of([&fields, &self.settings]);
-                    let diagnostics = problems.iter().map(|why| {
-                        ProviderDiagnostic::warning(
-                            "",
-                            format!("it is not healthy: {}", secrets.clean(why)),
-                        )
-                    });
-                    let diagnostics = diagnostics.collect();
-                    ReadOutcome::Present(Observed {
-                        id,
-                        fields,
-                        inputs,
-                        private: private.value(),
-                        expired: None,
-                        diagnostics,
-                    })
-                }
-            },
-        )
+                    private: private.value(),
+                    expired: None,
+                    diagnostics,
+                })
+            }
+        })
     }
 
     /// Calls a function. Returns an unknown value if it cannot be called yet.
@@ -377,7 +376,9 @@ impl ManagedPackage {
                 .await;
             invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        let Invoked { result, failures } = run_cancellable(call, CallEffect::Reads, asking).await?;
+        let Invoked { result, failures } = process
+            .run_cancellable(call, CallEffect::Reads, asking)
+            .await?;
         if failures.is_empty() {
             return Ok(result);
         }
@@ -477,39 +478,6 @@ fn applied(
         },
         inputs: inputs.filter(|inputs| inputs != request.desired),
         diagnostics: Vec::new(),
-    }
-}
-
-/// Waits for a call until it ends or is stopped.
-async fn run_cancellable<T>(
-    call: &Call,
-    effect: CallEffect,
-    work: impl Future<Output = Result<T, ProviderError>>,
-) -> Result<T, ProviderError> {
-    if call.cancel.is_cancelled() {
-        return Err(ProviderError::new(
-            ErrorKind::Cancelled,
-            "the call was cancelled before it was made",
-        ));
-    }
-    let deadline_passed = async {
-        match call.deadline {
-            Some(deadline) => tokio::time::sleep(deadline).await,
-            None => std::future::pending().await,
-        }
-    };
-    let mut work = std::pin::pin!(work);
-    let stopped = tokio::select! {
-        biased;
-        done = &mut work => return done,
-        () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
-        () = deadline_passed => ProviderError::new(ErrorKind::TimedOut, "the plugin did not answer in time"),
-    };
-    match effect {
-        CallEffect::Reads => Err(stopped),
-        CallEffect::Changes => tokio::time::timeout(GRACE, work)
-            .await
-            .unwrap_or(Err(stopped)),
     }
 }
 

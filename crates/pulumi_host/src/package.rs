@@ -6,12 +6,10 @@
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use plugin_host::{CallEffect, ProgramDigest};
+use plugin_host::{CallEffect, PackageHost, Processes, ProgramDigest};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
@@ -23,30 +21,18 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use crate::managed::ManagedPackage;
 use crate::names::provider_urn;
 use crate::problems::{error_of, field_path, refusals};
-use crate::process::{ConfiguredSettings, PackageHost, PackageProcess};
+use crate::process::{ConfiguredSettings, PackageProcess, Pulumi};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
 
 /// The word of the family.
 pub const FAMILY: &str = "pulumi";
 
-/// Counts the processes that are started without settings.
-static UNCONFIGURED: AtomicU64 = AtomicU64::new(0);
-
 /// The provider of a package.
 pub(crate) struct PulumiProvider {
     catalog: Arc<Catalog>,
     types: Arc<PackageTypes>,
-    host: Arc<PackageHost>,
-    processes: Mutex<Processes>,
-}
-
-#[derive(Default)]
-struct Processes {
-    /// The configured processes, by the digest of their settings.
-    configured: HashMap<String, Arc<PackageProcess>>,
-    /// A process without settings. It reads the schema, and the first configuration takes it.
-    spare: Option<Arc<PackageProcess>>,
+    processes: Processes<Pulumi>,
 }
 
 /// Opens a package: reads its schema from the cache, or starts its plugin and asks for the schema.
@@ -87,13 +73,13 @@ async fn open_package(
         })
     };
     let (identity, cached) = looked_up.await.unwrap_or_default();
-    let host = PackageHost::new(package, identity, attached, pool);
-    let mut spare = None;
+    let host = PackageHost::new(package, identity, attached, pool, Pulumi::default());
+    let processes = Processes::new(host);
+    let host = processes.host();
     let schema = match cached {
         Some(schema) => schema,
         None => {
-            let process = PackageProcess::new(host.clone(), unconfigured());
-            let text = ask_schema(&host, &process).await?;
+            let text = ask_schema(host, &processes.spare()).await?;
             let schema = PackageSchema::parse(text.as_str())
                 .map_err(|error| ProviderError::new(ErrorKind::Permanent, error.to_string()))?;
             if caches {
@@ -104,7 +90,6 @@ async fn open_package(
                 // A schema that was not stored is read again in the next run.
                 let _ = stored.await;
             }
-            spare = Some(process);
             schema
         }
     };
@@ -113,19 +98,17 @@ async fn open_package(
         host.package.name.clone(),
     ));
     let catalog = Arc::new(catalog(&types));
-    let processes = Mutex::new(Processes {
-        spare,
-        ..Processes::default()
-    });
     Ok(Arc::new(PulumiProvider {
         catalog,
         types,
-        host,
         processes,
     }))
 }
 
-async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<String, ProviderError> {
+async fn ask_schema(
+    host: &PackageHost<Pulumi>,
+    process: &PackageProcess,
+) -> Result<String, ProviderError> {
     let (_lease, client) = process.client().await?;
     let schema = client
         .schema()
@@ -135,13 +118,6 @@ async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<Stri
         let message = format!("the plugin of `{}` has no schema", host.package.name);
         ProviderError::new(ErrorKind::Permanent, message)
     })
-}
-
-fn unconfigured() -> String {
-    format!(
-        "unconfigured {}",
-        UNCONFIGURED.fetch_add(1, Ordering::Relaxed)
-    )
 }
 
 fn catalog(types: &Arc<PackageTypes>) -> Catalog {
@@ -166,42 +142,6 @@ fn catalog(types: &Arc<PackageTypes>) -> Catalog {
 }
 
 impl PulumiProvider {
-    fn processes(&self) -> MutexGuard<'_, Processes> {
-        self.processes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The process for the settings with this digest: one for each digest. The first configuration
-    /// takes the process without settings.
-    fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
-        let mut processes = self.processes();
-        if let Some(known) = processes.configured.get(digest) {
-            return known.clone();
-        }
-        let process = processes
-            .spare
-            .take()
-            .unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
-        processes
-            .configured
-            .insert(digest.to_owned(), process.clone());
-        process
-    }
-
-    /// A process that checks settings: the one that is configured with these settings, or else the
-    /// one without settings, which stays unconfigured.
-    fn process_to_check(&self, digest: Option<&str>) -> Arc<PackageProcess> {
-        let mut processes = self.processes();
-        if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
-            return known.clone();
-        }
-        processes
-            .spare
-            .get_or_insert_with(|| PackageProcess::new(self.host.clone(), unconfigured()))
-            .clone()
-    }
-
     /// The digest of settings; `None` while they are unknown.
     fn digest(&self, settings: &Value) -> Result<Option<String>, ProviderError> {
         if settings.has_unknown() {
@@ -210,7 +150,7 @@ impl PulumiProvider {
         let text = serde_json::to_string(&settings.revealed()).map_err(|_| {
             let message = format!(
                 "the settings of `{}` hold a function",
-                self.host.package.name
+                self.processes.host().package.name
             );
             ProviderError::new(ErrorKind::Document, message)
         })?;
@@ -218,7 +158,7 @@ impl PulumiProvider {
     }
 
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
-        self.host.log_to(with.log);
+        self.processes.host().log_to(with.log);
         let values = if with.settings.is_null() {
             Value::map::<Name>([])
         } else {
@@ -231,7 +171,7 @@ impl PulumiProvider {
             Phase::Applying
         };
         let package = match &**self.types.schema().name() {
-            "" => self.host.package.name.clone(),
+            "" => self.processes.host().package.name.clone(),
             name => name.into(),
         };
         let urn = provider_urn(&package, &with.name);
@@ -243,7 +183,11 @@ impl PulumiProvider {
         };
         let secrets = Scrubber::of([&settings.values, &with.former]);
         let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
-        let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
+        // A process that is configured with these settings checks them, or else one that stays
+        // unconfigured.
+        let known = digest.as_deref().and_then(|one| self.processes.known(one));
+        let process = known.unwrap_or_else(|| self.processes.spare());
+        let (lease, client) = process.client().await?;
         let checked = client
             .check_config(&settings.borrowed(), &with.former, phase)
             .await
@@ -275,7 +219,7 @@ impl PulumiProvider {
             }
         };
         drop(lease);
-        let (types, package) = (self.types.clone(), &self.host.package.name);
+        let (types, package) = (self.types.clone(), &self.processes.host().package.name);
         let Some(digest) = digest else {
             let note = format!(
                 "the settings of `{package}` are not known yet, so its plugin plans nothing"
@@ -296,10 +240,9 @@ impl PulumiProvider {
                 diagnostics: vec![note],
             });
         };
-        let process = self.process_of(&digest);
+        let process = self.processes.process_of(&digest);
         let values = settings.values.clone();
-        process.configure(settings).await?;
-        process.begin_session();
+        process.configure(Arc::new(settings)).await?;
         let session = Arc::new(ManagedPackage::new(
             types,
             package.clone(),

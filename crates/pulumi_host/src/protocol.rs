@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use plugins::grpc::{Connection, ConnectionOptions};
 use plugins::{
-    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine,
-    ProcessLimits, Protocol, StopOutcome, StopSignal,
+    BoxFuture, Endpoint, HandshakeLine, Launch, Level, ListenAddress, LogLine, Protocol,
+    StopOutcome, StopSignal,
 };
 
 use crate::messages::{Empty, method};
@@ -101,47 +101,14 @@ fn local(port: u16) -> Endpoint {
     ))))
 }
 
-/// The program of a plugin, and how to start it.
-#[derive(Clone, Debug)]
-pub struct PluginProgram {
-    /// The plugin in messages, as a noun phrase: "pulumi provider `random`".
-    pub name: String,
-    /// The file to execute.
-    pub program: PathBuf,
-    /// Arguments before the address of the engine.
-    pub arguments: Vec<OsString>,
-    /// The working folder: the folder of the root document.
-    pub folder: PathBuf,
-    /// The name of the instance's project, for `PULUMI_PROJECT`.
-    pub project: String,
-    /// Further variables.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The environment variables that the plugin inherits from this process.
-    pub inherit: Inherit,
-    /// The limits of the process.
-    pub limits: ProcessLimits,
-}
-
-impl PluginProgram {
-    /// The launch of the plugin with the address of an engine as its last argument.
-    pub fn launch(&self, engine_address: &str) -> Launch {
-        let mut arguments = self.arguments.clone();
-        arguments.push(engine_address.into());
-        let mut environment = vec![(
-            OsString::from("PULUMI_PROJECT"),
-            OsString::from(&self.project),
-        )];
-        environment.extend(self.environment.iter().cloned());
-        Launch {
-            name: self.name.clone(),
-            program: self.program.clone(),
-            arguments,
-            folder: self.folder.clone(),
-            environment,
-            inherit: self.inherit.clone(),
-            limits: self.limits.clone(),
-        }
-    }
+/// Adds to a launch what every plugin of this family gets: the address of an engine as its last
+/// argument, and the name of the instance's project.
+pub fn launch_with_engine(mut launch: Launch, project: &str, engine_address: &str) -> Launch {
+    launch.arguments.push(engine_address.into());
+    // A variable of the package takes precedence.
+    let project = ("PULUMI_PROJECT".into(), project.into());
+    launch.environment.insert(0, project);
+    launch
 }
 
 /// An entry of [`DEBUG_PROVIDERS`] that is not `PACKAGE:PORT`.

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The engine uses [`open`]: a plugin implements the contract of providers. `package.rs` has its
-//! catalogue and configurations, `managed.rs` the calls about resources, `process.rs` the process
-//! behind them.
+//! catalogue and configurations, `managed.rs` the calls about resources, `process.rs` how
+//! its processes are started, connected and configured.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as
 //! [`blueprint::Value`]; answers are checked ([`terraform::consistency`]) before they are returned.

@@ -1,16 +1,12 @@
 //! A configured package as a session of the contract: the calls about its resources, data sources
 //! and functions.
 //!
-//! Secrets are removed from the provider's messages. When a call that only reads is stopped, it is
-//! dropped, which cancels it in the provider. A call that changes something is asked to end and has
-//! some seconds to answer, because its answer says which changes were made.
+//! Secrets are removed from the provider's messages.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use blueprint::{Name, Value};
 use plugin_host::CallEffect;
-use plugins::PluginLease;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind,
     FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Operation,
@@ -27,9 +23,6 @@ use crate::problems::{
 };
 use crate::process::PackageProcess;
 use crate::{CallFailure, Client, ImportBy, Object, Returned};
-
-/// The time for which a call that changes something may continue after it was stopped.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
 pub(crate) struct ManagedPackage {
@@ -81,12 +74,14 @@ impl ManagedPackage {
         F: Future<Output = Result<T, CallFailure>>,
     {
         let asked = async {
-            let (_lease, client): (PluginLease, Client) = self.process.session().await?;
-            question(client)
+            let (_lease, session) = self.process.session().await?;
+            question(session.client)
                 .await
                 .map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        self.run_cancellable(call, CallEffect::Reads, asked).await
+        self.process
+            .run_cancellable(call, CallEffect::Reads, asked)
+            .await
     }
 
     async fn check_with(
@@ -107,11 +102,11 @@ impl ManagedPackage {
                 Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        Ok(CheckFindings {
-            diagnostics: self
-                .run_cancellable(call, CallEffect::Reads, checking)
-                .await?,
-        })
+        let diagnostics = self
+            .process
+            .run_cancellable(call, CallEffect::Reads, checking)
+            .await?;
+        Ok(CheckFindings { diagnostics })
     }
 
     async fn plan_with(
@@ -295,7 +290,8 @@ impl ManagedPackage {
     ) -> Result<Applied, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         // A stopped call does not wait for a process to start.
-        let (_lease, client) = self
+        let (_lease, session) = self
+            .process
             .run_cancellable(call, CallEffect::Reads, self.process.session())
             .await?;
         let values = [
@@ -305,7 +301,7 @@ impl ManagedPackage {
             request.private,
         ];
         let acting = RunningOperation {
-            client,
+            client: session.client,
             type_name,
             call,
             request: &request,
@@ -321,49 +317,10 @@ impl ManagedPackage {
                 Operation::Delete => acting.delete().await,
             }
         };
-        self.run_cancellable(call, CallEffect::Changes, work)
+        self.process
+            .run_cancellable(call, CallEffect::Changes, work)
             .await
             .map_err(with_path_in_message)
-    }
-
-    /// Runs a call until it ends, is cancelled, or exceeds its deadline.
-    async fn run_cancellable<T>(
-        &self,
-        call: &Call,
-        effect: CallEffect,
-        work: impl Future<Output = Result<T, ProviderError>>,
-    ) -> Result<T, ProviderError> {
-        if call.cancel.is_cancelled() {
-            return Err(ProviderError::new(
-                ErrorKind::Cancelled,
-                "the call was cancelled before it was made",
-            ));
-        }
-        let mut running = self.process.enter_call();
-        let deadline_passed = async {
-            match call.deadline {
-                Some(deadline) => tokio::time::sleep(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
-        let mut work = std::pin::pin!(work);
-        let stopped = tokio::select! {
-            biased;
-            done = &mut work => return done,
-            () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
-            () = deadline_passed => ProviderError::new(ErrorKind::TimedOut, "the provider did not answer in time"),
-        };
-        if effect == CallEffect::Reads {
-            return Err(stopped);
-        }
-        let ending = async {
-            // The call is awaited while the provider is asked to end it.
-            let (done, ()) = futures::join!(&mut work, running.cancel());
-            done
-        };
-        tokio::time::timeout(GRACE, ending)
-            .await
-            .unwrap_or(Err(stopped))
     }
 }
 

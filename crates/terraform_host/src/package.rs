@@ -7,10 +7,10 @@
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use blueprint::{Name, Value};
+use plugin_host::{PackageHost, Processes};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
@@ -19,7 +19,7 @@ use provider::{
 use terraform_wire::{ProviderSchema, SchemaTypes, TypeNames, conform};
 
 use crate::managed::ManagedPackage;
-use crate::process::{PackageHost, PackageProcess};
+use crate::process::{Terraform, configure};
 use crate::program::KnownProgram;
 use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
 
@@ -29,10 +29,6 @@ pub const FAMILY: &str = "terraform";
 /// The settings digest of a process that only validates specs.
 const OFFLINE: &str = "offline";
 
-/// The key of the process that returned the schema. It keeps this key when a configuration takes it
-/// over.
-const UNCONFIGURED: &str = "unconfigured";
-
 /// The prefix of the file name of a provider's program.
 const PROGRAM: &str = "terraform-provider-";
 
@@ -41,16 +37,7 @@ pub(crate) struct TerraformProvider {
     catalog: Arc<Catalog>,
     types: Arc<SchemaTypes>,
     schemas: Arc<Schemas>,
-    host: Arc<PackageHost>,
-    processes: Mutex<Processes>,
-}
-
-#[derive(Default)]
-struct Processes {
-    /// The configured processes, by the digest of their settings.
-    configured: HashMap<String, Arc<PackageProcess>>,
-    /// The process that returned the schema, for the first configuration.
-    spare: Option<Arc<PackageProcess>>,
+    processes: Processes<Terraform>,
 }
 
 /// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process
@@ -90,14 +77,14 @@ async fn open_package(
                 .unwrap_or_default()
         }
     };
-    let host = PackageHost::new(package, program, attached, pool);
-    let mut spare = None;
-    let schemas = match host.schemas() {
-        Some(schemas) => schemas,
+    let (identity, family) = (program.identity.clone(), Terraform::new(program));
+    let host = PackageHost::new(package, identity, attached, pool, family);
+    let processes = Processes::new(host);
+    let host = processes.host();
+    let schemas = match host.family.known() {
+        Some((_, schemas)) => schemas,
         None => {
-            let process = PackageProcess::new(host.clone(), UNCONFIGURED.into());
-            let (_lease, client) = process.client().await?;
-            spare = Some(process);
+            let (_lease, client) = processes.spare().client().await?;
             client.schemas().clone()
         }
     };
@@ -108,15 +95,10 @@ async fn open_package(
         .planning_deletes(schemas.abilities.plans_deletes);
     let types = Arc::new(types);
     let catalog = Arc::new(catalog(&package.name, &schemas.provider, &types));
-    let processes = Mutex::new(Processes {
-        spare,
-        ..Processes::default()
-    });
     Ok(Arc::new(TerraformProvider {
         catalog,
         types,
         schemas,
-        host,
         processes,
     }))
 }
@@ -176,38 +158,15 @@ fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) 
 }
 
 impl TerraformProvider {
-    fn processes(&self) -> MutexGuard<'_, Processes> {
-        self.processes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The process for these settings, one for each. The first configuration takes over the process
-    /// that returned the schema.
-    fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
-        let mut processes = self.processes();
-        if let Some(known) = processes.configured.get(digest) {
-            return known.clone();
-        }
-        let process = processes
-            .spare
-            .take()
-            .unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
-        processes
-            .configured
-            .insert(digest.to_owned(), process.clone());
-        process
-    }
-
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
-        self.host.log_to(with.log);
+        self.processes.host().log_to(with.log);
         if with.offline {
             // Specs are validated without a configuration of the provider.
-            let process = self.process_of(OFFLINE);
-            process.count_session();
+            let process = self.processes.process_of(OFFLINE);
+            process.begin_session();
             let session = ManagedPackage::new(
                 self.types.clone(),
-                self.host.package.name.clone(),
+                self.processes.host().package.name.clone(),
                 process,
                 Value::Null,
             );
@@ -218,15 +177,12 @@ impl TerraformProvider {
             });
         }
         let digest = self.digest_of(&with.settings)?;
-        let process = self.process_of(&digest);
-        let diagnostics = match process.configure(&with.settings).await {
-            Ok(diagnostics) => diagnostics,
+        let process = self.processes.process_of(&digest);
+        let diagnostics = match configure(&process, &with.settings).await {
+            Ok(configured) => configured.warnings,
             Err(error) => {
                 // A process that has refused settings is not used again.
-                self.processes()
-                    .configured
-                    .retain(|_, known| !Arc::ptr_eq(known, &process));
-                process.stop_if_unused().await;
+                self.processes.discard(&process).await;
                 return Err(error);
             }
         };
@@ -240,7 +196,7 @@ impl TerraformProvider {
         };
         let session = ManagedPackage::new(
             self.types.clone(),
-            self.host.package.name.clone(),
+            self.processes.host().package.name.clone(),
             process,
             with.settings,
         );

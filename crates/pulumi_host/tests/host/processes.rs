@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plugins::{Logs, Plugin, PluginError, ProcessLimits, start};
-use pulumi_host::{CallFailure, Client, ConnectOptions, PulumiProtocol};
+use pulumi_host::{CallFailure, Client, ConnectOptions, PulumiProtocol, launch_with_engine};
 
 use crate::support::program;
 
@@ -21,7 +21,7 @@ async fn run(script: &str) -> Result<Plugin, PluginError> {
         memory: None,
     };
     start(
-        program.launch("127.0.0.1:1"),
+        launch_with_engine(program, "test", "127.0.0.1:1"),
         Arc::new(PulumiProtocol),
         Logs::default(),
     )

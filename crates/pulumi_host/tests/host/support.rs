@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use blueprint::Value;
-use plugins::{Inherit, Logs, Plugin, ProcessLimits, start};
+use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits, start};
 use pulumi_host::{
-    CallTarget, Client, ConnectOptions, Desired, Engine, Logged, PluginProgram, PluginSession,
-    ProviderSettings, PulumiProtocol, RecordedResource,
+    CallTarget, Client, ConnectOptions, Desired, Engine, Logged, PluginSession, ProviderSettings,
+    PulumiProtocol, RecordedResource, launch_with_engine,
 };
 use pulumi_wire::{NoLookups, Phase};
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ pub(crate) struct Peer {
     pub(crate) client: Client,
     pub(crate) engine: Engine,
     pub(crate) logged: Arc<Mutex<Vec<Logged>>>,
-    program: PluginProgram,
+    program: Launch,
 }
 
 impl Peer {
@@ -115,13 +115,12 @@ impl Peer {
     }
 }
 
-pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -> PluginProgram {
-    PluginProgram {
+pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -> Launch {
+    Launch {
         name: "pulumi provider `peer`".into(),
         program: program.to_owned(),
         arguments,
         folder: folder.to_owned(),
-        project: "test".into(),
         environment: vec![("PYTHONDONTWRITEBYTECODE".into(), "1".into())],
         inherit: Inherit::All,
         limits: ProcessLimits {
@@ -131,8 +130,8 @@ pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -
     }
 }
 
-async fn launch(program: &PluginProgram, engine: &Engine) -> (Plugin, Client) {
-    let launch = program.launch(&engine.address());
+async fn launch(program: &Launch, engine: &Engine) -> (Plugin, Client) {
+    let launch = launch_with_engine(program.clone(), "test", &engine.address());
     let plugin = start(launch, Arc::new(PulumiProtocol), Logs::default())
         .await
         .unwrap();
