@@ -1,6 +1,7 @@
 //! What the hosts of all families of plugins share.
 //!
-//! * `host.rs`: a package with the processes of its configurations, and what a [`Family`] decides.
+//! * `family.rs`: what a [`Family`] of plugins decides, and what the processes of a package share.
+//! * `processes.rs`: the processes of a package, one for each configuration.
 //! * `process.rs`: one process with its sessions and calls, and its restart after a crash.
 //! * `program.rs`: the identity of a package's program, and the files that are cached for it.
 //! * `failure.rs`: the error of a plugin that cannot be used, and the output of an ended process.
@@ -9,15 +10,17 @@
 //! the catalogue and settings of a package (the host of the family).
 
 mod failure;
-mod host;
+mod family;
 mod process;
+mod processes;
 mod program;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use failure::{CallEffect, last_lines};
-pub use host::{Family, PackageHost, Processes};
+pub use family::{Family, PackageHost};
 pub use process::PluginProcess;
+pub use processes::Processes;
 pub use program::{CacheError, ProgramDigest, cache_file, command_line, identity, write_file};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -64,8 +64,8 @@ impl ProgramDigest {
         })
     }
 
-    /// Returns the digest of a package's program and of those of its arguments that are files. Reads
-    /// these files and blocks meanwhile. `None` if the program cannot be read.
+    /// Returns the digest of a package's program and of those of its arguments that are files.
+    /// Reads these files and blocks meanwhile. `None` if the program cannot be read.
     pub fn of_package(package: &HostedPackage) -> Option<ProgramDigest> {
         let program = ProgramDigest::of_file(package.program_path()).ok()?;
         if package.arguments.is_empty() {

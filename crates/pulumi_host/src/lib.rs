@@ -35,7 +35,8 @@ pub use answer::{ChangeKind, CheckAnswer, Diff, DiffDecider, PluginCapabilities,
 pub use client::{Client, ConnectOptions, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
-pub use package::{FAMILY, open};
+pub use package::open;
+pub use process::FAMILY;
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PulumiProtocol, attached, launch_with_engine};
 pub use session::{
     Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource,

@@ -1,7 +1,7 @@
 //! A configured package as a session of the contract: the calls about its resources and functions.
 //!
-//! Secrets are removed from the messages of a plugin. A stopped call that changes something gets some
-//! seconds to end. Cancel is not sent then, because it would also end the calls about other
+//! Secrets are removed from the messages of a plugin. A stopped call that changes something gets
+//! some seconds to end. Cancel is not sent then, because it would also end the calls about other
 //! resources; it is sent when the session ends.
 
 use std::sync::Arc;

@@ -21,12 +21,9 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use crate::managed::ManagedPackage;
 use crate::names::provider_urn;
 use crate::problems::{error_of, field_path, refusals};
-use crate::process::{ConfiguredSettings, PackageProcess, Pulumi};
+use crate::process::{ConfiguredSettings, FAMILY, PackageProcess, Pulumi};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
-
-/// The word of the family.
-pub const FAMILY: &str = "pulumi";
 
 /// The provider of a package.
 pub(crate) struct PulumiProvider {

@@ -12,10 +12,12 @@ use tokio::sync::OnceCell;
 use crate::client::{Client, ConnectOptions, ProviderSettings};
 use crate::engine::{Engine, Logged};
 use crate::names::{PROJECT, root_urn};
-use crate::package::FAMILY;
 use crate::problems::error_of;
 use crate::protocol::{PulumiProtocol, launch_with_engine};
 use crate::session::PluginSession;
+
+/// The word of the family.
+pub const FAMILY: &str = "pulumi";
 
 /// The process of a configured package.
 pub(crate) type PackageProcess = PluginProcess<Pulumi>;

@@ -53,8 +53,9 @@ pub use diagnostic::{CallFailure, Deferral, Malformed, Severity, TerraformDiagno
 pub use handshake::Handshake;
 pub use object::{Object, Stored, StoredIdentity};
 pub use output::Output;
-pub use package::{FAMILY, open};
+pub use package::open;
 pub use plugin_host::{CacheError, ProgramDigest};
+pub use process::FAMILY;
 pub use resource::{ImportBy, Imported, Moved};
 pub use schema_cache::SchemaCache;
 pub use schemas::{Abilities, Schemas, TypeIdentity};

@@ -19,12 +19,9 @@ use provider::{
 use terraform_wire::{ProviderSchema, SchemaTypes, TypeNames, conform};
 
 use crate::managed::ManagedPackage;
-use crate::process::{Terraform, configure};
+use crate::process::{FAMILY, Terraform, configure};
 use crate::program::KnownProgram;
 use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
-
-/// The word of the family.
-pub const FAMILY: &str = "terraform";
 
 /// The settings digest of a process that only validates specs.
 const OFFLINE: &str = "offline";

@@ -7,13 +7,15 @@ use plugin_host::{CallEffect, Family, PackageHost, PluginProcess};
 use plugins::{Launch, Plugin, Protocol};
 use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrubber};
 
-use crate::package::FAMILY;
 use crate::problems::{error_of, warnings_of};
 use crate::program::{KnownProgram, note};
 use crate::{
     CallFailure, Client, Handshake, OpenOptions, ProgramDigest, ProtocolVersion, SchemaCache,
     Schemas,
 };
+
+/// The word of the family.
+pub const FAMILY: &str = "terraform";
 
 /// The process of a configured package.
 pub(crate) type PackageProcess = PluginProcess<Terraform>;
