@@ -537,6 +537,6 @@ pub(crate) fn drain(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     parts.state.cancel();
     if parts.limits.in_flight() > 0 {
         effects.push(Effect::Cancel);
-        parts.timers.wake(Wake::Abandon, AFTER_CANCEL, effects);
+        parts.timers.wake(Wake::AbandonAll, AFTER_CANCEL, effects);
     }
 }

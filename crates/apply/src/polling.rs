@@ -36,7 +36,7 @@ pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Ve
 fn poll_until_ready(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.task(task).limit().is_none() {
         parts.timers.wake(
-            Wake::Unstable(task),
+            Wake::Unready(task),
             parts.facts.settings.stable_within,
             effects,
         );

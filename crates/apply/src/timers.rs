@@ -1,6 +1,6 @@
-//! Wake-ups and the time of a run, as the shell reports them.
+//! Wake-ups and the time of a run, as the runtime (`run::shell`) reports them.
 //!
-//! Not here: a clock. The shell waits and reports the time.
+//! Not here: a clock. The runtime waits and reports the time.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use understand::links::DeterministicMap;
 
 use crate::model::Effect;
 
-/// The reason of a wake-up.
+/// The reason of a wake-up. The numbers are those of tasks, unless stated otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wake {
     /// The time limit of a step is over.
     Deadline(u32),
-    /// A cancelled call is no longer awaited.
-    Abandoned(u32),
-    /// The time in which a resource must become ready is over.
-    Unstable(u32),
-    /// A call, or the questions of a task, are retried.
+    /// The call of one task, cancelled at its deadline, is no longer awaited.
+    AbandonCall(u32),
+    /// The time in which a resource without a time limit must become ready is over.
+    Unready(u32),
+    /// The task repeats its call or its questions.
     Retry(u32),
     /// The readiness of a resource is polled again.
     Poll(u32),
@@ -27,8 +27,8 @@ pub(crate) enum Wake {
     Refill(u32),
     /// Running calls are no longer awaited after a stop: they are cancelled.
     Drain,
-    /// Cancelled calls are no longer awaited.
-    Abandon,
+    /// All calls, cancelled after a stop, are no longer awaited.
+    AbandonAll,
 }
 
 /// The time for which cancelled calls are awaited.
@@ -41,21 +41,22 @@ pub(crate) struct Timers {
     last: u64,
     /// The start of the run: seconds since 1970 UTC.
     began: i64,
-    /// The time of the last commit: seconds since 1970 UTC.
-    now: i64,
-    /// The time since the start of the run; `None` if the shell does not report it.
+    /// The time of the last commit, at first of the start: seconds since 1970 UTC.
+    last_commit: i64,
+    /// The time since the start of the run; `None` if the runtime does not report it.
     elapsed: Option<Duration>,
 }
 
 impl Timers {
     /// Sets the time at which the run begins.
     pub(crate) fn begin(&mut self, now: i64) {
-        (self.began, self.now) = (now, now);
+        self.began = now;
+        self.last_commit = now;
     }
 
     /// Sets the time at which a commit is durable.
     pub(crate) fn committed(&mut self, now: i64) {
-        self.now = now;
+        self.last_commit = now;
     }
 
     /// Sets the time since the start of the run.
@@ -63,12 +64,15 @@ impl Timers {
         self.elapsed = Some(elapsed);
     }
 
-    /// The latest time that the shell has reported: seconds since 1970 UTC.
+    /// The latest time that the runtime has reported: seconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
         let elapsed = self
             .elapsed
             .map_or(0, |elapsed| elapsed.as_secs().cast_signed());
-        self.now.max(self.began.saturating_add(elapsed))
+        let by_elapsed = self.began.saturating_add(elapsed);
+        // The times of commits and the elapsed time are reported independently of each other, and
+        // the elapsed time is optional.
+        self.last_commit.max(by_elapsed)
     }
 
     /// Schedules a wake-up.
@@ -83,7 +87,7 @@ impl Timers {
         self.wakes.remove(&number)
     }
 
-    /// Milliseconds since the start of the run, if the shell reports times.
+    /// Milliseconds since the start of the run, if the runtime reports times.
     pub(crate) fn millis(&self) -> Option<u32> {
         self.elapsed
             .map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))

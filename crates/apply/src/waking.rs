@@ -26,12 +26,12 @@ pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut
             complete(parts, task, effects)
         }
         Wake::Poll(task) if is(parts, task, TaskProgress::Configured) => poll(parts, task, effects),
-        Wake::Abandoned(task) if is(parts, task, TaskProgress::Calling) => {
+        Wake::AbandonCall(task) if is(parts, task, TaskProgress::Calling) => {
             if let Some(decided) = parts.facts.decided(task) {
                 abandon(parts, task, &decided, effects);
             }
         }
-        Wake::Unstable(task) if is(parts, task, TaskProgress::Configured) => {
+        Wake::Unready(task) if is(parts, task, TaskProgress::Configured) => {
             fail_unready(parts, task, "it is still not ready", effects);
         }
         Wake::Deadline(task) => deadline(parts, task, effects),
@@ -42,12 +42,12 @@ pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut
             }
         }
         Wake::Drain => drain(parts, effects),
-        Wake::Abandon => parts.state.abandon(),
+        Wake::AbandonAll => parts.state.abandon(),
         Wake::Retry(_)
         | Wake::Pause(_)
         | Wake::Poll(_)
-        | Wake::Abandoned(_)
-        | Wake::Unstable(_) => {}
+        | Wake::AbandonCall(_)
+        | Wake::Unready(_) => {}
     }
 }
 
@@ -59,7 +59,7 @@ fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
             effects.push(Effect::CancelOne(task));
             parts
                 .timers
-                .wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
+                .wake(Wake::AbandonCall(task), AFTER_CANCEL, effects);
         }
         TaskProgress::Resting => fail_waiting_call(parts, task, effects),
         // The task was waiting for a free call slot.
