@@ -335,7 +335,7 @@ impl Config {
                 if installed.has(name) || self.plugins.iter().any(is_written) {
                     continue;
                 }
-                let package = plugin_config::implied(name, &folder, installed);
+                let package = plugin_config::implied_package(name, &folder, installed);
                 packages.push(self.with_opening_settings(package, host.family, open.clone(), None));
             }
         }
@@ -352,12 +352,12 @@ impl Config {
         configured: Option<String>,
     ) -> ConfiguredPackage {
         let mut settings = Value::Null;
-        let mut wrong_settings = String::new();
+        let mut settings_error = None;
         if let Some(table) = self.providers.get(package.name.as_ref()) {
             let path = format!("providers.{}", package.name);
             match self.value(&toml::Value::Table(table.clone()), &path) {
                 Ok(value) => settings = value,
-                Err(error) => wrong_settings = error.to_string(),
+                Err(error) => settings_error = Some(error.to_string()),
             }
         }
         ConfiguredPackage {
@@ -367,7 +367,7 @@ impl Config {
             },
             family,
             open,
-            wrong_settings,
+            settings_error,
             configured,
         }
     }

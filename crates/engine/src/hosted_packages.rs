@@ -130,9 +130,8 @@ impl PackageOpener for HostedPackages {
 }
 
 async fn open(configured: &ConfiguredPackage) -> Result<Arc<dyn Provider>, ProviderError> {
-    if !configured.wrong_settings.is_empty() {
-        let why = configured.wrong_settings.clone();
-        return Err(ProviderError::new(ErrorKind::Document, why));
+    if let Some(why) = &configured.settings_error {
+        return Err(ProviderError::new(ErrorKind::Document, why.clone()));
     }
     (configured.open)(configured.package.clone()).await
 }

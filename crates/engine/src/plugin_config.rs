@@ -23,6 +23,7 @@ const START_WITHIN: Duration = Duration::from_secs(60);
 pub(crate) struct PluginTable {
     kind: Spanned<String>,
     path: Option<Spanned<PathBuf>>,
+    /// Downloads are not available yet. These two keys are read so that the mistake says so.
     source: Option<Spanned<toml::Value>>,
     version: Option<Spanned<toml::Value>>,
     #[serde(default)]
@@ -40,12 +41,12 @@ pub(crate) struct PluginTable {
 pub struct ConfiguredPackage {
     /// The description of the package for its host.
     pub(crate) package: HostedPackage,
-    /// The word of its family.
+    /// The word of its family, which is the `kind` of its table.
     pub(crate) family: &'static str,
     /// Opens it.
     pub(crate) open: OpenPackage,
-    /// The reason why its settings cannot be read; empty if they can.
-    pub(crate) wrong_settings: String,
+    /// The reason why its settings cannot be read; `None` if they can.
+    pub(crate) settings_error: Option<String>,
     /// The place of its table, as `FILE:LINE:COLUMN`; `None` for a package that its family implies.
     pub(crate) configured: Option<String>,
 }
@@ -59,8 +60,9 @@ impl fmt::Debug for ConfiguredPackage {
     }
 }
 
-/// The package that a family implies without a table.
-pub(crate) fn implied(name: &str, folder: &Path, installed: &Installed) -> HostedPackage {
+/// A package that documents may use without a table, because its host lists it
+/// ([`InstalledHost::implied`]).
+pub(crate) fn implied_package(name: &str, folder: &Path, installed: &Installed) -> HostedPackage {
     HostedPackage {
         name: Name::from(name),
         program: None,
@@ -94,7 +96,8 @@ impl Mistake {
 }
 
 impl PluginTable {
-    /// Returns the package with a name. Paths are relative to `folder`, which is absolute.
+    /// Builds the package that the table `[plugins.NAME]` describes, with the word of its family
+    /// and what opens it. Paths are relative to `folder`, which is absolute.
     pub(crate) fn package(
         &self,
         name: &Spanned<String>,
@@ -132,8 +135,10 @@ impl PluginTable {
         let package = HostedPackage {
             name: Name::from(name.as_str()),
             program,
+            // `Config` adds the settings.
             settings: Value::Null,
             arguments: self.arguments.clone(),
+            // A table sets no variables. It only says which ones are inherited.
             environment: Vec::new(),
             inherits: self.env.clone(),
             memory: self.memory()?,
@@ -182,21 +187,26 @@ impl PluginTable {
         } else {
             format!("there is no kind of plugins `{kind}`")
         };
-        let near = diag::nearest(kind, hosting.map(|host| host.family)).filter(|_| !is_family);
-        let help = near.map_or_else(
-            || format!("the kinds of this build: {hosts}"),
-            |near| format!("did you mean `{near}`?"),
-        );
+        // A correct word needs no correction.
+        let near = if is_family {
+            None
+        } else {
+            diag::nearest(kind, hosting.map(|host| host.family))
+        };
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the kinds of this build: {hosts}"),
+        };
         Err(Mistake::new(at, what, help))
     }
 
     /// Returns the path of the program as written.
     fn program(&self, at: usize) -> Result<&Path, Mistake> {
-        let registry = [("source", &self.source), ("version", &self.version)];
-        if let Some((key, value)) = registry
+        let download_keys = [("source", &self.source), ("version", &self.version)];
+        let first_written = download_keys
             .iter()
-            .find_map(|(key, value)| Some((key, value.as_ref()?)))
-        {
+            .find_map(|(key, value)| Some((key, value.as_ref()?)));
+        if let Some((key, value)) = first_written {
             let what = format!("`{key}` is not available yet: plugins cannot be downloaded");
             return Err(Mistake::new(
                 value.span().start,
@@ -219,6 +229,7 @@ impl PluginTable {
                 "give the `path` of the program",
             ));
         }
+        // The path is used as written: only a command shell expands `~`.
         if let Some(what) = path.as_ref().to_str().and_then(blueprint::home_mistake) {
             return Err(Mistake {
                 at,

@@ -45,11 +45,10 @@ pub fn to_dot(picture: &Picture) -> String {
             ElementKind::Child => ", peripheries=2",
             ElementKind::Link => ", shape=cds",
         };
-        text.push_str(&format!(
-            "  {} [label={}{shape}];\n",
-            quoted(&element.name),
-            quoted(&label).replace('\n', "\\n")
-        ));
+        // Line breaks are escaped last, because `quoted` doubles backslashes.
+        let label = quoted(&label).replace('\n', "\\n");
+        let name = quoted(&element.name);
+        text.push_str(&format!("  {name} [label={label}{shape}];\n"));
     }
     for element in &picture.elements {
         for (to, why) in &element.needs {
@@ -97,8 +96,8 @@ pub fn to_mermaid(picture: &Picture) -> String {
     text
 }
 
-/// Escapes a label for Mermaid, which interprets HTML and special characters: everything except
-/// letters, digits and a few others.
+/// Escapes a label for Mermaid, which interprets HTML and special characters. Only letters, digits
+/// and a few harmless characters stay as they are.
 fn escaped_for_mermaid(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -125,6 +124,7 @@ pub fn to_json(picture: &Picture) -> Json {
     json!({"nodes": nodes})
 }
 
+/// Tests of all formats, including SVG: they share a picture.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +199,11 @@ mod tests {
             "what does not occur needs no word"
         );
         assert!(svg.contains("prefers-color-scheme: dark"));
-        assert_eq!(svg, to_svg(&picture()));
+        assert_eq!(
+            svg,
+            to_svg(&picture()),
+            "the same picture gives the same text"
+        );
         let empty = Picture {
             title: "empty".to_owned(),
             elements: Vec::new(),
