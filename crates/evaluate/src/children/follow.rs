@@ -335,7 +335,7 @@ impl DocumentReader<'_> {
             return Ok(known);
         }
         let text = std::str::from_utf8(&document.bytes).map_err(|error| {
-            source::SourceError::not_document(include_errors::no_text(error.valid_up_to()))
+            source::SourceError::not_document(include_errors::not_utf8(error.valid_up_to()))
         })?;
         let shown = self.display_path(&document.location);
         if context.is_folder {

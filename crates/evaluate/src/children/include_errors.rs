@@ -15,14 +15,15 @@ pub(super) fn with_dialect_message(
     rules: &DialectRules,
     mut diagnostic: Diagnostic,
 ) -> Diagnostic {
-    if let Some((above, at)) = include
-        && let Some((_, child)) = above.children.get_index(at)
+    if let Some((including_document, position)) = include
+        && let Some((_, child)) = including_document.children.get_index(position)
     {
         let path = child.path.as_literal().and_then(|path| path.as_text());
         let mistake = match diagnostic.code {
             code if code.name == expr::codes::SOURCE_UNREADABLE.name => {
                 path.map(Mistake::UnreadableChild)
             }
+            // A cycle nests without end, so it exceeds every maximum depth.
             code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
                 Some(Mistake::TooDeep(
                     rules.sizes.most_levels(&DialectLimits::default()),
@@ -37,7 +38,8 @@ pub(super) fn with_dialect_message(
     diagnostic
 }
 
-/// The diagnostic for groups with too many members in total.
+/// The diagnostic for groups and included documents with too many resources in total, at the one
+/// that exceeds the limit.
 pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
     dialect::codes::VALUE_CONSTRAINT
         .new(format!("all groups and included documents together may have at most {most} resources"))
@@ -61,6 +63,7 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
                 entry("sourceType").map_or(child.path.span, |(_, value)| value.span),
                 "no such kind of remote source",
             ),
+        // The path is an entry of its own in a document, so its problem is reported at the path.
         SourceError::Settings { key, problem } if key != "path" => codes::SOURCE_METADATA
             .new("keys of a remote source are missing or wrong")
             .label(
@@ -82,7 +85,8 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
             .new("the document cannot be read")
             .label(child.path.span, other.to_string()),
     };
-    // The location of the document is not visible in a type that stands for a document, so add it.
+    // A resource type can be mapped to a document. The resource shows only its type, so the note
+    // says which document that is.
     let target = child
         .path
         .as_literal()
@@ -120,6 +124,8 @@ pub(super) fn too_deep(child: &Child, most: u32) -> Diagnostic {
         .help("include it nearer to the root")
 }
 
+/// The diagnostic for too many included documents. It has the code of the depth, because both limits
+/// stop includes that never end.
 pub(super) fn too_many(child: &Child, most: usize) -> Diagnostic {
     codes::CHILD_DEPTH
         .new(format!("more than {most} documents are included in all"))
@@ -141,6 +147,8 @@ pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
         .help("use variables, values made from them, or data sources that can be read at stage")
 }
 
+/// The name of a part of an include: `path` is a word of the message, everything else is a key of
+/// the document.
 fn quoted(what: &str) -> String {
     if what == "path" {
         what.to_owned()
@@ -162,6 +170,7 @@ pub(super) fn secret(expr: &Expr) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-pub(super) fn no_text(valid: usize) -> String {
-    format!("no UTF-8 text (byte {} cannot be read)", valid + 1)
+/// The problem of bytes that are not UTF-8 after the first `valid_bytes`.
+pub(super) fn not_utf8(valid_bytes: usize) -> String {
+    format!("no UTF-8 text (byte {} cannot be read)", valid_bytes + 1)
 }

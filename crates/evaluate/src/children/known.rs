@@ -5,6 +5,9 @@
 //! of documents that have been read, literal fields of resources, and data sources with known
 //! filters. Everything else is Unknown.
 //!
+//! A *place* is one inclusion of a document (`places`): the same document can have different inputs
+//! in another place.
+//!
 //! Not here: asking the world (`mod.rs`).
 
 use std::cell::{Cell, RefCell};
@@ -22,8 +25,12 @@ use understand::check::value::{declared, exported};
 /// The maximum depth of a chain of values and inputs.
 const MOST_DEPTH: u32 = 128;
 
-/// The exports of data sources, by place and position; `None` for a data source with an error.
-pub(super) type DataSourceExports = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
+/// A data source: the number of its place, and its position among the data sources there.
+pub(super) type DataSourceAt = (u32, u32);
+
+/// The exports of data sources; `None` for a data source with an error.
+pub(super) type DataSourceExports =
+    HashMap<DataSourceAt, Option<Value>, foldhash::fast::FixedState>;
 
 /// The result of an expression.
 pub(super) enum IncludeValue {
@@ -33,10 +40,25 @@ pub(super) enum IncludeValue {
     NotYetRead,
     /// These questions must be answered first.
     Asks(Vec<Ask>),
-    /// These data sources must be read first: the place and the position.
-    Searches(Vec<(u32, u32)>),
+    /// These data sources must be read first.
+    Searches(Vec<DataSourceAt>),
     /// The expression has no value. The diagnostic is `None` if the error is already reported.
     Failed(Option<Box<Diagnostic>>),
+}
+
+/// A field of a resource, or an export, in one place. Resources, fields and exports are positions in
+/// the document.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum PartKey {
+    Field {
+        place: u32,
+        resource: usize,
+        field: usize,
+    },
+    Export {
+        place: u32,
+        export: usize,
+    },
 }
 
 /// The data that expressions are evaluated with.
@@ -48,8 +70,8 @@ pub(super) struct IncludeContext<'a> {
     pub functions: &'a FunctionTable,
     pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
-    /// The exports of the data sources read so far, by place and position. `None` if no data
-    /// sources are read.
+    /// The exports of the data sources read so far. `None` if inputs are missing: then no data
+    /// sources are read, and their exports are Unknown.
     pub data_sources: Option<&'a DataSourceExports>,
     /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
@@ -57,12 +79,11 @@ pub(super) struct IncludeContext<'a> {
     pub catalogs: &'a Catalogs,
     /// The memory that values have used so far.
     pub(super) meter: &'a Cell<expr::Meter>,
-    /// Cache of fields, by place, resource and field, and of exports, by place, `usize::MAX` and
-    /// export.
-    pub parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
-    /// Cache of values, by place and position.
-    pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
-    /// Values under evaluation, to detect cycles.
+    /// Cache of fields and exports.
+    pub parts: RefCell<HashMap<PartKey, Value, foldhash::fast::FixedState>>,
+    /// Cache of locals, by place and position.
+    pub locals: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+    /// Locals under evaluation, by place and position, to detect cycles.
     pub under_evaluation: RefCell<Vec<(u32, usize)>>,
     /// Cache of inputs of places, by place and position.
     pub passed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
@@ -78,7 +99,7 @@ impl IncludeContext<'_> {
     /// Evaluates an expression of the document in a place.
     pub(super) fn evaluate(&self, place: u32, expr: &Expr) -> IncludeValue {
         let mut frame = IncludeFrame {
-            knowledge: self,
+            context: self,
             place,
             depth: 0,
             reads_unread_child: false,
@@ -86,14 +107,17 @@ impl IncludeContext<'_> {
             meter: self.meter.get(),
         };
         let functions = self.functions.of(self.dialect(place));
+        // Warnings are discarded: the evaluation of the whole document reports them.
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
-        let later = frame.reads_unread_child;
+        let reads_unread_child = frame.reads_unread_child;
         let searches = frame.searches;
         self.meter.set(frame.meter);
+        // A read of something that is not there yet stops the evaluation too. So the frame says
+        // what is missing before the error counts.
         match outcome {
             Ok(value) => IncludeValue::Value(value),
             Err(_) if !searches.is_empty() => IncludeValue::Searches(searches),
-            Err(_) if later => IncludeValue::NotYetRead,
+            Err(_) if reads_unread_child => IncludeValue::NotYetRead,
             Err(EvaluationStop::Ask(asks)) => IncludeValue::Asks(asks),
             Err(EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic)) => {
                 IncludeValue::Failed(Some(diagnostic))
@@ -104,31 +128,33 @@ impl IncludeContext<'_> {
 }
 
 /// The document in one place, during the evaluation of one of its expressions.
-struct IncludeFrame<'k> {
-    knowledge: &'k IncludeContext<'k>,
+struct IncludeFrame<'c> {
+    context: &'c IncludeContext<'c>,
     place: u32,
     depth: u32,
     reads_unread_child: bool,
     /// Data sources that must be read first.
-    searches: Vec<(u32, u32)>,
+    searches: Vec<DataSourceAt>,
     meter: expr::Meter,
 }
 
-impl<'k> IncludeFrame<'k> {
+impl<'c> IncludeFrame<'c> {
     /// Evaluates an expression in this or another place.
     fn evaluate_in(&mut self, place: u32, expr: &Expr) -> Result<Value, EvaluationStop> {
+        // A deeper value counts as not known before the deployment. The include that needs it is
+        // reported.
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
         }
         let mut frame = IncludeFrame {
-            knowledge: self.knowledge,
+            context: self.context,
             place,
             depth: self.depth + 1,
             reads_unread_child: false,
             searches: Vec::new(),
             meter: self.meter,
         };
-        let functions = self.knowledge.functions.of(self.knowledge.dialect(place));
+        let functions = self.context.functions.of(self.context.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
         self.reads_unread_child |= frame.reads_unread_child;
         self.searches.append(&mut frame.searches);
@@ -136,77 +162,74 @@ impl<'k> IncludeFrame<'k> {
         outcome
     }
 
-    /// Evaluates a part of a document once. Without the cache, a chain of parts of which each reads
-    /// the next one twice takes exponential time.
-    fn part(
-        &mut self,
-        place: u32,
-        at: (usize, usize),
-        expr: &Expr,
-    ) -> Result<Value, EvaluationStop> {
-        let key = (place, at.0, at.1);
-        if let Some(value) = self.knowledge.parts.borrow().get(&key) {
+    /// Evaluates a field or an export once. In a chain of exports, each can read the next one twice:
+    /// without the cache that takes exponential time.
+    fn part(&mut self, key: PartKey, expr: &Expr) -> Result<Value, EvaluationStop> {
+        let (PartKey::Field { place, .. } | PartKey::Export { place, .. }) = key;
+        if let Some(value) = self.context.parts.borrow().get(&key) {
             return Ok(value.clone());
         }
         let value = self.evaluate_in(place, expr)?;
-        self.knowledge.parts.borrow_mut().insert(key, value.clone());
+        self.context.parts.borrow_mut().insert(key, value.clone());
         Ok(value)
     }
 
     fn input(&mut self, name: &Name) -> Result<Value, EvaluationStop> {
-        let knowledge = self.knowledge;
-        let place = &knowledge.places[self.place as usize];
-        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let context = self.context;
+        let place = &context.places[self.place as usize];
+        let blueprint = &context.texts[place.text as usize].blueprint;
         let (at, _, input) = blueprint
             .inputs
             .get_full(name)
             .ok_or(EvaluationStop::Reported)?;
-        let Some((above, include)) = place.parent else {
-            return Ok(knowledge
+        let Some((parent_place, include)) = place.parent else {
+            return Ok(context
                 .inputs
                 .get(at)
                 .cloned()
                 .unwrap_or_else(|| Value::unknown(None, None)));
         };
-        if let Some(value) = knowledge.passed.borrow().get(&(self.place, at)) {
+        if let Some(value) = context.passed.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
-        let parent = &knowledge.texts[knowledge.places[above as usize].text as usize].blueprint;
-        let written = parent
+        let parent_text = context.places[parent_place as usize].text;
+        let parent = &context.texts[parent_text as usize].blueprint;
+        let argument = parent
             .children
             .get_index(include as usize)
-            .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
-        let place = written.map_or(input.span, |(_, expr)| expr.span);
-        let given = written
-            .map(|(_, expr)| self.evaluate_in(above, expr))
+            .and_then(|(_, child)| child.inputs.iter().find(|(passed, _)| passed.item == *name))
+            .map(|(_, expr)| expr);
+        let span = argument.map_or(input.span, |expr| expr.span);
+        let passed = argument
+            .map(|expr| self.evaluate_in(parent_place, expr))
             .transpose()?;
-        let native = |given: Option<&Value>, found: &mut Diagnostics| {
-            let given = match (given, written) {
-                (Some(value), Some((_, expr))) => {
+        let native_value = |passed: Option<&Value>, found: &mut Diagnostics| {
+            let converted = match (passed, argument) {
+                (Some(value), Some(expr)) => {
                     exported(value.clone(), &input.ty, expr, found).ok()?
                 }
                 _ => Value::Null,
             };
-            let default = || {
-                input
-                    .default
-                    .as_ref()
-                    .map_or_else(|| Value::unknown(None, None), |it| it.item.clone())
+            let value = match &input.default {
+                _ if !converted.is_null() => converted,
+                Some(default) => default.item.clone(),
+                // The check of the include reports an input that is missing.
+                None => Value::unknown(None, None),
             };
-            Some(if given.is_null() { default() } else { given }.tainted(input.secret))
+            Some(value.tainted(input.secret))
         };
         // Errors of the input are reported where it is passed.
-        let rules = knowledge.dialects.rules(blueprint.dialect);
+        let rules = context.dialects.rules(blueprint.dialect);
         let value = rules.inputs.passed(
             name,
             input,
-            given.as_ref(),
-            place,
-            &native,
+            passed.as_ref(),
+            span,
+            &native_value,
             &mut Diagnostics::new(),
         );
         let value = value.ok_or(EvaluationStop::Reported)?;
-        knowledge
+        context
             .passed
             .borrow_mut()
             .insert((self.place, at), value.clone());
@@ -214,96 +237,103 @@ impl<'k> IncludeFrame<'k> {
     }
 
     fn local(&mut self, name: &Name) -> Result<Value, EvaluationStop> {
-        let knowledge = self.knowledge;
-        let blueprint =
-            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let context = self.context;
+        let blueprint = &context.texts[context.places[self.place as usize].text as usize].blueprint;
         let (at, _, local) = blueprint
             .locals
             .get_full(name)
             .ok_or(EvaluationStop::Reported)?;
-        if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
+        if let Some(value) = context.locals.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
         let this = (self.place, at);
-        if knowledge.under_evaluation.borrow().contains(&this) {
-            let circle = dialect::codes::CYCLE.new(format!("`{name}` needs itself"));
+        if context.under_evaluation.borrow().contains(&this) {
+            let cycle = dialect::codes::CYCLE.new(format!("`{name}` needs itself"));
             return Err(EvaluationStop::Failed(Box::new(
-                circle.label(local.span, "its value depends on itself"),
+                cycle.label(local.span, "its value depends on itself"),
             )));
         }
-        knowledge.under_evaluation.borrow_mut().push(this);
+        context.under_evaluation.borrow_mut().push(this);
         let value = self.evaluate_in(self.place, &local.value);
-        knowledge.under_evaluation.borrow_mut().pop();
+        context.under_evaluation.borrow_mut().pop();
         let value = value?;
         let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new())
             .map_err(|_| EvaluationStop::Reported)?;
         let value = value.tainted(local.secret);
-        knowledge
-            .values
+        context
+            .locals
             .borrow_mut()
             .insert((self.place, at), value.clone());
         Ok(value)
     }
 
     /// A field that the document sets, of a resource that is certain to exist.
-    fn written(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
-        let unknown = Ok(ResolvedHead {
-            value: Value::unknown(None, None),
-            used: reference.path.len(),
-        });
-        let knowledge = self.knowledge;
-        let blueprint =
-            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+    fn resource_field(
+        &mut self,
+        name: &Name,
+        reference: &Ref,
+    ) -> Result<ResolvedHead, EvaluationStop> {
+        let context = self.context;
+        let blueprint = &context.texts[context.places[self.place as usize].text as usize].blueprint;
         let (at, _, resource) = blueprint
             .resources
             .get_full(name)
             .ok_or(EvaluationStop::Reported)?;
-        let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
-            AccessorKind::Name(name) => Some(name.as_ref()),
-            AccessorKind::Index(_) => None,
-        });
-        let (Some(Some(part)), Some(Some(field))) = (names.next(), names.next()) else {
-            return unknown;
+        let [part, field, ..] = reference.path.as_slice() else {
+            return Ok(unknown_value(reference));
         };
-        let ty = match knowledge.catalogs.resource_type(&resource.type_name.item) {
+        let (AccessorKind::Name(part), AccessorKind::Name(field)) = (&part.kind, &field.kind)
+        else {
+            return Ok(unknown_value(reference));
+        };
+        let ty = match context.catalogs.resource_type(&resource.type_name.item) {
             TypeRef::Known(ty) => Some(ty),
             _ => None,
         };
-        let field = match (part, &ty) {
-            ("spec", _) => field,
-            // An attribute that equals a field.
+        let field = match (part.as_ref(), &ty) {
+            ("spec", _) => field.as_ref(),
             ("attributes", Some(ty)) => match ty.attribute(field) {
+                // The attribute equals a field. Those of an external resource are only in the
+                // object, which is read later.
                 Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
+                // The attribute is null before and after the deployment.
                 Some(Attribute::Nothing) if ty.schema.open => {
                     return Ok(ResolvedHead {
                         value: Value::Null,
                         used: 2,
                     });
                 }
-                _ => return unknown,
+                _ => return Ok(unknown_value(reference)),
             },
-            _ => return unknown,
+            _ => return Ok(unknown_value(reference)),
         };
-        let declared = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
+        // A template has several members. A resource with a computed id may be an external one.
+        if resource.each.is_some() || resource.external.is_some() {
+            return Ok(unknown_value(reference));
+        }
         let ExprKind::Map(entries) = &resource.spec.kind else {
-            return unknown;
+            return Ok(unknown_value(reference));
         };
         let entry = entries
             .iter()
             .enumerate()
             .find(|(_, (key, _))| key.item.as_ref() == field);
-        let Some((number, (_, expr))) =
-            entry.filter(|_| resource.each.is_none() && resource.external.is_none())
-        else {
-            return unknown;
+        let Some((number, (_, expr))) = entry else {
+            return Ok(unknown_value(reference));
         };
         if let Some(condition) = &resource.condition
             && self.evaluate_in(self.place, condition)?.unmarked() != &Value::Bool(true)
         {
-            return unknown;
+            return Ok(unknown_value(reference));
         }
-        let value = self.part(self.place, (at, number), expr)?;
-        let is_secret = declared.is_some_and(|field| field.sensitive);
+        let key = PartKey::Field {
+            place: self.place,
+            resource: at,
+            field: number,
+        };
+        let value = self.part(key, expr)?;
+        let schema = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
+        let is_secret = schema.is_some_and(|schema| schema.sensitive);
         Ok(ResolvedHead {
             value: value.tainted(is_secret),
             used: 2,
@@ -317,27 +347,23 @@ impl<'k> IncludeFrame<'k> {
         name: &Name,
         reference: &Ref,
     ) -> Result<ResolvedHead, EvaluationStop> {
-        let knowledge = self.knowledge;
-        let unknown = Ok(ResolvedHead {
-            value: Value::unknown(None, None),
-            used: reference.path.len(),
-        });
-        let Some(known) = knowledge.data_sources else {
-            return unknown;
+        let context = self.context;
+        let Some(known) = context.data_sources else {
+            return Ok(unknown_value(reference));
         };
-        let blueprint =
-            &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let blueprint = &context.texts[context.places[self.place as usize].text as usize].blueprint;
         let at = blueprint
             .data_sources
             .get_index_of(name)
             .ok_or(EvaluationStop::Reported)? as u32;
         let fields = match known.get(&(self.place, at)) {
             None => {
+                // Only stops the evaluation: `IncludeContext::evaluate` returns the search, no error.
                 self.searches.push((self.place, at));
                 return Err(EvaluationStop::Reported);
             }
             Some(None) => return Err(EvaluationStop::Reported),
-            Some(Some(fields)) if fields.is_unknown() => return unknown,
+            Some(Some(fields)) if fields.is_unknown() => return Ok(unknown_value(reference)),
             Some(Some(fields)) => fields,
         };
         let Some(accessor) = reference.path.first() else {
@@ -360,14 +386,15 @@ impl<'k> IncludeFrame<'k> {
     }
 
     fn export(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
-        let knowledge = self.knowledge;
-        let place = &knowledge.places[self.place as usize];
-        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let context = self.context;
+        let place = &context.places[self.place as usize];
+        let blueprint = &context.texts[place.text as usize].blueprint;
         let at = blueprint
             .children
             .get_index_of(name)
             .ok_or(EvaluationStop::Reported)?;
         let Some(child) = place.children[at] else {
+            // Only stops the evaluation: `IncludeContext::evaluate` returns `NotYetRead`, no error.
             self.reads_unread_child = true;
             return Err(EvaluationStop::Reported);
         };
@@ -376,14 +403,26 @@ impl<'k> IncludeFrame<'k> {
         else {
             return Err(EvaluationStop::Reported);
         };
-        let exports = &knowledge.texts[knowledge.places[child as usize].text as usize]
+        let exports = &context.texts[context.places[child as usize].text as usize]
             .blueprint
             .exports;
         let (at, _, export) = exports.get_full(export).ok_or(EvaluationStop::Reported)?;
-        let value = self.part(child, (usize::MAX, at), &export.field)?;
+        let key = PartKey::Export {
+            place: child,
+            export: at,
+        };
+        let value = self.part(key, &export.field)?;
         let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new())
             .map_err(|_| EvaluationStop::Reported)?;
         Ok(ResolvedHead { value, used: 1 })
+    }
+}
+
+/// An unknown value of a whole reference: no accessor is left to resolve.
+fn unknown_value(reference: &Ref) -> ResolvedHead {
+    ResolvedHead {
+        value: Value::unknown(None, None),
+        used: reference.path.len(),
     }
 }
 
@@ -397,20 +436,18 @@ impl Scope for IncludeFrame<'_> {
                 .local(name)
                 .map(|value| ResolvedHead { value, used: 0 }),
             ReferenceHead::Child(name) => self.export(name, reference),
-            ReferenceHead::Resource { name, .. } => self.written(name, reference),
+            ReferenceHead::Resource { name, .. } => self.resource_field(name, reference),
             ReferenceHead::DataSource(name) => self.data_source(name, reference),
             // Facts about the instance are not known yet.
-            ReferenceHead::Scoped(_) => Ok(ResolvedHead {
-                value: Value::unknown(None, None),
-                used: reference.path.len(),
-            }),
+            ReferenceHead::Scoped(_) => Ok(unknown_value(reference)),
+            // Includes and the values that they read are outside of templates: the check reports it.
             ReferenceHead::Item | ReferenceHead::Position => Err(EvaluationStop::Reported),
         }
     }
 
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
         if *ask == Ask::WorkingDirectory {
-            return Some(match self.knowledge.working_directory {
+            return Some(match self.context.working_directory {
                 Some(folder) => Ok(Value::Text(folder.clone())),
                 None => Err(AskFailure {
                     code: &expr::codes::NO_WORKING_DIRECTORY,
@@ -420,7 +457,7 @@ impl Scope for IncludeFrame<'_> {
             });
         }
         let known = self
-            .knowledge
+            .context
             .answers
             .iter()
             .find(|(place, asked, _)| *place == self.place && asked == ask);
@@ -431,7 +468,8 @@ impl Scope for IncludeFrame<'_> {
         Some(&mut self.meter)
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
+    fn link(&mut self, _a: &str, _b: &str) -> Result<Value, EvaluationStop> {
+        // Links are evaluated after all documents have been read.
         Ok(Value::unknown(None, None))
     }
 }

@@ -154,7 +154,7 @@ impl DocumentReader<'_> {
             data_sources: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
             catalogs: self.reading.catalogs,
-            values: Default::default(),
+            locals: Default::default(),
             passed: Default::default(),
             under_evaluation: Default::default(),
             parts: Default::default(),

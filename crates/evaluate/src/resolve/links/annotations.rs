@@ -16,8 +16,8 @@ use super::slots::LinkAt;
 use crate::resolve::{Evaluation, ExpressionSite, Halt, Need};
 
 impl Evaluation {
-    /// The effective annotations of a link, by the names of its kind. `None` if an annotation is
-    /// invalid, which is reported.
+    /// The effective values of the annotations of a link, by their aliases in the link kind. `None`
+    /// if an annotation is invalid, which is reported.
     pub fn annotations(
         &mut self,
         link: LinkAt,
@@ -26,25 +26,29 @@ impl Evaluation {
         let Some(pair) = self.pair(link.0) else {
             return Ok(None);
         };
-        let mut notes = blueprint::Map::default();
-        let mut fine = true;
+        let mut values_by_alias = blueprint::Map::default();
+        let mut all_valid = true;
         for annotation in &pair.kind.annotations {
             match self.declared_annotation_value(link, &pair, annotation, found) {
-                Ok(value) => fine &= self.is_valid(link, &pair, annotation, &value, found),
+                Ok(value) => all_valid &= self.is_valid(link, &pair, annotation, &value, found),
                 Err(Halt::Need(need)) => return Err(need),
-                Err(_) => fine = false,
+                Err(_) => all_valid = false,
             }
-            if notes.contains_key(&annotation.alias) {
+            // Several keys can share an alias: each is checked, but the alias has one value, which
+            // need not be that of this key.
+            if values_by_alias.contains_key(&annotation.alias) {
                 continue;
             }
             match self.annotation_value(link, &annotation.alias, found) {
                 Ok(Value::Null) => {}
-                Ok(value) => drop(notes.insert(annotation.alias.clone(), value)),
+                Ok(value) => {
+                    values_by_alias.insert(annotation.alias.clone(), value);
+                }
                 Err(Halt::Need(need)) => return Err(need),
-                Err(_) => fine = false,
+                Err(_) => all_valid = false,
             }
         }
-        Ok(fine.then(|| Value::Map(Arc::new(notes))))
+        Ok(all_valid.then(|| Value::Map(Arc::new(values_by_alias))))
     }
 
     /// The value of an annotation of a link: the value under the key with the other end's name, or
@@ -59,20 +63,22 @@ impl Evaluation {
         let Some(pair) = self.pair(link.0) else {
             return Err(Halt::Failed);
         };
-        let mut known: Vec<&Annotation> = pair
+        let of_alias = pair
             .kind
             .annotations
             .iter()
-            .filter(|it| it.alias.as_ref() == alias)
-            .collect();
-        known.sort_by_key(|it| !it.key.contains('<'));
-        for annotation in &known {
+            .filter(|it| it.alias.as_ref() == alias);
+        // A key with the placeholder `<a>` or `<b>` names the other end.
+        let (with_other_end, general): (Vec<&Annotation>, Vec<&Annotation>) =
+            of_alias.partition(|it| it.key.contains('<'));
+        let by_precedence = [with_other_end, general].concat();
+        for annotation in &by_precedence {
             let value = self.declared_annotation_value(link, &pair, annotation, found)?;
             if !value.is_null() {
                 return Ok(value);
             }
         }
-        Ok(known
+        Ok(by_precedence
             .iter()
             .find_map(|it| it.default.clone())
             .unwrap_or(Value::Null))
@@ -95,6 +101,7 @@ impl Evaluation {
         let Some((resource, position)) = self.end_of(link, side) else {
             return Err(Halt::Failed);
         };
+        // The annotations of an evaluated end are in its metadata. Others are evaluated on their own.
         if let Some(member) = self.member(resource, position) {
             let annotations = member.metadata.get("annotations");
             return Ok(annotations
@@ -112,7 +119,7 @@ impl Evaluation {
         self.evaluate_early(&of, position, expr, found)
     }
 
-    /// Evaluates an expression of a resource that is not settled yet, for one of its members.
+    /// Evaluates an expression of a resource that is not evaluated yet, for one of its members.
     pub(super) fn evaluate_early(
         &mut self,
         of: &Declared,
@@ -120,12 +127,12 @@ impl Evaluation {
         expr: &Expr,
         found: &mut Diagnostics,
     ) -> Result<Value, Halt> {
-        let owner = of.address().to_string();
+        let resource_address = of.address().to_string();
         let item = match position {
             None => None,
             Some(at) => {
                 let (name, declared) = of.entry();
-                let site = ExpressionSite::of(of.unit, &owner);
+                let site = ExpressionSite::of(of.unit, &resource_address);
                 let items = self
                     .items(site, name, declared, found)
                     .map_err(Halt::Need)?
@@ -135,7 +142,7 @@ impl Evaluation {
         };
         let owner = match position {
             Some(at) => of.address().with_key(Key::Index(at)).to_string(),
-            None => owner,
+            None => resource_address,
         };
         self.value(
             ExpressionSite {
@@ -148,8 +155,8 @@ impl Evaluation {
         )
     }
 
-    /// Whether the value of an annotation has its type and is one of its allowed values. The check
-    /// has already validated literals.
+    /// Whether the value of an annotation has its type and is one of its allowed values. The check of
+    /// the document sees the values of literals only; here all known values are validated.
     fn is_valid(
         &mut self,
         link: LinkAt,
@@ -182,6 +189,7 @@ impl Evaluation {
         };
         match problem(annotation, &key, value, expr.span) {
             Some(diagnostic) => {
+                // Each link of the resource that reads the annotation comes here.
                 let is_reported = found
                     .iter()
                     .any(|other| other.span() == expr.span && other.message == diagnostic.message);
@@ -198,19 +206,23 @@ impl Evaluation {
 /// The diagnostic for an invalid value of an annotation, if it is invalid.
 fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
     let revealed = value.revealed();
-    let wrong = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
+    let diagnostic = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
+    // A computed value must have the type like a literal: it is not converted.
     if expr::convert(&revealed, &annotation.ty, expr::ValueOrigin::Literal).is_err() {
-        return Some(wrong.label(span, format!("this is {}", value.kind_word())));
+        return Some(diagnostic.label(span, format!("this is {}", value.kind_word())));
     }
-    let listed = annotation.allowed.is_empty()
-        || annotation
-            .allowed
-            .iter()
-            .any(|allowed| understand::compare::same(allowed, &revealed));
-    (!listed).then(|| {
-        let allowed: Vec<String> = annotation.allowed.iter().map(ToString::to_string).collect();
-        wrong
+    let is_listed = annotation
+        .allowed
+        .iter()
+        .any(|allowed| understand::compare::same(allowed, &revealed));
+    // Without a list, every value of the type is allowed.
+    if annotation.allowed.is_empty() || is_listed {
+        return None;
+    }
+    let allowed: Vec<String> = annotation.allowed.iter().map(ToString::to_string).collect();
+    Some(
+        diagnostic
             .label(span, "not an allowed value")
-            .help(format!("use one of: {}", allowed.join(", ")))
-    })
+            .help(format!("use one of: {}", allowed.join(", "))),
+    )
 }
