@@ -43,6 +43,8 @@ pub fn saved_value(plan: &Plan) -> Value {
     let Some(document) = &plan.document else {
         return Value::Null;
     };
+    // A rollback makes everything about resources again: observations, and the plans, preflights
+    // and settings of providers. The results of transforms are computed again.
     let answers = &plan.answers;
     let mut answers = Answers {
         now: answers.now,
@@ -56,7 +58,7 @@ pub fn saved_value(plan: &Plan) -> Value {
         ..Answers::default()
     };
     // Texts and files are values of their own: a store keeps each once, however many operations
-    // have it.
+    // have it. `read` puts them back by position, because the answers keep their order.
     let texts = answers
         .documents
         .values_mut()
@@ -68,44 +70,49 @@ pub fn saved_value(plan: &Plan) -> Value {
         .map(|read| std::mem::take(&mut read.value))
         .collect();
     let answers = serde_json::to_string(&answers).ok();
-    let typed = plan
+    let typed_inputs = plan
         .given
         .typed
         .iter()
         .map(|(name, value)| (name.clone(), value.clone()));
-    let text = plan
+    let text_inputs = plan
         .given
         .text
         .iter()
         .map(|(name, text)| (name.clone(), Value::Text(text.clone())));
-    let kept: Map = [
-        ("document", Value::Text(document.text.clone())),
-        ("typed", Value::map(typed)),
-        ("text", Value::map(text)),
-    ]
-    .into_iter()
-    .chain((!document.companions.is_empty()).then(|| ("beside", companions(document))))
+    let mut saved = Map::default();
+    saved.insert("document".into(), Value::Text(document.text.clone()));
+    saved.insert("typed".into(), Value::map(typed_inputs));
+    saved.insert("text".into(), Value::map(text_inputs));
+    if !document.companions.is_empty() {
+        saved.insert("beside".into(), companions(document));
+    }
     // Answers that cannot be written are asked for again.
-    .chain(answers.map(|answers| ("answers", Value::from(answers))))
-    .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
-    .chain((!files.is_empty()).then(|| ("files", Value::list(files))))
-    .map(|(key, value)| (Name::from(key), value))
-    .collect();
-    Value::Map(kept.into()).tainted(plan.secret)
+    if let Some(answers) = answers {
+        saved.insert("answers".into(), Value::from(answers));
+    }
+    if !texts.is_empty() {
+        saved.insert("texts".into(), Value::list(texts));
+    }
+    if !files.is_empty() {
+        saved.insert("files".into(), Value::list(files));
+    }
+    Value::Map(saved.into()).tainted(plan.secret)
 }
 
-/// Files that were given along with a document.
+/// Files that were given along with a document, each as a list of its path and its text.
 fn companions(document: &PinnedDocument) -> Value {
-    let pair = |(path, text): &(Name, std::sync::Arc<str>)| {
+    let path_and_text = |(path, text): &(Name, std::sync::Arc<str>)| {
         Value::list([Value::Text(path.clone()), Value::Text(text.clone())])
     };
-    Value::list(document.companions.iter().map(pair).collect::<Vec<_>>())
+    let companions = document.companions.iter().map(path_and_text);
+    Value::list(companions.collect::<Vec<_>>())
 }
 
 /// The inputs that were stored with an operation, if there are any.
-fn given(desired: &Value) -> Given {
+fn read_inputs(saved: &Value) -> Given {
     let entries = |key: &str| {
-        desired
+        saved
             .get(key)
             .and_then(Value::as_map)
             .cloned()
@@ -123,64 +130,55 @@ fn given(desired: &Value) -> Given {
     }
 }
 
-fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
-    desired
-        .get(key)
-        .and_then(Value::as_list)
-        .unwrap_or_default()
+fn list<'v>(saved: &'v Value, key: &str) -> &'v [Value] {
+    saved.get(key).and_then(Value::as_list).unwrap_or_default()
 }
 
 /// Reads the data that was stored with an operation. `None` if it is not what [`saved_value`]
 /// writes.
 fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
-    let desired = operation.desired.revealed();
-    let Some(Value::Text(text)) = desired.get("document") else {
+    let saved = operation.desired.revealed();
+    // Only the mark of the whole value is removed here: the contents of files keep their own marks.
+    let with_inner_marks = operation.desired.unmarked();
+    let Some(Value::Text(text)) = saved.get("document") else {
         return None;
     };
-    let pair = |pair: &Value| match pair.as_list()? {
+    let path_and_text = |companion: &Value| match companion.as_list()? {
         [Value::Text(path), Value::Text(text)] => Some((path.clone(), text.clone())),
         _ => None,
     };
-    let companions = desired
-        .get("beside")
-        .and_then(Value::as_list)
-        .unwrap_or_default()
+    let companions = list(&saved, "beside")
         .iter()
-        .filter_map(pair)
+        .filter_map(path_and_text)
         .collect();
     let document = PinnedDocument {
         path: operation.document.clone(),
         text: text.clone(),
         companions,
     };
-    // The first states stored only the inputs: everything else is asked for again.
-    let mut answers: Answers = match desired.get("answers") {
+    // The first states stored the document, the inputs and the memoised values, but no other
+    // answers. Those are asked for again.
+    let mut answers: Answers = match saved.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
         _ => Answers {
             memoised: operation.memoised.clone(),
             ..Answers::default()
         },
     };
-    // Earlier states have these texts and files within the answers.
-    for (child, text) in answers
-        .documents
-        .values_mut()
-        .zip(list(operation.desired.unmarked(), "texts"))
-    {
+    // Earlier states have no lists of texts and files: there they are within the answers.
+    let texts = list(with_inner_marks, "texts");
+    for (child, text) in answers.documents.values_mut().zip(texts) {
         let Value::Text(text) = text else { return None };
         child.text = text.clone();
     }
-    for (read, value) in answers
-        .bytes
-        .values_mut()
-        .zip(list(operation.desired.unmarked(), "files"))
-    {
+    let files = list(with_inner_marks, "files");
+    for (read, value) in answers.bytes.values_mut().zip(files) {
         read.value = value.clone();
     }
     Some(SavedGeneration {
         generation,
         document,
-        given: given(&desired),
+        given: read_inputs(&saved),
         answers,
     })
 }
@@ -194,9 +192,9 @@ pub enum TargetOperation {
     Nothing,
 }
 
-/// Finds the operation that a rollback restores, in the past operations, newest first: the last one
-/// that ended well and has a document, or the one of the wanted generation. `Nothing` if no
-/// operation ended well.
+/// Finds the operation that a rollback restores: the operation of the wanted generation, or else
+/// the last one that succeeded and either had a document or destroyed the instance. `Nothing` if it
+/// destroyed the instance, or if there is none. `history` has the newest operation first.
 pub fn rollback_operation(
     history: &[GenerationInfo],
     wanted: Option<Generation>,
@@ -219,6 +217,7 @@ pub fn rollback_operation(
         }
         match (outcome, operation.kind) {
             (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
+            // These operations have no document to restore.
             (_, OperationKind::State | OperationKind::Reconcile) => {}
             (OperationOutcome::Ready, _) => {
                 return Ok(TargetOperation::Restore(*generation, operation.id.clone()));
@@ -231,7 +230,7 @@ pub fn rollback_operation(
                 generation.0
             );
             return Err(Box::new(
-                incomplete(what).help("`cyan history` shows those that did"),
+                rollback_incomplete(what).help("`cyan history` shows those that did"),
             ));
         }
     }
@@ -239,7 +238,9 @@ pub fn rollback_operation(
         None => Ok(TargetOperation::Nothing),
         Some(wanted) => {
             let what = format!("there is no generation {}", wanted.0);
-            Err(Box::new(incomplete(what).help("`cyan history` lists them")))
+            Err(Box::new(
+                rollback_incomplete(what).help("`cyan history` lists them"),
+            ))
         }
     }
 }
@@ -252,14 +253,14 @@ pub fn read_saved(
     let kept = operation.and_then(|operation| read(generation, operation));
     kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
         .ok_or_else(|| {
-            Box::new(incomplete(format!(
+            Box::new(rollback_incomplete(format!(
                 "generation {} is incomplete in the state: its document or its inputs are missing",
                 generation.0
             )))
         })
 }
 
-fn incomplete(message: String) -> Diagnostic {
+fn rollback_incomplete(message: String) -> Diagnostic {
     codes::ROLLBACK_INCOMPLETE.new(message)
 }
 
@@ -267,7 +268,7 @@ fn incomplete(message: String) -> Diagnostic {
 /// they are, if any.
 pub fn report_incomplete(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
-    let mut diagnostic = incomplete("some resources could not be rolled back".to_owned());
+    let mut diagnostic = rollback_incomplete("some resources could not be rolled back".to_owned());
     if !addresses.is_empty() {
         let names: Vec<String> = addresses
             .iter()
@@ -348,9 +349,9 @@ mod tests {
         assert_eq!(
             found(&history[..4], None),
             Ok(TargetOperation::Nothing),
-            "no operation ended well"
+            "no deployment or update succeeded"
         );
-        history.insert(1, past(7, Destroy, Gone));
+        history.insert(0, past(9, Destroy, Gone));
         assert_eq!(found(&history, None), Ok(TargetOperation::Nothing));
     }
 

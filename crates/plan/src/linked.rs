@@ -58,7 +58,16 @@ pub struct LinkRecord {
     pub(crate) guarantee_givers: Vec<Address>,
     /// The addresses of its parts that are wanted.
     pub(crate) parts: Vec<Address>,
-    /// The changes of its contributions, for the user: the target, whether written with its spec,
-    /// and the change.
-    pub(crate) changes: Vec<(Name, bool, Change)>,
+    /// The changes of its contributions, for the user.
+    pub(crate) changes: Vec<ContributionChange>,
+}
+
+/// The change of a contribution of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct ContributionChange {
+    /// The phase of the target: `a`, `b` or the neighbour's name.
+    pub(crate) into: Name,
+    /// Whether the contribution is written with the target's spec, not by a step of its own.
+    pub(crate) with_spec: bool,
+    pub(crate) change: Change,
 }

@@ -3,7 +3,7 @@
 //!
 //! Not here: finding links (`evaluate::resolve`), what links write (`plan::links`).
 
-use blueprint::{Address, Value};
+use blueprint::Address;
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::links::placeholder_resource;
@@ -23,28 +23,32 @@ use crate::model::AddressSet;
 use evaluate::evaluation_question::evaluate_until_answered;
 
 /// Evaluates the parts of links and decides about them. Parts that other parts read come first.
+/// `pairs` has the positions of the declared links.
 pub(crate) async fn decide_parts(
     evaluation: &mut Evaluation,
-    numbers: &[u32],
+    pairs: &[u32],
     snapshot: &Snapshot,
     catalogs: &Catalogs,
     world: &dyn World,
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
+    // The first parts of all links are decided in the first round, the second parts in the second
+    // round, and so on: the providers are asked once for each round.
     let mut rounds: Vec<Vec<(LinkAt, usize)>> = Vec::new();
-    for number in numbers {
-        let (Some(pair), Some(LinkSlot::Ready(links))) = (
-            evaluation.pair(*number),
-            evaluation.links.slots.get(*number as usize),
-        ) else {
+    for number in pairs {
+        let slot = evaluation.links.slots.get(*number as usize);
+        let (Some(pair), Some(LinkSlot::Ready(links))) = (evaluation.pair(*number), slot) else {
             continue;
         };
         for (round, part) in pair.wiring.part_order().into_iter().enumerate() {
             if rounds.len() <= round {
                 rounds.push(Vec::new());
             }
-            rounds[round].extend((0..links.len() as u32).map(|at| ((*number, at), part)));
+            for at in 0..links.len() as u32 {
+                let link: LinkAt = (*number, at);
+                rounds[round].push((link, part));
+            }
         }
     }
     for round in rounds {
@@ -53,20 +57,26 @@ pub(crate) async fn decide_parts(
             if evaluation.has_absent_end(link) {
                 continue;
             }
-            let asked =
+            let evaluated =
                 evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
                     evaluation.link_part(link, part, found)
-                });
-            let member = asked.await.flatten();
+                })
+                .await;
+            // Without a value after an error, or if the condition of the part is false.
+            let member = evaluated.flatten();
             let is_present = member.is_some();
             evaluation.set_part(link, part, member);
-            let Some(pair) = evaluation.pair(link.0).filter(|_| is_present) else {
+            if !is_present {
+                continue;
+            }
+            let Some(pair) = evaluation.pair(link.0) else {
                 continue;
             };
             let Some(Some(ty)) = pair.part_types.get(part) else {
                 continue;
             };
             let dependencies = dependencies(evaluation, link, part);
+            // The evaluation owns the member since `set_part`.
             let Some(member) = evaluation
                 .link(link)
                 .and_then(|link| link.parts.get(part)?.as_deref())
@@ -74,12 +84,14 @@ pub(crate) async fn decide_parts(
                 continue;
             };
             let written = evaluation.links.written_into(&member.address);
-            let holder = placeholder_resource(evaluation.place_of(pair.a), ty);
+            // No document declares a part. Diagnostics about it point to the declaration of end `a`.
+            let placeholder = placeholder_resource(evaluation.place_of(pair.a), ty);
             let wanted = DesiredMember {
                 member,
-                resource: &holder,
+                resource: &placeholder,
                 ty,
                 dependencies,
+                // The default configuration: a part cannot name a declared one.
                 provider: None,
                 written,
             };
@@ -103,10 +115,10 @@ pub(crate) async fn decide_parts(
     }
 }
 
-/// The dependencies of a part: both ends, except an end that waits for the part; neighbours and
-/// other parts.
+/// The dependencies of a part: each end, unless the end waits for the part; the neighbours and the
+/// other parts that the part reads; and what unknown values of its spec wait for.
 pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
-    let mut used = AddressSet::default();
+    let mut dependencies = AddressSet::default();
     let Some(pair) = evaluation.pair(link.0) else {
         return Vec::new();
     };
@@ -116,31 +128,31 @@ pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -
             .member(resource, position)
             .map(|member| member.address.clone())
     };
-    for side in [Side::A, Side::B]
-        .into_iter()
-        .filter(|side| !pair.wiring.is_part_first(*side))
-    {
-        used.extend(address_of(LinkTarget::End(side)));
+    for side in [Side::A, Side::B] {
+        if !pair.wiring.end_waits_for_part(side) {
+            dependencies.extend(address_of(LinkTarget::End(side)));
+        }
     }
-    for read in pair.wiring.parts.get(part).into_iter().flatten() {
+    let ready_link = evaluation.link(link);
+    let reads = pair.wiring.parts.get(part);
+    for read in reads.into_iter().flatten() {
         match read {
-            LinkRead::Use(at) => used.extend(address_of(LinkTarget::Use(*at))),
-            LinkRead::Part(at) => {
-                let name = pair.kind.parts.get_index(*at).map(|(name, _)| name);
-                let link = evaluation.link(link);
-                used.extend(
-                    link.zip(name)
-                        .map(|(link, name)| part_of(&link.address, name)),
-                );
+            LinkRead::Use(at) => dependencies.extend(address_of(LinkTarget::Use(*at))),
+            LinkRead::Part(other) => {
+                let other = pair.kind.parts.get_index(*other);
+                if let (Some(link), Some((name, _))) = (ready_link, other) {
+                    dependencies.insert(part_of(&link.address, name));
+                }
             }
+            // These are fields of the ends, which are considered above.
             LinkRead::Spec(..) | LinkRead::Metadata(_) => {}
         }
     }
-    let spec = evaluation
-        .link(link)
-        .and_then(|link| Some(&link.parts.get(part)?.as_ref()?.spec));
-    let mut waits_for = Vec::new();
-    spec.unwrap_or(&Value::Null).waits_for(&mut waits_for);
-    used.extend(waits_for);
-    used.into_iter().collect()
+    let member = ready_link.and_then(|link| link.parts.get(part)?.as_ref());
+    if let Some(member) = member {
+        let mut awaited = Vec::new();
+        member.spec.waits_for(&mut awaited);
+        dependencies.extend(awaited);
+    }
+    dependencies.into_iter().collect()
 }

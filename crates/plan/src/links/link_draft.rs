@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Map, Name, TypeId, Value};
+use blueprint::{Address, Map, TypeId, Value};
 use diag::Span;
 use evaluate::resolve::links::slots::LinkAt;
 use evaluate::resolve::{Evaluation, Member};
@@ -12,20 +12,22 @@ use understand::compare::{Change, same};
 use understand::links::DeterministicMap;
 use understand::links::address::part_of;
 use understand::links::contribution::Contribution;
+use understand::links::guarantees::MemberKey;
 use understand::links::overlay::Overlay;
 use understand::links::wiring::LinkTarget;
 use understand::secret_marks::with_secret_marks_of;
 
-use super::target_contents::{TargetContent, TargetContents, contents_of};
+use super::target_contents::{TargetContents, contents_of};
 use super::undo::{link_decision, removal_change, undo_writes};
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::linked::{LinkRecord, LinkWrite, Linked};
+use crate::linked::{ContributionChange, LinkRecord, LinkWrite, Linked};
 use crate::model::{Action, Reason};
 
-/// A contribution that is written by a step of its own.
+/// A contribution that the link writes by a step of its own after the target, not with the target's
+/// spec.
 pub(super) struct SeparateContribution {
-    pub(super) member: (u32, Option<u32>),
+    pub(super) target: MemberKey,
     pub(super) link: Address,
     pub(super) contribution: Contribution,
 }
@@ -37,10 +39,13 @@ pub(super) struct EvaluatedLink {
     pub(super) type_name: TypeId,
     pub(super) span: Span,
     pub(super) notes: Value,
-    pub(super) with: Vec<(LinkTarget, Contribution)>,
+    /// The contributions that are merged into the specs of their targets.
+    pub(super) spec_contributions: Vec<(LinkTarget, Contribution)>,
     pub(super) data: Value,
-    pub(super) rank: u32,
-    pub(super) after: Vec<Address>,
+    /// The depth of the link behind the links that it needs.
+    pub(super) guarantee_depth: u32,
+    /// The links that give a guarantee that it needs.
+    pub(super) guarantee_givers: Vec<Address>,
 }
 
 /// The changes of a write.
@@ -66,14 +71,14 @@ pub(super) struct LinkDraft<'a> {
     /// The contributions that it has written by steps of its own, as recorded.
     pub(super) recorded: Vec<Overlay>,
     pub(super) is_new: bool,
-    pub(super) open: bool,
+    /// Whether the link exists is known only during apply.
+    pub(super) condition_open: bool,
     pub(super) decisions: Vec<Decision>,
-    pub(super) written: Vec<SeparateContribution>,
+    /// What the link contributes by steps of its own, whether it is written already or not.
+    pub(super) separate_contributions: Vec<SeparateContribution>,
     /// Positions in `recorded` of contributions whose target is still the same.
     pub(super) kept: Vec<usize>,
-    /// The changes of its contributions: the target, whether with the target's own spec, and the
-    /// change.
-    pub(super) changes: Vec<(Name, bool, Change)>,
+    pub(super) changes: Vec<ContributionChange>,
     pub(super) drifted: bool,
 }
 
@@ -100,46 +105,56 @@ impl<'a> LinkDraft<'a> {
     /// Decides about the write of the link into one target.
     pub(super) fn decide_write(
         &mut self,
-        place: u32,
+        write_index: u32,
         target: LinkTarget,
         contributions: &[Contribution],
-        standing: &mut TargetContents,
+        target_contents: &mut TargetContents,
     ) {
         let one = self.evaluated;
-        let name = target.phase(&self.kind);
-        let member = self.evaluation.member_of(one.link, target);
+        let phase = target.phase(&self.kind);
+        let Some(target_key) = self.evaluation.member_of(one.link, target) else {
+            return;
+        };
         let Some(address) = self.member(target).map(|member| member.address.clone()) else {
             return;
         };
         let Some(decision) = self.decision_at(&address) else {
             return;
         };
-        let fresh = matches!(decision.action, Action::Create | Action::Replace);
-        let is_same_write = |it: &&Overlay| it.target == address && it.phase == name;
+        let target_is_created = matches!(decision.action, Action::Create | Action::Replace);
         let recorded_writes: Vec<usize> = (0..self.recorded.len())
-            .filter(|at| is_same_write(&&self.recorded[*at]))
+            .filter(|at| {
+                let overlay = &self.recorded[*at];
+                overlay.target == address && overlay.phase == phase
+            })
             .collect();
-        let write = self.write_changes(&address, &recorded_writes, fresh, contributions, standing);
+        let write = self.write_changes(
+            &address,
+            &recorded_writes,
+            target_is_created,
+            contributions,
+            target_contents,
+        );
         let was_written = !recorded_writes.is_empty();
         self.kept.extend(recorded_writes);
         self.drifted |= write.drifted;
-        self.written.extend(member.into_iter().flat_map(|member| {
-            let link = &one.address;
-            contributions.iter().map(move |it| SeparateContribution {
-                member,
-                link: link.clone(),
+        self.separate_contributions
+            .extend(contributions.iter().map(|it| SeparateContribution {
+                target: target_key,
+                link: one.address.clone(),
                 contribution: it.clone(),
-            })
-        }));
+            }));
         let same_as_before = write.changes.is_empty();
-        if same_as_before && (!self.open || !was_written) {
+        // Apply may find that the link does not exist. Then this step removes what was written.
+        let may_be_removed = self.condition_open && was_written;
+        if same_as_before && !may_be_removed {
             return;
         }
         let reasons = if same_as_before {
             Vec::new()
         } else if write.drifted {
             vec![Reason::Drifted]
-        } else if (fresh || write.replaced) && !self.is_new {
+        } else if (target_is_created || write.replaced) && !self.is_new {
             vec![Reason::DependencyReplaced]
         } else {
             vec![if self.is_new {
@@ -148,22 +163,25 @@ impl<'a> LinkDraft<'a> {
                 Reason::Changed
             }]
         };
-        self.changes.extend(
-            write
-                .changes
-                .iter()
-                .map(|change| (name.clone(), false, change.clone())),
-        );
+        let changes = write.changes.iter().map(|change| ContributionChange {
+            into: phase.clone(),
+            with_spec: false,
+            change: change.clone(),
+        });
+        self.changes.extend(changes);
+        // The records cannot tell whether a call is due: a written value is lost, or it is unknown
+        // whether an open contribution was written.
+        let forces_call = write.drifted || write.replaced || write.undo.iter().any(|it| it.open);
         let linked = LinkWrite {
             link: one.address.clone(),
             into: Some((one.link, target)),
-            name: name.clone(),
+            name: phase.clone(),
             target: address,
-            member,
-            forces_call: write.drifted || write.replaced || write.undo.iter().any(|it| it.open),
+            member: Some(target_key),
+            forces_call,
             undo: write.undo,
-            write_index: place,
-            guarantee_depth: one.rank,
+            write_index,
+            guarantee_depth: one.guarantee_depth,
         };
         let action = if same_as_before {
             Action::None
@@ -174,9 +192,9 @@ impl<'a> LinkDraft<'a> {
             changes: write.changes,
             desired: Value::list(contributions.iter().map(|it| it.value.clone())),
             ty: decision.ty.clone(),
-            condition_open: self.open,
+            condition_open: self.condition_open,
             ..link_decision(
-                part_of(&one.address, &name),
+                part_of(&one.address, &phase),
                 decision.type_name.clone(),
                 action,
                 reasons,
@@ -186,55 +204,67 @@ impl<'a> LinkDraft<'a> {
         });
     }
 
-    /// Compares the contributions of a link with the recorded ones (`mine`, positions in
-    /// `recorded`) and with the contents of the target. A target that is `fresh` is created by this
-    /// plan and contains nothing yet.
+    /// Compares the contributions of the link with the recorded ones (`recorded_writes`, positions
+    /// in `recorded`) and with the contents of the target. A target that this plan creates contains
+    /// nothing yet.
     fn write_changes(
         &self,
-        address: &Address,
+        target: &Address,
         recorded_writes: &[usize],
-        fresh: bool,
+        target_is_created: bool,
         contributions: &[Contribution],
-        standing: &mut TargetContents,
+        target_contents: &mut TargetContents,
     ) -> WriteChanges {
         let mut write = WriteChanges::default();
-        let mut seen = contents_of(standing, self.evaluation, self.snapshot, address);
-        let mine = recorded_writes.iter().map(|at| &self.recorded[*at]);
-        let mut before: DeterministicMap<String, &Overlay> = mine
+        let mut target_content =
+            contents_of(target_contents, self.evaluation, self.snapshot, target);
+        let mut recorded_by_identity: DeterministicMap<String, &Overlay> = recorded_writes
+            .iter()
+            .map(|at| &self.recorded[*at])
             .filter_map(|overlay| Some((overlay.contribution.identity()?, overlay)))
             .collect();
         for contribution in contributions {
-            let before = contribution
+            let recorded = contribution
                 .identity()
-                .and_then(|identity| before.remove(&identity));
-            let intact = before
+                .and_then(|identity| recorded_by_identity.remove(&identity));
+            let is_as_recorded = recorded
                 .is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
-            let mut target = seen.as_mut().filter(|_| !contribution.value.has_unknown());
-            let observed = target.as_ref().is_some_and(|target| target.observed);
-            let is_missing = target
+            // A value that is not known yet cannot be searched in the target.
+            let mut content = target_content
                 .as_mut()
-                .is_some_and(|target| !target.fields.has(contribution));
-            // A cut-off run has replaced the target: its last inputs do not have the contribution.
-            let is_unsent = target
-                .and_then(|target| target.sent.as_mut())
+                .filter(|_| !contribution.value.has_unknown());
+            let observed = content.as_ref().is_some_and(|content| content.observed);
+            let is_missing = content
+                .as_mut()
+                .is_some_and(|content| !content.fields.has(contribution));
+            // The inputs that were last sent to the target lack the contribution if a cut-off run
+            // has replaced the target.
+            let is_unsent = content
+                .and_then(|content| content.sent.as_mut())
                 .is_some_and(|sent| !sent.has(contribution));
-            write.drifted |= intact && !fresh && is_missing && observed && !is_unsent;
-            write.replaced |= intact && !fresh && (is_unsent || is_missing && !observed);
-            if fresh || !intact || is_missing || is_unsent {
+            let is_lost = is_missing || is_unsent;
+            if is_lost && is_as_recorded && !target_is_created {
+                // Only in an observed object something else can be seen to have removed the value.
+                let is_lost_with_target = is_unsent || !observed;
+                write.replaced |= is_lost_with_target;
+                write.drifted |= !is_lost_with_target;
+            }
+            if target_is_created || !is_as_recorded || is_lost {
                 write.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
-                    before: before
-                        .filter(|_| !fresh)
+                    before: recorded
+                        .filter(|_| !target_is_created)
                         .map(|it| it.contribution.value.clone()),
                     after: Some(contribution.value.clone()),
                     forces: false,
                 });
             }
         }
-        write.undo = before.into_values().filter(|_| !fresh).cloned().collect();
-        write
-            .changes
-            .extend(write.undo.iter().map(|it| removal_change(&it.contribution)));
+        if !target_is_created {
+            write.undo = recorded_by_identity.into_values().cloned().collect();
+        }
+        let removals = write.undo.iter().map(|it| removal_change(&it.contribution));
+        write.changes.extend(removals);
         write
     }
 
@@ -253,7 +283,7 @@ impl<'a> LinkDraft<'a> {
             &one.address,
             left,
             verb,
-            one.rank,
+            one.guarantee_depth,
             one.span,
         ));
     }
@@ -261,20 +291,17 @@ impl<'a> LinkDraft<'a> {
     /// The inputs in the record of the link: its annotations, and its contributions to the specs of
     /// its targets.
     pub(super) fn inputs(&self) -> Value {
-        let with = Value::list(
-            self.evaluated
-                .with
-                .iter()
-                .filter_map(|(target, contribution)| {
-                    let overlay = Overlay {
-                        target: self.member(*target)?.address.clone(),
-                        phase: target.phase(&self.kind),
-                        contribution: contribution.clone(),
-                        open: false,
-                    };
-                    Some(overlay.to_value())
-                }),
-        );
+        let with = Value::list(self.evaluated.spec_contributions.iter().filter_map(
+            |(target, contribution)| {
+                let overlay = Overlay {
+                    target: self.member(*target)?.address.clone(),
+                    phase: target.phase(&self.kind),
+                    contribution: contribution.clone(),
+                    open: false,
+                };
+                Some(overlay.to_value())
+            },
+        ));
         let mut inputs = Map::default();
         inputs.insert("notes".into(), self.evaluated.notes.clone());
         inputs.insert("with".into(), with);
@@ -282,12 +309,12 @@ impl<'a> LinkDraft<'a> {
     }
 
     /// Collects the changes of the contributions to the specs of its targets.
-    pub(super) fn compare_contributions(&mut self, standing: &mut TargetContents) {
+    pub(super) fn compare_contributions(&mut self, target_contents: &mut TargetContents) {
         let recorded = self
             .prior
             .iter()
             .filter_map(|record| record.inputs.get("with"));
-        let before: DeterministicMap<String, Value> = recorded
+        let recorded_values: DeterministicMap<String, Value> = recorded
             .filter_map(|with| with.as_list())
             .flatten()
             .filter_map(Overlay::from_value)
@@ -298,38 +325,47 @@ impl<'a> LinkDraft<'a> {
                 ))
             })
             .collect();
-        for (target, contribution) in &self.evaluated.with {
+        for (target, contribution) in &self.evaluated.spec_contributions {
             let member = self.member(*target);
             let identity = contribution
                 .identity()
                 .zip(member)
                 .map(|(it, member)| format!("{}\0{it}", member.address));
-            let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
-            let intact = before
+            let mut before = identity
+                .and_then(|identity| recorded_values.get(&identity))
+                .cloned();
+            let is_as_recorded = before
                 .as_ref()
                 .is_some_and(|before| same(before, &contribution.value));
-            // The target's own update sets the value back; the report says that the link's
-            // contribution was lost.
-            let set_back = member.filter(|member| {
-                let decision = self.decision_at(&member.address);
-                intact && decision.is_some_and(|decision| decision.action == Action::Update)
-            });
+            let target_is_updated = member
+                .and_then(|member| self.decision_at(&member.address))
+                .is_some_and(|decision| decision.action == Action::Update);
+            // The update of the target writes a lost contribution again. The comparison serves the
+            // report: it says that the contribution of this link was lost.
+            let observed = member
+                .filter(|_| is_as_recorded && target_is_updated)
+                .and_then(|member| {
+                    contents_of(
+                        target_contents,
+                        self.evaluation,
+                        self.snapshot,
+                        &member.address,
+                    )
+                })
+                .filter(|content| content.observed);
             let mut is_missing = false;
-            if let Some(TargetContent {
-                fields,
-                observed: true,
-                ..
-            }) = set_back.and_then(|member| {
-                contents_of(standing, self.evaluation, self.snapshot, &member.address)
-            }) && !fields.has(contribution)
+            if let Some(content) = observed
+                && !content.fields.has(contribution)
             {
-                before = fields
+                // The contribution has the marks of the schema, so no field is passed.
+                before = content
+                    .fields
                     .value_of(contribution)
                     .map(|now| with_secret_marks_of(now, Some(&contribution.value), None));
                 is_missing = true;
             }
             self.drifted |= is_missing;
-            if !intact || is_missing {
+            if !is_as_recorded || is_missing {
                 let after = Some(contribution.value.clone());
                 let change = Change {
                     path: format!("spec.{}", contribution.place()),
@@ -337,32 +373,38 @@ impl<'a> LinkDraft<'a> {
                     after,
                     forces: false,
                 };
-                self.changes.push((target.phase(&self.kind), true, change));
+                self.changes.push(ContributionChange {
+                    into: target.phase(&self.kind),
+                    with_spec: true,
+                    change,
+                });
             }
         }
     }
 
-    /// The addresses of the link's resources that are wanted, and whether any of them changes.
-    fn resources(&self) -> (Vec<Address>, bool) {
-        let mut resources = Vec::new();
-        let mut change = false;
+    /// The addresses of the link's parts that are wanted and decided, and whether any part is
+    /// created, changed or deleted.
+    fn parts(&self) -> (Vec<Address>, bool) {
+        let mut parts = Vec::new();
+        let mut any_changes = false;
         for (at, name) in self.kind.parts.keys().enumerate() {
             let address = part_of(&self.evaluated.address, name);
             let link = self.evaluation.link(self.evaluated.link);
             let is_wanted = link.is_some_and(|link| matches!(link.parts.get(at), Some(Some(_))));
             match self.decision_at(&address).filter(|_| is_wanted) {
                 Some(decision) => {
-                    change |= decision.action != Action::None;
-                    resources.push(address);
+                    any_changes |= decision.action != Action::None;
+                    parts.push(address);
                 }
-                None => change |= self.snapshot.records.contains_key(&address),
+                // A part that is no longer wanted is deleted if it exists.
+                None => any_changes |= self.snapshot.records.contains_key(&address),
             }
         }
-        (resources, change)
+        (parts, any_changes)
     }
 
     /// The reasons to create or change the link as a whole; empty if it is as recorded.
-    fn reasons(&self, inputs: &Value, resources_change: bool) -> Vec<Reason> {
+    fn reasons(&self, inputs: &Value, parts_change: bool) -> Vec<Reason> {
         let Some(record) = &self.prior else {
             return vec![Reason::New];
         };
@@ -377,7 +419,7 @@ impl<'a> LinkDraft<'a> {
             reasons.push(Reason::Drifted);
         }
         let acts = |decision: &Decision| decision.action != Action::None;
-        if reasons.is_empty() && (resources_change || self.decisions.iter().any(acts)) {
+        if reasons.is_empty() && (parts_change || self.decisions.iter().any(acts)) {
             reasons.push(Reason::Changed);
         }
         reasons
@@ -386,7 +428,7 @@ impl<'a> LinkDraft<'a> {
     /// Decides about the link as a whole.
     pub(super) fn decide_whole(&mut self, inputs: Value) {
         let one = self.evaluated;
-        let (parts, parts_change) = self.resources();
+        let (parts, parts_change) = self.parts();
         let reasons = self.reasons(&inputs, parts_change);
         let ends = [Side::A, Side::B]
             .into_iter()
@@ -397,10 +439,12 @@ impl<'a> LinkDraft<'a> {
             .map(|member| member.address.clone());
         let dependencies: Vec<Address> = members.chain(parts.iter().cloned()).collect();
         let prior = self.prior.take();
-        let differs = prior
+        let dependencies_differ = prior
             .as_ref()
             .is_some_and(|record| record.dependencies != dependencies);
-        if reasons.is_empty() && !differs && !(self.open && prior.is_some()) {
+        // Apply may find that the link does not exist. Then its record is removed.
+        let may_be_removed = self.condition_open && prior.is_some();
+        if reasons.is_empty() && !dependencies_differ && !may_be_removed {
             return;
         }
         let action = if reasons.is_empty() {
@@ -411,7 +455,7 @@ impl<'a> LinkDraft<'a> {
         let changes = std::mem::take(&mut self.changes);
         let whole = LinkRecord {
             link: Some(one.link),
-            guarantee_givers: one.after.clone(),
+            guarantee_givers: one.guarantee_givers.clone(),
             parts,
             changes,
         };
@@ -420,8 +464,9 @@ impl<'a> LinkDraft<'a> {
             outputs: one.data.clone(),
             prior,
             dependencies,
+            // The task of the link writes its record whenever it runs.
             record_differs: true,
-            condition_open: self.open,
+            condition_open: self.condition_open,
             ..link_decision(
                 one.address.clone(),
                 one.type_name.clone(),

@@ -71,7 +71,7 @@ pub(crate) async fn decide_links(
     }
     // A link is settled before its ends are. An end may since have turned out to be absent.
     links.retain(|link| !evaluation.has_absent_end(*link));
-    let (ranks, givers) = check_cardinality_and_guarantees(evaluation, &links, catalogs, found);
+    let (depths, givers) = check_cardinality_and_guarantees(evaluation, &links, catalogs, found);
     let mut wanted = Vec::with_capacity(links.len());
     for (at, link) in links.iter().enumerate() {
         let Some(mut one) =
@@ -83,8 +83,8 @@ pub(crate) async fn decide_links(
         else {
             continue;
         };
-        one.rank = ranks.get(at).copied().unwrap_or_default();
-        one.after = givers
+        one.guarantee_depth = depths.get(at).copied().unwrap_or_default();
+        one.guarantee_givers = givers
             .get(at)
             .into_iter()
             .flatten()
@@ -101,7 +101,7 @@ pub(crate) async fn decide_links(
     }
     let positions = positions(draft);
     let mut target_contents = DeterministicMap::default();
-    let mut after: Vec<SeparateContribution> = Vec::new();
+    let mut separate_contributions: Vec<SeparateContribution> = Vec::new();
     for one in wanted {
         let decided =
             evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
@@ -117,13 +117,13 @@ pub(crate) async fn decide_links(
             })
             .await
             .flatten();
-        if let Some((decisions, written)) = decided {
+        if let Some((decisions, of_link)) = decided {
             draft.decisions.extend(decisions);
-            after.extend(written);
+            separate_contributions.extend(of_link);
         }
         draft.links.insert(one.address.clone());
     }
-    report_conflicts(evaluation, after, found);
+    report_conflicts(evaluation, separate_contributions, found);
 }
 
 /// The positions of the decisions, by address.
@@ -247,12 +247,12 @@ fn evaluate(
         Some(false) => return Ok(None),
         None => drop(evaluation.links.unchecked_requirements.insert(link)),
     }
-    let mut with = Vec::new();
+    let mut spec_contributions = Vec::new();
     for (target, _) in &pair.wiring.with {
         let Some(contributions) = evaluation.contributions(link, *target, false, found)? else {
             return Ok(None);
         };
-        with.extend(
+        spec_contributions.extend(
             contributions
                 .into_iter()
                 .map(|contribution| (*target, contribution)),
@@ -270,10 +270,10 @@ fn evaluate(
         type_name,
         span: pair.span,
         notes,
-        with,
+        spec_contributions,
         data,
-        rank: 0,
-        after: Vec::new(),
+        guarantee_depth: 0,
+        guarantee_givers: Vec::new(),
     }))
 }
 
@@ -323,24 +323,22 @@ fn decide_link(
         recorded: prior.as_deref().map(overlays_of).unwrap_or_default(),
         prior,
         is_new,
-        // Whether the link exists is known only during apply. If it does not, its writes are
-        // removed then.
-        open: evaluation.is_open(evaluated.link),
+        condition_open: evaluation.is_open(evaluated.link),
         decisions: Vec::new(),
-        written: Vec::new(),
+        separate_contributions: Vec::new(),
         kept: Vec::new(),
         changes: Vec::new(),
         drifted: false,
         kind,
     };
-    for (place, (target, contributions)) in writes.into_iter().enumerate() {
-        link.decide_write(place as u32, target, &contributions, target_contents);
+    for (write_index, (target, contributions)) in writes.into_iter().enumerate() {
+        link.decide_write(write_index as u32, target, &contributions, target_contents);
     }
     link.undo_former_targets();
     let inputs = link.inputs();
     link.compare_contributions(target_contents);
     link.decide_whole(inputs);
-    Ok(Some((link.decisions, link.written)))
+    Ok(Some((link.decisions, link.separate_contributions)))
 }
 
 /// The positions of the decisions, for [`undo_link`].
@@ -352,17 +350,17 @@ pub(crate) fn decided_resources(draft: &Draft) -> DeterministicMap<Address, usiz
 /// document or other links.
 fn report_conflicts(
     evaluation: &Evaluation,
-    mut written: Vec<SeparateContribution>,
+    mut contributions: Vec<SeparateContribution>,
     found: &mut Diagnostics,
 ) {
-    written.sort_by(|a, b| (a.member, &a.link).cmp(&(b.member, &b.link)));
-    let documents = if written.is_empty() {
+    contributions.sort_by(|a, b| (a.target, &a.link).cmp(&(b.target, &b.link)));
+    let documents = if contributions.is_empty() {
         Vec::new()
     } else {
         evaluation.documents_of_resources()
     };
-    for of_target in written.chunk_by(|a, b| a.member == b.member) {
-        let (resource, position) = of_target[0].member;
+    for of_target in contributions.chunk_by(|a, b| a.target == b.target) {
+        let (resource, position) = of_target[0].target;
         let Some(member) = evaluation.member(resource, position) else {
             continue;
         };

@@ -29,10 +29,10 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
         effects: record
             .changes
             .iter()
-            .map(|(into, with, change)| LinkEffectChange {
-                into: into.clone(),
-                with: *with,
-                change: change.clone(),
+            .map(|changed| LinkEffectChange {
+                into: changed.into.clone(),
+                with: changed.with_spec,
+                change: changed.change.clone(),
             })
             .collect(),
         parts: record.parts.clone(),

@@ -66,7 +66,7 @@ pub(super) fn undo_writes(
     link: &Address,
     overlays: Vec<Overlay>,
     action: Action,
-    rank: u32,
+    guarantee_depth: u32,
     span: Span,
 ) -> Vec<Decision> {
     let mut groups: blueprint::IndexMap<(Address, Name), Vec<Overlay>> =
@@ -78,7 +78,7 @@ pub(super) fn undo_writes(
             .push(overlay);
     }
     let mut decisions = Vec::new();
-    for (place, ((target, name), undo)) in groups.into_iter().enumerate() {
+    for (write_index, ((target, name), undo)) in groups.into_iter().enumerate() {
         let Some(of) = positions
             .get(&target)
             .and_then(|at| draft.decisions.get(*at))
@@ -101,8 +101,8 @@ pub(super) fn undo_writes(
             // It is unknown whether an open contribution was written.
             forces_call: undo.iter().any(|it| it.open),
             undo,
-            write_index: place as u32,
-            guarantee_depth: rank,
+            write_index: write_index as u32,
+            guarantee_depth,
         };
         decisions.push(Decision {
             changes,

@@ -139,8 +139,8 @@ impl Wiring {
         order
     }
 
-    /// Whether a part comes before the end on a side.
-    pub fn is_part_first(&self, side: Side) -> bool {
+    /// Whether the end on a side waits for a part, so that the part comes first.
+    pub fn end_waits_for_part(&self, side: Side) -> bool {
         self.part_first[usize::from(side == Side::B)]
     }
 

@@ -1,11 +1,11 @@
-//! Tests of the formula as a table, and of the invariants of every group.
+//! Tests of `next_batch` and `turns` as tables, and of the invariants of every group.
 
 use super::MemberState::{Absent, Current, Failed, Old};
 use super::StandInState::{Existing, Possible, Unavailable};
 use super::*;
 
-/// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an
-/// apostrophe.
+/// Prints turns: `+` is created or changed, `-` is deleted. Extras (the members that do not stay)
+/// have an apostrophe.
 fn format_turns(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
     let turn = |turn: &BatchTurn| {
@@ -30,6 +30,10 @@ fn format_turns(rolling: &RollingGroup<'_>) -> String {
 fn next_batch_follows_the_formula() {
     // Target, existing, up to date, batch size, in service; then the new size of the group and the
     // members in the batch.
+    //
+    // The batch takes as many members as the batch size, but no more than are not up to date. The
+    // rest of the group fills the target if enough members exist, and is never smaller than the
+    // number in service, as far as target and existing members allow that number.
     for (given, wanted) in [
         ((3, 3, 0, 1, 0), (3, 1)),
         ((3, 3, 0, 1, 3), (4, 1)),
@@ -53,7 +57,7 @@ fn next_batch_follows_the_formula() {
 
 #[test]
 fn members_are_changed_and_deleted_in_order() {
-    /// Members, members that do not stay, batch size, members in service, expected turns.
+    /// Members, extras, batch size, members in service, expected turns.
     type Row<'r> = (&'r [MemberState], &'r [StandInState], usize, usize, &'r str);
     let table: &[Row<'_>] = &[
         (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
@@ -63,6 +67,7 @@ fn members_are_changed_and_deleted_in_order() {
         (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
         // A cut-off run left a temporary member and has updated one member.
         (&[Old, Old, Current], &[Existing], 1, 3, "+1 / +0 / -0'"),
+        // No member must be in service: the first turn deletes both extras.
         (
             &[Old; 3],
             &[Existing, Existing],
@@ -70,6 +75,7 @@ fn members_are_changed_and_deleted_in_order() {
             0,
             "+2 -1' -0' / +1 / +0",
         ),
+        // All three must be in service: one extra stands in until the others are changed.
         (
             &[Old; 3],
             &[Existing, Existing],
@@ -117,12 +123,13 @@ fn new_members_are_created_after_the_batches() {
 fn lists(length: usize) -> Vec<Vec<MemberState>> {
     let mut all = vec![Vec::new()];
     for _ in 0..length {
-        all = all
-            .into_iter()
-            .flat_map(|list| {
-                [Absent, Failed, Old, Current].map(|more| [&list[..], &[more]].concat())
-            })
-            .collect();
+        let mut longer = Vec::new();
+        for list in &all {
+            for state in [Absent, Failed, Old, Current] {
+                longer.push([&list[..], &[state]].concat());
+            }
+        }
+        all = longer;
     }
     all
 }
@@ -130,37 +137,46 @@ fn lists(length: usize) -> Vec<Vec<MemberState>> {
 #[test]
 fn group_reaches_its_target_with_enough_in_service() {
     for members in (0..5).flat_map(lists) {
-        for (there, size, in_service) in
-            (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c))))
-        {
-            // There are enough members that can stand in for others.
-            let mut extras = vec![Existing; there];
-            extras.resize(there + size + in_service, Possible);
-            for (backwards, new_ones_last) in [(true, false), (false, false), (false, true)] {
-                let members = &members;
-                check_turns(&RollingGroup {
-                    members,
-                    extras: &extras,
-                    size,
-                    in_service,
-                    backwards,
-                    new_members_last: new_ones_last,
-                });
+        for existing_extras in 0..3 {
+            for size in 1..4 {
+                for in_service in 0..6 {
+                    check_orders(&members, existing_extras, size, in_service);
+                }
             }
         }
+    }
+}
+
+/// Checks the turns of a group in each order of its changes.
+fn check_orders(members: &[MemberState], existing_extras: usize, size: usize, in_service: usize) {
+    // There are enough members that can stand in for others.
+    let mut extras = vec![Existing; existing_extras];
+    extras.resize(existing_extras + size + in_service, Possible);
+    // Only groups whose members are changed from the front create new members last.
+    for (backwards, new_members_last) in [(true, false), (false, false), (false, true)] {
+        check_turns(&RollingGroup {
+            members,
+            extras: &extras,
+            size,
+            in_service,
+            backwards,
+            new_members_last,
+        });
     }
 }
 
 fn check_turns(rolling: &RollingGroup<'_>) {
     let (all, late) = turns(rolling);
     let shown = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
-    let stays = |standing: &&MemberState| !rolling.new_members_last || **standing != Absent;
-    let target = rolling.members.iter().filter(stays).count();
+    // New members that are created after the batches do not count in the batches.
+    let comes_late = |state: &MemberState| rolling.new_members_last && *state == Absent;
+    let late_members = rolling.members.iter().filter(|state| comes_late(state));
+    let target = rolling.members.len() - late_members.count();
     let mut now = rolling.members.to_vec();
     let mut extras = rolling.extras.to_vec();
-    let mut changed = vec![0; now.len()];
-    let size = |now: &[MemberState], extras: &[StandInState]| {
-        now.iter().filter(|standing| **standing != Absent).count()
+    let mut changes = vec![0; now.len()];
+    let existing_count = |now: &[MemberState], extras: &[StandInState]| {
+        now.iter().filter(|state| **state != Absent).count()
             + extras.iter().filter(|it| **it == Existing).count()
     };
     for turn in &all {
@@ -169,23 +185,25 @@ fn check_turns(rolling: &RollingGroup<'_>) {
             "{}",
             shown()
         );
-        let least = rolling.in_service.min(target).min(size(&now, &extras));
+        // A group cannot have more members in service than its target, or than exist.
+        let existing_before = existing_count(&now, &extras);
+        let least_in_service = rolling.in_service.min(target).min(existing_before);
         for extra in &turn.deleted {
-            assert_eq!(
-                std::mem::replace(&mut extras[*extra], Unavailable),
-                Existing,
-                "{}",
-                shown()
-            );
+            assert_eq!(extras[*extra], Existing, "{}", shown());
+            extras[*extra] = Unavailable;
         }
         // A member that is being changed is not in service.
         for who in &turn.changed {
             match who {
-                MemberRef::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
+                MemberRef::Member(at) => {
+                    now[*at] = Absent;
+                    changes[*at] += 1;
+                }
                 MemberRef::Extra(at) => assert_eq!(extras[*at], Possible, "{}", shown()),
             }
         }
-        assert!(size(&now, &extras) >= least, "{}", shown());
+        let in_service = existing_count(&now, &extras);
+        assert!(in_service >= least_in_service, "{}", shown());
         for who in &turn.changed {
             match who {
                 MemberRef::Member(at) => now[*at] = Current,
@@ -197,16 +215,19 @@ fn check_turns(rolling: &RollingGroup<'_>) {
         let MemberRef::Member(at) = who else {
             panic!("{}", shown())
         };
-        (now[*at], changed[*at]) = (Current, changed[*at] + 1);
+        now[*at] = Current;
+        changes[*at] += 1;
     }
     assert!(
-        now.iter().all(|standing| *standing == Current) && !extras.contains(&Existing),
+        now.iter().all(|state| *state == Current) && !extras.contains(&Existing),
         "{}",
         shown()
     );
-    let wanted = rolling
+    // A member that was up to date is not changed, every other is changed once.
+    let expected_changes: Vec<usize> = rolling
         .members
         .iter()
-        .map(|standing| usize::from(*standing != Current));
-    assert!(wanted.eq(changed.iter().copied()), "{}", shown());
+        .map(|state| usize::from(*state != Current))
+        .collect();
+    assert_eq!(changes, expected_changes, "{}", shown());
 }

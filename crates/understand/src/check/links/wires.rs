@@ -220,7 +220,7 @@ impl LinkWires<'_> {
     fn parts(&self) -> Vec<Edge> {
         let mut needed = Vec::new();
         for side in [Side::A, Side::B] {
-            if !self.pair.wiring.is_part_first(side) {
+            if !self.pair.wiring.end_waits_for_part(side) {
                 needed.push(self.edge(GraphNode::Resource(self.pair.end(side))));
                 continue;
             }
