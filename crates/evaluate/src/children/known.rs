@@ -210,11 +210,13 @@ impl<'c> IncludeFrame<'c> {
                 }
                 _ => Value::Null,
             };
-            let value = match &input.default {
-                _ if !converted.is_null() => converted,
-                Some(default) => default.item.clone(),
+            let value = if !converted.is_null() {
+                converted
+            } else if let Some(default) = &input.default {
+                default.item.clone()
+            } else {
                 // The check of the include reports an input that is missing.
-                None => Value::unknown(None, None),
+                Value::unknown(None, None)
             };
             Some(value.tainted(input.secret))
         };

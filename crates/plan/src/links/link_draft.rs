@@ -430,11 +430,11 @@ impl<'a> LinkDraft<'a> {
         let one = self.evaluated;
         let (parts, parts_change) = self.parts();
         let reasons = self.reasons(&inputs, parts_change);
-        let ends = [Side::A, Side::B]
+        let targets = [Side::A, Side::B]
             .into_iter()
             .map(LinkTarget::End)
             .chain((0..self.kind.uses.len()).map(LinkTarget::Use));
-        let members = ends
+        let members = targets
             .filter_map(|target| self.member(target))
             .map(|member| member.address.clone());
         let dependencies: Vec<Address> = members.chain(parts.iter().cloned()).collect();
