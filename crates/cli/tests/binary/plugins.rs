@@ -323,6 +323,38 @@ fn a_resource_of_a_plugin_lives_through_plan_deploy_update_and_destroy() {
 }
 
 #[test]
+fn function_of_a_plugin_is_called_in_an_expression() {
+    let Some(shop) = shop() else { return };
+    let document = "\
+version: 2023-04-20
+resources:
+  a: {type: shop/index:Item, spec: {name: n, label: one}}
+  same: {type: cyan/provider, spec: {namespace: shop, settings: {folder: 'FOLDER'}}}
+";
+    let folder = shop.place.path().join("items").display().to_string();
+    let document = document.replace("FOLDER", &folder);
+    shop.place.write("shop.blueprint.yaml", &document);
+    shop.run(&["deploy", "-y"]);
+    let call = "invoke(\"shop/index:getItem\", object(name=\"n\"), same)";
+    let document = format!(
+        "{document}values:\n  label: {{type: string, value: '${{{call}.label}}'}}\n\
+         exports:\n  label: {{type: string, field: values.label}}\n"
+    );
+    shop.place.write("shop.blueprint.yaml", &document);
+    shop.run(&["deploy", "-y"]);
+    assert_eq!(shop.run(&["output", "label"]).0.out.trim(), "one");
+    shop.place.write(
+        "shop.blueprint.yaml",
+        document.replace("name=\"n\"", "nam=\"n\""),
+    );
+    let said = shop.place.ends(1, &["validate"]).err;
+    assert!(
+        said.contains("`shop/index:getItem` has no argument `nam`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_cold_cache_and_a_plan_start_one_plugin() {
     let Some(shop) = shop() else { return };
     assert_eq!(shop.run(&["stage"]).1, 1);

@@ -112,6 +112,20 @@ fn sha1(text: &str) -> String {
 }
 
 #[test]
+fn function_of_a_terraform_provider_is_called_in_an_expression() {
+    let document = "\
+version: 2023-04-20
+resources:
+  note: {type: tf-local/file, spec: {filename: note.txt, content: '${invoke(\"tf-time/rfc3339_parse\", list(\"2024-02-28T00:00:00Z\")).year}'}}
+";
+    let Some(providers) = providers(document) else {
+        return;
+    };
+    providers.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
+    assert_eq!(providers.place.read("note.txt"), "2024");
+}
+
+#[test]
 fn resources_of_terraform_providers_live_from_plan_to_destroy() {
     let Some(providers) = providers(DOCUMENT) else {
         return;

@@ -112,6 +112,25 @@ fn call_in_a_child_inherits_its_configuration() {
 }
 
 #[test]
+fn template_of_heat_calls_functions_of_packages() {
+    run_with_paused_clock(async {
+        let setup = Setup::new();
+        let text = "heat_template_version: 2018-08-31\nresources:\n  \
+            far: { type: cyan/provider, properties: { namespace: site, settings: { region: north } } }\n  \
+            a:\n    type: site/host\n    properties:\n      name:\n        yaql:\n          \
+            expression: $.data.region\n          \
+            data: { cyan_invoke: { function: site/find, arguments: { name: there }, provider: far } }\n";
+        setup.deploy(text).await;
+        assert_eq!(
+            setup.calls(),
+            ["create a in default", "invoke find there in north"]
+        );
+        // The data of the expression holds a secret, so its result is one.
+        assert_eq!(names(&setup).await, [Value::from("north").secret()]);
+    });
+}
+
+#[test]
 fn mistakes_are_reported_at_their_places() {
     run_with_paused_clock(async {
         let setup = Setup::new();
