@@ -13,7 +13,7 @@
 //! its processes are started, connected and configured.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as
-//! [`blueprint::Value`]; answers are checked ([`terraform::consistency`]) before they are returned.
+//! [`blueprint::Value`]; answers are checked ([`terraform_wire::consistency`]) before they are returned.
 //!
 //! Not here: the existing objects, the records, and the repetition of calls.
 

@@ -40,6 +40,11 @@ fn number(text: &str) -> Json {
     }
 }
 
+/// The value of an expression, and whether it is known before a deployment.
+pub fn evaluated(evaluated: &Value, reveal: bool) -> Json {
+    json!({"value": value(evaluated, reveal), "known": !evaluated.has_unknown()})
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,9 +60,4 @@ mod tests {
         assert_eq!(super::value(&value, false).to_string(), expected);
         assert_eq!(super::value(&value, true).to_string(), expected);
     }
-}
-
-/// The value of an expression, and whether it is known before a deployment.
-pub fn evaluated(evaluated: &Value, reveal: bool) -> Json {
-    json!({"value": value(evaluated, reveal), "known": !evaluated.has_unknown()})
 }
