@@ -22,15 +22,10 @@ use crate::view::report::Report;
 /// Reads the document at a path, on standard input (`-`), or in the current folder.
 pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     if named != Some(Path::new("-")) {
-        return DocumentSource::find(named, &dialects());
+        let found = signals::while_blocked(|| DocumentSource::find(named, &dialects()));
+        return Ok(found?);
     }
-    let text = standard_input()?;
-    let shown = if text.trim_start().starts_with('{') {
-        "stdin.jsonc"
-    } else {
-        "stdin"
-    };
-    Ok(DocumentSource::of_text(shown, text))
+    Ok(DocumentSource::of_text("stdin", standard_input()?))
 }
 
 /// The name of the only document in the current folder, if there is one.

@@ -13,5 +13,6 @@ pub use run::codes::SECRETS_NEED_KEY;
 diag::codes! {
     UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
+    EMPTY_INPUT_FILE = Warning "empty-input-file": "a file of inputs sets nothing";
     DOCUMENT_MOVED = Error "document-moved": "the document of an instance is gone";
 }

@@ -46,6 +46,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
 use crate::installed::{Installed, OpenPackage};
+use crate::named_file::NamedFile;
 use crate::paths::absolute;
 use crate::plugin_config::{self, ConfiguredPackage, PluginTable};
 
@@ -76,7 +77,7 @@ pub struct Config {
     pub instance: Option<InstanceName>,
     /// Files of inputs, relative to the file. Files of the command line override them.
     #[serde(default)]
-    pub vars: Vec<PathBuf>,
+    pub vars: Vec<NamedFile>,
     /// Default for `--parallelism`.
     #[serde(default, deserialize_with = "parallelism")]
     pub parallelism: Option<u16>,
@@ -219,7 +220,8 @@ impl Config {
         config.folder = path
             .parent()
             .map_or_else(|| folder.to_owned(), Path::to_owned);
-        for file in config.vars.iter_mut().chain(&mut config.catalog) {
+        let vars = config.vars.iter().map(NamedFile::path);
+        for file in vars.chain(config.catalog.iter().map(PathBuf::as_path)) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
                 return Err(Error::Config {
                     name: shown,
@@ -227,6 +229,11 @@ impl Config {
                     help: None,
                 });
             }
+        }
+        for file in &mut config.vars {
+            *file = NamedFile::new(config.folder.join(file.path()));
+        }
+        for file in &mut config.catalog {
             *file = config.folder.join(&file);
         }
         config.file = shown;

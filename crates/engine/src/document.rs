@@ -11,7 +11,7 @@ use diag::{Diagnostic, Diagnostics, FileId, Files};
 use source::Location;
 use state::Snapshot;
 
-use crate::document_source::DocumentSource;
+use crate::document_source::{DocumentSource, WITHOUT_FILE};
 use crate::installed::Installed;
 use crate::library::Library;
 use crate::paths::{absolute, relative};
@@ -296,7 +296,7 @@ impl Document {
             )
         });
         PinnedDocument {
-            path: path.unwrap_or_else(|| "-".to_owned()).into(),
+            path: path.unwrap_or_else(|| WITHOUT_FILE.to_owned()).into(),
             text: self.source.text.clone(),
             companions: companions.collect(),
         }

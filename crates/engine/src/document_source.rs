@@ -12,9 +12,13 @@ use crate::phases::PinnedDocument;
 
 use crate::discovery::{documents_in, is_recognised_folder};
 use crate::error::Error;
+use crate::named_file::{NamedFile, is_read_once};
 use crate::paths::{absolute, folder_of, relative};
 use crate::place::StatePlace;
 use crate::text::{read_listing, read_text};
+
+/// The name of a text without a file, such as standard input or a pipe, in plans and states.
+pub(crate) const WITHOUT_FILE: &str = "-";
 
 /// A root document with its text.
 #[derive(Clone, Debug)]
@@ -46,12 +50,16 @@ pub struct EnvironmentFile {
 
 impl DocumentSource {
     /// Returns a document for a text without a file. Its paths are relative to the current folder.
+    /// A text that begins with `{` is JSON with comments.
     pub fn of_text(shown: &str, text: impl Into<Arc<str>>) -> DocumentSource {
+        let text = text.into();
+        let is_json = text.trim_start().starts_with('{') && !shown.ends_with(".json");
+        let end = if is_json { ".jsonc" } else { "" };
         DocumentSource {
-            shown: shown.to_owned(),
+            shown: format!("{shown}{end}"),
             path: None,
             folder: absolute(Path::new("")),
-            text: text.into(),
+            text,
             is_folder: false,
             environments: Vec::new(),
         }
@@ -60,7 +68,7 @@ impl DocumentSource {
     /// Returns a document whose text is stored in the state or in a saved plan.
     pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
         let path =
-            (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
+            (document.path.as_ref() != WITHOUT_FILE).then(|| place.base().join(document.path.as_ref()));
         // A path that ends with `/` is a folder.
         let is_folder = document.path.ends_with('/');
         let folder = match &path {
@@ -87,14 +95,17 @@ impl DocumentSource {
         }
     }
 
-    /// Reads environment files and adds them.
-    pub fn with(mut self, environments: &[PathBuf]) -> Result<DocumentSource, Error> {
-        for path in environments {
-            let text = read_text(path)?.into();
+    /// Reads environment files and adds them. Paths in a pipe are relative to the current folder.
+    pub fn with(mut self, environments: &[NamedFile]) -> Result<DocumentSource, Error> {
+        for file in environments {
+            let path = match is_read_once(file.path()) {
+                true => Path::new(WITHOUT_FILE),
+                false => file.path(),
+            };
             self.environments.push(EnvironmentFile {
-                shown: path.display().to_string(),
+                shown: file.path().display().to_string(),
                 path: absolute(path),
-                text,
+                text: file.text()?,
             });
         }
         Ok(self)
@@ -156,7 +167,7 @@ impl DocumentSource {
                 });
             }
         }
-        let text = match read_text(path) {
+        let text: Arc<str> = match read_text(path) {
             Err(Error::Unfit { name, what, .. }) if path.is_dir() => {
                 let names = documents_in(path, dialects).unwrap_or_default();
                 let first = names.first().map(|first| path.join(first));
@@ -167,6 +178,9 @@ impl DocumentSource {
             text => text?.into(),
         };
         let shown = path.display().to_string();
+        if is_read_once(path) {
+            return Ok(DocumentSource::of_text(&shown, text));
+        }
         let folder = folder_of(path);
         Ok(DocumentSource {
             shown,

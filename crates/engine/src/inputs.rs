@@ -4,16 +4,14 @@
 //!
 //! Not here: checks of values (`engine`); questions about missing inputs (the front end).
 
-use std::path::{Path, PathBuf};
-
 use crate::phases::Given;
 use blueprint::{Blueprint, IndexMap, Name, Value};
-use diag::{Diagnostics, Files};
+use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, Store, StoreError};
 use syntax::{Content, Format, Node, Scalar};
 
 use crate::error::Error;
-use crate::text::read_text;
+use crate::named_file::NamedFile;
 use crate::withheld::unquoted;
 
 const PREFIX: &str = "CYAN_VAR_";
@@ -26,7 +24,7 @@ pub enum InputSource {
     /// An input and its value.
     Value(Name, Value),
     /// A YAML or JSON file with a map of inputs.
-    File(PathBuf),
+    File(NamedFile),
 }
 
 /// The inputs of a request.
@@ -35,14 +33,14 @@ pub struct Inputs {
     /// Values and files in order. Later ones override earlier ones.
     pub written: Vec<InputSource>,
     /// Environment files in order.
-    pub environments: Vec<PathBuf>,
+    pub environments: Vec<NamedFile>,
 }
 
 /// Collects all given values. Adds mistakes in files of inputs to `found`.
 pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,
-    defaults: &[PathBuf],
+    defaults: &[NamedFile],
     inputs: &[InputSource],
     files: &mut Files,
     found: &mut Diagnostics,
@@ -75,8 +73,8 @@ pub(crate) fn gather(
                 given.text.shift_remove(&name);
                 given.typed.insert(name, value);
             }
-            InputSource::File(path) => {
-                for (name, value) in read_file(&path, files, found)? {
+            InputSource::File(file) => {
+                for (name, value) in read_file(&file, files, found)? {
                     given.text.shift_remove(&name);
                     given.typed.insert(name, value);
                 }
@@ -87,21 +85,25 @@ pub(crate) fn gather(
 }
 
 fn read_file(
-    path: &Path,
+    named: &NamedFile,
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Vec<(Name, Value)>, Error> {
-    let shown = path.display().to_string();
-    let text = read_text(path)?;
-    let file = files.add_withheld(shown.clone(), text.as_str());
+    let shown = named.path().display().to_string();
+    let text = named.text()?;
+    let file = files.add_withheld(shown.clone(), text.clone());
     let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
     let failed = broken.has_errors();
     found.append(broken.into_iter().map(|one| unquoted(one, &text)).collect());
     if failed {
         return Ok(Vec::new());
     }
-    let Some(root) = &tree.root else {
-        return Ok(Vec::new());
+    let root = match &tree.root {
+        Some(root) if !matches!(root.content, Content::Missing) => root,
+        _ => {
+            found.push(empty_file(&shown));
+            return Ok(Vec::new());
+        }
     };
     match &root.content {
         Content::Map(entries) => Ok(entries
@@ -114,6 +116,14 @@ fn read_file(
             help: Some("write it as `name: value` lines, or as a JSON object".to_owned()),
         }),
     }
+}
+
+/// Returns the warning about a file of inputs without a value. It is no error, because a script may
+/// write a file that happens to be empty.
+pub(crate) fn empty_file(shown: &str) -> Diagnostic {
+    crate::codes::EMPTY_INPUT_FILE
+        .new(format!("`{shown}` is empty: it sets no input"))
+        .help("check the command that writes it, or leave the file out")
 }
 
 /// Adds inputs of the last operation that had inputs, if they are declared and not given now.

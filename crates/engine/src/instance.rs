@@ -15,14 +15,11 @@ use dialect::{Dialects, LoadContext};
 use state::{InstanceInfo, InstanceName, OperationOutcome};
 
 use crate::document::Document;
-use crate::document_source::DocumentSource;
+use crate::document_source::{DocumentSource, WITHOUT_FILE};
 use crate::error::Error;
 use crate::frontend::{Frontend, FrontendRun, Notice, Renamed};
 use crate::paths::{absolute, folder_of, nearest_folder};
 use crate::session::Session;
-
-/// The path of standard input in a state.
-const STANDARD_INPUT: &str = "-";
 
 /// The facts that identify the instance of a document.
 #[derive(Clone, Debug)]
@@ -87,7 +84,7 @@ impl Identity {
     fn new(source: &DocumentSource, stated: Option<&str>, session: &Session) -> Identity {
         let path = source.stored_path(&session.place.base());
         Identity {
-            path: path.unwrap_or_else(|| STANDARD_INPUT.to_owned()),
+            path: path.unwrap_or_else(|| WITHOUT_FILE.to_owned()),
             stated: stated.and_then(|name| name.parse().ok()),
             derived: derived(source.path.as_deref(), &source.folder),
         }
@@ -107,7 +104,7 @@ impl Identity {
             };
         }
         let own = named(&self.derived);
-        if self.path == STANDARD_INPUT {
+        if self.path == WITHOUT_FILE {
             return match own.filter(|info| self.differs(info)) {
                 Some(info) => Match::Taken {
                     instance: info.name.clone(),
@@ -129,7 +126,7 @@ impl Identity {
             many => return Match::Several(many.iter().map(|info| info.name.clone()).collect()),
         }
         if let Some(info) =
-            own.filter(|info| &*info.document == STANDARD_INPUT || exists(&info.document))
+            own.filter(|info| &*info.document == WITHOUT_FILE || exists(&info.document))
         {
             return Match::Taken {
                 instance: info.name.clone(),
@@ -139,7 +136,7 @@ impl Identity {
         let is_lost = |info: &&InstanceInfo| {
             is_used(info)
                 && !info.document.is_empty()
-                && &*info.document != STANDARD_INPUT
+                && &*info.document != WITHOUT_FILE
                 && !exists(&info.document)
         };
         let lost: Vec<(InstanceName, String)> = all

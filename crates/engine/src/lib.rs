@@ -67,6 +67,7 @@ mod instance;
 pub mod json;
 pub mod key;
 mod library;
+mod named_file;
 mod operate;
 pub mod paths;
 pub mod phases;
@@ -97,6 +98,7 @@ pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
 pub use instance::{InstanceSelector, document_of_request};
 pub use library::{Closer, Library, Selection};
+pub use named_file::NamedFile;
 pub use operate::OperateRequest;
 #[doc(no_inline)]
 pub use phases::*;

@@ -7,8 +7,10 @@ use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialect::{Companion, Dialects, LoadContext};
+use syntax::Content;
 
 use crate::document_source::DocumentSource;
+use crate::inputs::empty_file;
 use crate::installed::RootOptions;
 use crate::library::Library;
 use crate::paths::folder_of;
@@ -111,6 +113,14 @@ fn load_environments(
             &environment.text,
             syntax::Format::of_name(&environment.shown),
         );
+        if tree
+            .root
+            .as_ref()
+            .is_none_or(|root| matches!(root.content, Content::Missing))
+            && !broken.has_errors()
+        {
+            found.push(empty_file(&environment.shown));
+        }
         if broken.has_errors() {
             broken_files.push((*file, &environment.text));
         }

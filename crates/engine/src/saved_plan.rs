@@ -11,7 +11,7 @@ use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
 use std::sync::Arc;
 
 use crate::document::ReadingFacts;
-use crate::document_source::DocumentSource;
+use crate::document_source::{DocumentSource, WITHOUT_FILE};
 use crate::error::Error;
 use crate::frontend::Frontend;
 use crate::place::StatePlace;
@@ -235,14 +235,17 @@ fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
 
 /// Adds to `differs` the files of a document that differ from the plan.
 fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
-    if pinned.path.as_ref() != "-" {
+    if pinned.path.as_ref() != WITHOUT_FILE {
         differs.extend(file_differs(
             &place.base().join(pinned.path.as_ref()),
             &pinned.path,
             &pinned.text,
         ));
     }
-    for (path, text) in &pinned.companions {
+    // The text of a pipe is only in the plan.
+    let is_file = |path: &str| !Path::new(path).ends_with(WITHOUT_FILE);
+    let companions = pinned.companions.iter();
+    for (path, text) in companions.filter(|(path, _)| is_file(path)) {
         differs.extend(file_differs(&place.base().join(path.as_ref()), path, text));
     }
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use engine::InputSource;
+use engine::{InputSource, NamedFile};
 
 use super::path::path;
 
@@ -66,13 +66,13 @@ impl FromArgMatches for Inputs {
             matches.get_many::<PathBuf>("vars"),
             matches.indices_of("vars"),
         ) {
-            written.extend(places.zip(values.map(|file| InputSource::File(file.clone()))));
+            written.extend(places.zip(values.map(|file| InputSource::File(NamedFile::new(file)))));
         }
         written.sort_by_key(|(place, _)| *place);
         let environments = matches
             .get_many::<PathBuf>("environment")
             .unwrap_or_default()
-            .cloned()
+            .map(NamedFile::new)
             .collect();
         let written = written.into_iter().map(|(_, written)| written).collect();
         Ok(Inputs(engine::Inputs {

@@ -488,3 +488,105 @@ fn mistakes_are_reported_in_document_order() {
         "{said}"
     );
 }
+
+/// A document whose only file has the value of an input.
+#[cfg(unix)]
+const SIGN: &str = "version: 2023-04-20
+variables:
+  text: {type: string, default: default}
+resources:
+  sign: {type: local/file, spec: {path: sign.txt, content: '${variables.text}'}}
+";
+
+/// Runs a command of a shell, in which `cyan` is the binary.
+#[cfg(unix)]
+fn in_shell(place: &Place, command: &str) -> Ran {
+    let binary = env!("CARGO_BIN_EXE_cyan");
+    let mut shell = std::process::Command::new("timeout");
+    shell
+        .args(["60", "bash", "-c"])
+        .arg(format!("cyan() {{ {binary} \"$@\"; }}\n{command}"))
+        .current_dir(place.path())
+        .env_clear()
+        .env("HOME", place.path().join("home"))
+        .env("PATH", std::env::var("PATH").unwrap_or_default())
+        .stdin(std::process::Stdio::null());
+    ran(shell.output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn inputs_are_read_from_pipes() {
+    for (at, command) in [
+        "cyan deploy --yes --vars <(echo 'text: given')",
+        "echo 'text: given' | cyan deploy --yes --vars /dev/stdin",
+        "mkfifo pipe; echo 'text: given' > pipe & cyan deploy --yes --vars pipe",
+        "cyan deploy --yes <(cat shop.blueprint.yaml) --vars <(echo 'text: given')",
+        "echo '{\"text\": \"given\"}' | cyan stage --out plan --vars /dev/stdin && cyan deploy --yes plan",
+        "echo 'vars = [\"pipe\"]' > cyan.toml; mkfifo pipe; echo 'text: given' > pipe & cyan deploy --yes",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let place = Place::with("shop.blueprint.yaml", SIGN);
+        let ran = in_shell(&place, command);
+        assert_eq!(ran.code, 0, "{at}: {}{}", ran.out, ran.err);
+        assert_eq!(place.read("sign.txt"), "given", "{command}: {}", ran.err);
+        assert!(!ran.err.contains("empty-input-file"), "{}", ran.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn environment_files_are_read_from_pipes() {
+    let template = "heat_template_version: 2016-10-14
+parameters:
+  text: {type: string, default: default}
+outputs:
+  text: {value: {get_param: text}}
+";
+    let place = Place::with("shop.yaml", template);
+    place.write("copy.yaml", template);
+    let given = "<(echo 'parameters: {text: given}')";
+    let ran = in_shell(
+        &place,
+        &format!("cyan validate shop.yaml copy.yaml -e {given}"),
+    );
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let ran = in_shell(
+        &place,
+        &format!(
+            "cyan stage shop.yaml -i shop --out plan -e {given} && cyan deploy --yes plan && cyan exports"
+        ),
+    );
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("given"), "{}", ran.out);
+}
+
+#[test]
+fn empty_input_file_is_a_warning() {
+    let place = Place::with(
+        "shop.blueprint.yaml",
+        &format!("{ONE}variables: {{text: {{type: string, default: x}}}}\n"),
+    );
+    place.write("nothing.yaml", "# nothing\n");
+    place.write("none.yaml", "{}\n");
+    let ran = place.ends(0, &["stage", "--vars", "nothing.yaml"]);
+    assert_eq!(
+        ran.err.matches("warning[empty-input-file]").count(),
+        1,
+        "{}",
+        ran.err
+    );
+    let ran = place.ends(0, &["stage", "--vars", "none.yaml"]);
+    assert!(!ran.err.contains("empty-input-file"), "{}", ran.err);
+    let template = "heat_template_version: 2016-10-14\noutputs: {out: {value: x}}\n";
+    place.write("stack.yaml", template);
+    let ran = place.ends(0, &["validate", "stack.yaml", "-e", "nothing.yaml"]);
+    assert_eq!(
+        ran.err.matches("warning[empty-input-file]").count(),
+        1,
+        "{}",
+        ran.err
+    );
+}

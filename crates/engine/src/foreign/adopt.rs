@@ -11,6 +11,7 @@ use super::form::{ForeignStack, Form};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::inputs::Inputs;
+use crate::named_file::NamedFile;
 use crate::phases::Options;
 use crate::stage::StageRequest;
 
@@ -66,7 +67,7 @@ impl ForeignStack {
     /// Returns the request that deploys the document of the stack and adopts its resources. The
     /// caller sets the instance.
     pub fn request(self, source: DocumentSource) -> StageRequest {
-        let environments = self.environment.into_iter().map(Into::into).collect();
+        let environments = self.environment.into_iter().map(NamedFile::new).collect();
         let inputs = Inputs {
             written: Vec::new(),
             environments,
