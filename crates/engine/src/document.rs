@@ -297,6 +297,7 @@ impl Document {
         });
         PinnedDocument {
             path: path.unwrap_or_else(|| WITHOUT_FILE.to_owned()).into(),
+            read_as: None,
             text: self.source.text.clone(),
             companions: companions.collect(),
         }

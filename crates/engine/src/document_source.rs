@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use blueprint::Name;
 use dialect::Dialects;
 
 use crate::phases::PinnedDocument;
@@ -67,15 +68,9 @@ impl DocumentSource {
 
     /// Returns a document whose text is stored in the state or in a saved plan.
     pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
-        let path =
-            (document.path.as_ref() != WITHOUT_FILE).then(|| place.base().join(document.path.as_ref()));
-        // A path that ends with `/` is a folder.
-        let is_folder = document.path.ends_with('/');
-        let folder = match &path {
-            Some(path) if is_folder => absolute(path),
-            Some(path) => folder_of(path),
-            None => absolute(Path::new("")),
-        };
+        let written = document.read_as.as_ref().unwrap_or(&document.path);
+        let path = (&**written != WITHOUT_FILE).then(|| place.base().join(written.as_ref()));
+        let folder = DocumentSource::stored_folder(written, place);
         let environments = document
             .companions
             .iter()
@@ -86,12 +81,22 @@ impl DocumentSource {
             });
         let environments = environments.collect();
         DocumentSource {
-            shown: document.path.to_string(),
+            shown: written.to_string(),
             path,
             folder,
             text: document.text.clone(),
-            is_folder,
+            is_folder: written.ends_with('/'),
             environments,
+        }
+    }
+
+    /// Returns the folder of a document from its path in a state.
+    pub(crate) fn stored_folder(path: &Name, place: &StatePlace) -> PathBuf {
+        // A path that ends with `/` is a folder.
+        match place.base().join(path.as_ref()) {
+            _ if &**path == WITHOUT_FILE => absolute(Path::new("")),
+            folder if path.ends_with('/') => absolute(&folder),
+            file => folder_of(&file),
         }
     }
 

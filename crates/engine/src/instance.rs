@@ -316,6 +316,13 @@ impl Session {
                 }
                 // The instance belongs to another document, but no other instance has this name.
                 Match::Taken { instance, .. } => instance,
+                Match::MayBeRenamed(lost) => {
+                    match renamed_instance(&lost, &identity, frontend)? {
+                        Some(instance) => instance,
+                        // The user says that the document has no instance.
+                        None => return Err(unknown_instance(&identity.derived, &all, self)),
+                    }
+                }
                 found => resolve_match(found, &identity, run, frontend)?,
             };
             if all.iter().any(|info| info.name == instance) {
@@ -407,27 +414,40 @@ fn resolve_match(
             &instance, &by, identity,
         )))),
         Match::MayBeRenamed(lost) => {
-            let [(instance, before)] = lost.as_slice() else {
-                return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
-            };
-            let document = identity.path.clone();
-            match frontend.is_renamed(&Renamed {
-                document,
-                instance: instance.clone(),
-                before: before.clone(),
-            }) {
-                None => Err(Error::Unanswered(Box::new(moved(&lost, identity)))),
-                Some(true) => Ok(instance.clone()),
-                Some(false) if *instance == identity.derived => Err(Error::Diagnosed(Box::new(
-                    name_taken_diagnostic(instance, before, identity),
-                ))),
-                Some(false) => {
+            if let Some(instance) = renamed_instance(&lost, identity, frontend)? {
+                return Ok(instance);
+            }
+            match lost.iter().find(|(name, _)| *name == identity.derived) {
+                Some((instance, before)) => Err(Error::Diagnosed(Box::new(name_taken_diagnostic(
+                    instance, before, identity,
+                )))),
+                None => {
                     run.notice(Notice::NewInstance(identity.derived.clone()), frontend);
                     Ok(identity.derived.clone())
                 }
             }
         }
     }
+}
+
+/// Asks whether the document is the renamed document of the only lost instance, and returns that
+/// instance if so. Fails if nobody can answer or several instances are lost.
+fn renamed_instance(
+    lost: &[(InstanceName, String)],
+    identity: &Identity,
+    frontend: &mut dyn Frontend,
+) -> Result<Option<InstanceName>, Error> {
+    let unanswered = || Error::Unanswered(Box::new(moved(lost, identity)));
+    let [(instance, before)] = lost else {
+        return Err(unanswered());
+    };
+    let renamed = Renamed {
+        document: identity.path.clone(),
+        instance: instance.clone(),
+        before: before.clone(),
+    };
+    let is_renamed = frontend.is_renamed(&renamed).ok_or_else(unanswered)?;
+    Ok(is_renamed.then(|| instance.clone()))
 }
 
 fn name_taken_diagnostic(instance: &InstanceName, by: &str, identity: &Identity) -> Diagnostic {

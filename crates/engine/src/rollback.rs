@@ -117,8 +117,10 @@ impl Session {
                 None,
             ),
             RollbackTarget::Generation(saved) => {
+                let saved = saved.with_document_at(&snapshot.document);
                 let source = DocumentSource::pinned(&saved.document, &self.place);
-                let folder = source.folder.clone();
+                // Resources are made where the document is now.
+                let folder = DocumentSource::stored_folder(&saved.document.path, &self.place);
                 let shown = format!("{} (generation {})", source.shown, saved.generation.0);
                 let children = saved.answers.pinned();
                 let known = ReadingFacts::saved(&saved.given, &children, &snapshot);

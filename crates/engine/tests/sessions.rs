@@ -6,14 +6,15 @@ use engine::format::formatted;
 use engine::inspect::{Details, Names, Types, diagnostic_code};
 use std::sync::Arc;
 
+use diag::{Diagnostics, Files};
 use engine::apply::OnFailure;
 use engine::run::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
 use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
 use engine::{
-    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest,
-    Options, RunProgress, Session, SessionEvent, SessionOptions, Silent, StageRequest, StateEdit,
-    json,
+    Checked, Config, DocumentSource, Envelope, Error, Event, Frontend, Given, Inputs, Installed,
+    InstanceSelector, OperateRequest, Options, Renamed, RunProgress, Session, SessionEvent,
+    SessionOptions, Silent, StageRequest, StateEdit, json,
 };
 use serde_json::json;
 use state::InstanceName;
@@ -504,5 +505,53 @@ fn the_plan_of_an_automatic_rollback_reports_its_events() {
                 .eq(1..=events.len() as u64),
             "{events:?}"
         );
+    });
+}
+
+/// A front end whose user says that no document was renamed.
+struct NothingRenamed;
+
+impl Frontend for NothingRenamed {
+    fn found(&mut self, _: &Diagnostics, _: &Files) {}
+    fn event(&mut self, _: Envelope) {}
+    fn is_renamed(&mut self, _: &Renamed) -> Option<bool> {
+        Some(false)
+    }
+    fn can_ask(&self) -> bool {
+        true
+    }
+    fn inputs(&mut self, _: &Checked, _: &mut Given) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn document_that_is_not_the_renamed_one_has_no_existing_instance() {
+    run(async {
+        let (session, shop) = (session(), name("shop"));
+        let source = DocumentSource {
+            path: Some("gone.yaml".into()),
+            ..DocumentSource::of_text("gone.yaml", SHOP)
+        };
+        let request = StageRequest {
+            instance: Some(shop),
+            ..StageRequest::new(source)
+        };
+        let mut frontend = Silent::default();
+        let staged = session.stage(request, &mut frontend).await.unwrap();
+        let operate = OperateRequest::of(staged.planned, "me@here");
+        session.operate(operate, &mut frontend).await;
+        let selector = InstanceSelector {
+            document: Some("store.yaml".as_ref()),
+            changes: true,
+            ..InstanceSelector::default()
+        };
+        let found = session
+            .existing_instance(&selector, &mut session.new_run(), &mut NothingRenamed)
+            .await;
+        let Err(Error::Diagnosed(diagnostic)) = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(diagnostic.code.name, "unknown-instance");
     });
 }

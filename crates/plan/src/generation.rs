@@ -28,6 +28,20 @@ pub struct SavedGeneration {
     pub answers: Answers,
 }
 
+impl SavedGeneration {
+    /// Returns the generation with the document at `current`, the path of the instance's document
+    /// now. The text stays, and is read as the kind of document that it was.
+    pub fn with_document_at(mut self, current: &Name) -> SavedGeneration {
+        let document = &mut self.document;
+        if !current.is_empty() && document.path != *current {
+            let before = std::mem::replace(&mut document.path, current.clone());
+            let read_as = document.read_as.take().unwrap_or(before);
+            document.read_as = Some(read_as).filter(|path| path != current);
+        }
+        self
+    }
+}
+
 /// The target of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackTarget {
@@ -84,6 +98,9 @@ pub fn saved_value(plan: &Plan) -> Value {
     saved.insert("document".into(), Value::Text(document.text.clone()));
     saved.insert("typed".into(), Value::map(typed_inputs));
     saved.insert("text".into(), Value::map(text_inputs));
+    if let Some(path) = &document.read_as {
+        saved.insert("path".into(), Value::Text(path.clone()));
+    }
     if !document.companions.is_empty() {
         saved.insert("beside".into(), companions(document));
     }
@@ -153,6 +170,10 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
         .collect();
     let document = PinnedDocument {
         path: operation.document.clone(),
+        read_as: match desired.get("path") {
+            Some(Value::Text(path)) => Some(path.clone()),
+            _ => None,
+        },
         text: text.clone(),
         companions,
     };

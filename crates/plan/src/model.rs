@@ -275,6 +275,10 @@ pub struct LeftAlone {
 pub struct PinnedDocument {
     /// Its path, relative to the state.
     pub path: Name,
+    /// The path that its text was read from, if the document of the instance has another path now:
+    /// a rollback restores the text, and keeps the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<Name>,
     /// Its text.
     pub text: Arc<str>,
     /// Files that were passed along with it, in order: paths, relative like its own, and texts.

@@ -123,6 +123,7 @@ fn main() {
             let document = PinnedDocument {
                 path: "main.yaml".into(),
                 text: text.clone(),
+                read_as: None,
                 companions: Vec::new(),
             };
             let documents = Arc::new(Documents::single(checked.clone(), ".".into()));

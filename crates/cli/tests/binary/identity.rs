@@ -263,3 +263,67 @@ fn one_document_may_have_many_instances() {
         "0 created, 0 updated, 1 deleted"
     );
 }
+
+#[test]
+fn rollback_keeps_the_renamed_document() {
+    let place = Place::with("shop.blueprint.yaml", SHOP);
+    place.ends(0, &["deploy", "-y"]);
+    // The new name says another format, so the former text is read under its former name.
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    let closed = r#"{"version": "2023-04-20", "resources": {"sign": {"type": "local/file", "spec": {"path": "sign.txt", "content": "Closed"}}}}"#;
+    place.write("store.blueprint.json", closed);
+    place.ends(0, &["deploy", "-y", "-i", "shop"]);
+    assert_eq!(place.read("sign.txt"), "Closed");
+    let store = [("shop".to_owned(), "store.blueprint.json".to_owned())];
+    for generation in ["1", "3"] {
+        place.ends(0, &["rollback", "-y", generation]);
+        assert_eq!(place.read("sign.txt"), "Open");
+        assert_eq!(instances(&place), store);
+        let staged = place.ends(0, &["stage"]);
+        assert!(staged.out.contains("sign"), "{}", staged.out);
+        place.ends(0, &["deploy", "-y"]);
+        assert_eq!(place.read("sign.txt"), "Closed");
+    }
+    // An automatic rollback keeps the document, too.
+    rename(&place, "store.blueprint.json", "third.blueprint.json");
+    let broken = closed.replace(
+        "}}}}",
+        r#"}}, "check": {"type": "local/command", "dependsOn": "sign", "spec": {"create": "false"}}}}"#,
+    );
+    place.write("third.blueprint.json", broken);
+    place.ends(
+        4,
+        &["deploy", "-y", "-i", "shop", "--on-failure", "rollback"],
+    );
+    assert_eq!(
+        instances(&place),
+        [("shop".to_owned(), "third.blueprint.json".to_owned())]
+    );
+    place.ends(0, &["stage"]);
+}
+
+#[test]
+fn rollback_in_a_renamed_folder_restores_its_files() {
+    let document = "version: 2023-04-20
+resources:
+  sign: {type: local/file, spec: {path: sign.txt, content: Open}}
+include:
+  side: {path: side.yaml, metadata: {}}
+";
+    let side = "version: 2023-04-20\nresources:\n  note: {type: local/file, spec: {path: note.txt, content: one}}\n";
+    let place = Place::with("site/shop.blueprint.yaml", document);
+    place.write("site/side.yaml", side);
+    let state = format!("sqlite:{}", place.path().join("state").display());
+    let inside = |folder: &str, arguments: &[&str]| {
+        place.ends(0, &[&["-C", folder, "--state", &state], arguments].concat())
+    };
+    inside("site", &["deploy", "-y"]);
+    rename(&place, "site", "place");
+    place.write("place/side.yaml", side.replace("one", "two"));
+    inside("place", &["deploy", "-y", "-i", "shop"]);
+    inside("place", &["rollback", "-y", "1"]);
+    assert!(!place.has("site"));
+    assert_eq!(place.read("place/note.txt"), "one");
+    inside("place", &["deploy", "-y"]);
+    assert_eq!(place.read("place/note.txt"), "two");
+}
