@@ -161,10 +161,9 @@ impl Command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
                 | StateCommand::Prune { consent, .. }
+                | StateCommand::Rekey { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
-                StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => {
-                    false
-                }
+                StateCommand::Export { .. } | StateCommand::Verify => false,
             },
             _ => false,
         }
@@ -513,9 +512,11 @@ pub(crate) enum StateCommand {
     ///
     /// Needs the present key, and that no operation runs. Changes all secrets or none.
     Rekey {
-        /// File of the new key; created if it is missing
+        /// File of the new key; created after a question if it is missing
         #[arg(value_name = "FILE", value_parser = path())]
         file: PathBuf,
+        #[command(flatten)]
+        consent: Consent,
     },
 }
 

@@ -42,6 +42,12 @@ pub(crate) const DAMAGED_HELP: [&str; 3] = [
     "other instances in the same file can still be used; `cyan state export -i NAME` saves each that reads",
 ];
 
+/// Advice for a state whose file lacks its end: no command can read it.
+pub(crate) const TRUNCATED_HELP: [&str; 2] = [
+    "put a copy of the file back",
+    "without a copy, move the file away and read an export of each instance back with `cyan state import FILE`",
+];
+
 /// The command line's view of an error.
 pub(crate) trait ErrorAdvice {
     /// The exit code.
@@ -95,6 +101,9 @@ impl ErrorAdvice for CommandError {
             ),
             CommandError::State(StoreError::Damaged { .. }) => {
                 DAMAGED_HELP.map(str::to_owned).to_vec()
+            }
+            CommandError::State(StoreError::Truncated { .. }) => {
+                TRUNCATED_HELP.map(str::to_owned).to_vec()
             }
             CommandError::State(StoreError::Full { .. }) => one(
                 "make room on that disk, then run the same command again; nothing that was recorded is lost",

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::codes;
-use crate::phases::{Options, StateEdit};
-use blueprint::{Address, Blueprint, Name, TypeId};
+use crate::phases::{Action, Options, Staged, StateEdit, Step};
+use blueprint::{Address, Blueprint, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Files};
-use state::InstanceName;
+use state::{InstanceName, Snapshot};
 
 use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
@@ -37,8 +37,29 @@ impl Session {
         request: ImportRequest,
         frontend: &mut dyn Frontend,
     ) -> Result<PlannedOperation, Error> {
-        self.refuse_undeclared(&instance, &request, frontend)
+        let document = self
+            .refuse_undeclared(&instance, &request, frontend)
             .await?;
+        let address = request.address.clone();
+        let planned = self.stage_import(&instance, request, frontend).await?;
+        // The declared resource may be another object: then the next deploy would delete this one.
+        let would_replace = self
+            .plan_imported(document, &address, &instance, &planned)
+            .await?;
+        frontend.found(&would_replace.diagnostics, &would_replace.files);
+        match would_replace.diagnostics.has_errors() {
+            true => Err(Error::Reported),
+            false => Ok(planned),
+        }
+    }
+
+    /// Plans the change of the state.
+    async fn stage_import(
+        &self,
+        instance: &InstanceName,
+        request: ImportRequest,
+        frontend: &mut dyn Frontend,
+    ) -> Result<PlannedOperation, Error> {
         let ImportRequest {
             type_name,
             id,
@@ -54,18 +75,19 @@ impl Session {
             state_edit: Some(state_edit),
             ..Options::default()
         };
-        self.stage_state(instance, options, frontend).await
+        self.stage_state(instance.clone(), options, frontend).await
     }
 
+    /// Returns the document of the instance. Fails if it does not declare the resource.
     async fn refuse_undeclared(
         &self,
         instance: &InstanceName,
         request: &ImportRequest,
         frontend: &mut dyn Frontend,
-    ) -> Result<(), Error> {
+    ) -> Result<Document, Error> {
         let address = &request.address;
         let source = self.declaring_source(instance, address, frontend).await?;
-        let document = self.check(source, ReadingFacts::default()).await;
+        let mut document = self.check(source, ReadingFacts::default()).await;
         if document.found.has_errors() {
             frontend.found(&document.found, &document.files);
             return Err(Error::Reported);
@@ -81,14 +103,14 @@ impl Session {
         let resource = root.and_then(|root| root.resources.get(&address.name));
         let is_conditional = resource.is_some_and(|resource| resource.condition.is_some());
         if address.key.is_none() && address.path.is_empty() && !is_conditional {
-            return Ok(());
+            return Ok(document);
         }
-        let Findings { diagnostics, files } = self
-            .find_missing_resource(document, address, instance)
+        let diagnostics = self
+            .find_missing_resource(&mut document, address, instance)
             .await?;
-        frontend.found(&diagnostics, &files);
+        frontend.found(&diagnostics, &document.files);
         if diagnostics.is_empty() {
-            Ok(())
+            Ok(document)
         } else {
             Err(Error::Reported)
         }
@@ -129,15 +151,76 @@ impl Session {
     /// inputs that are missing.
     async fn find_missing_resource(
         &self,
+        document: &mut Document,
+        address: &Address,
+        instance: &InstanceName,
+    ) -> Result<Diagnostics, Error> {
+        let snapshot = self.reading().load(instance).await?;
+        let mut found = Diagnostics::new();
+        // The plan may be refused because the resource already exists where the plan would create
+        // it. The diagnostics about the address are valid nevertheless.
+        self.plan_address(document, address, instance, snapshot, &mut found)
+            .await?;
+        let is_reported = |one: &&Diagnostic| {
+            [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED]
+                .iter()
+                .any(|it| it.name == one.code.name)
+        };
+        Ok(found.iter().filter(is_reported).cloned().collect())
+    }
+
+    /// Plans the resource as the next deploy would after the import, and returns an error if that
+    /// plan replaces or deletes the imported object because known values differ. Reports nothing if
+    /// there is no such plan, for example because inputs are missing.
+    async fn plan_imported(
+        &self,
         mut document: Document,
         address: &Address,
         instance: &InstanceName,
+        planned: &PlannedOperation,
     ) -> Result<Findings, Error> {
-        let Some(checked) = document.checked.clone() else {
-            return Ok(Findings::default());
-        };
+        let snapshot = planned.staged.snapshot.clone();
         let mut found = Diagnostics::new();
-        let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
+        let staged = self
+            .plan_address(&mut document, address, instance, snapshot, &mut found)
+            .await?;
+        if let (None, Some(refusal)) = (&staged, found.iter().find(|one| refuses_actions(one))) {
+            let diagnostic = codes::IMPORT_FAILED
+                .new(format!(
+                    "`{address}` is declared as another object: the next deploy would be refused"
+                ))
+                .note(refusal.message.clone())
+                .help(HELP_ANOTHER_OBJECT);
+            return Ok(Findings {
+                diagnostics: std::iter::once(diagnostic).collect(),
+                files: document.files,
+            });
+        }
+        let steps = staged.iter().flat_map(|staged| &staged.plan.steps);
+        let diagnostics = steps
+            .filter(|step| step.address == *address)
+            .filter_map(replaces_imported)
+            .collect();
+        Ok(Findings {
+            diagnostics,
+            files: document.files,
+        })
+    }
+
+    /// Makes a plan for one declared address, without reading objects. Returns `None` if there is no
+    /// plan.
+    async fn plan_address(
+        &self,
+        document: &mut Document,
+        address: &Address,
+        instance: &InstanceName,
+        snapshot: Snapshot,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Staged>, Error> {
+        let Some(checked) = document.checked.clone() else {
+            return Ok(None);
+        };
+        let mut given = self.gather(&checked, document, &Inputs::default(), found)?;
         inputs::keep_previous_inputs(
             &checked.blueprint,
             &mut given,
@@ -145,20 +228,20 @@ impl Session {
             instance,
         )
         .await?;
-        crate::phases::validate_inputs(&checked, &given, true, &mut found);
+        crate::phases::validate_inputs(&checked, &given, true, found);
         if found.has_errors() {
-            return Ok(Findings::default());
+            *found = Diagnostics::new();
+            return Ok(None);
         }
-        let snapshot = self.reading().load(instance).await?;
         document.complete(&given, &snapshot).await;
         let Some(documents) = document
             .documents
             .clone()
             .filter(|_| !document.found.has_errors())
         else {
-            return Ok(Findings::default());
+            return Ok(None);
         };
-        let mut shell = self.shell_for(&document, instance, &snapshot).await?;
+        let mut shell = self.shell_for(document, instance, &snapshot).await?;
         let targets = vec![address.clone()];
         let importing = vec![address.clone()];
         let simulated = self.is_simulated();
@@ -177,20 +260,48 @@ impl Session {
             snapshot,
             answers: None,
         };
-        // The plan may be refused because the resource already exists where the plan would create
-        // it. The diagnostics about the address are valid nevertheless.
-        self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {})
-            .await;
-        let is_reported = |one: &&Diagnostic| {
-            [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED]
-                .iter()
-                .any(|it| it.name == one.code.name)
-        };
-        Ok(Findings {
-            diagnostics: found.iter().filter(is_reported).cloned().collect(),
-            files: document.files,
-        })
+        Ok(self
+            .plan_quietly(basis, &mut shell, found, &mut |_| {})
+            .await)
     }
+}
+
+/// Advice for the import of an object that is not the declared one.
+const HELP_ANOTHER_OBJECT: &str =
+    "import the object that the document describes, or describe this one";
+
+/// Whether a plan was refused because it would replace or delete an object.
+fn refuses_actions(diagnostic: &Diagnostic) -> bool {
+    let codes = [
+        &codes::PRECONDITION_FAILED,
+        &codes::PROTECTED,
+        &codes::RESTRICTED_ACTION,
+    ];
+    codes.iter().any(|code| code.name == diagnostic.code.name)
+}
+
+/// Returns the error of an import after which the next deploy replaces the imported object, because
+/// known values of fields that cannot be changed differ.
+fn replaces_imported(step: &Step) -> Option<Diagnostic> {
+    let is_known = |value: &Value| !value.is_null() && !value.has_unknown();
+    let differing: Vec<String> = step
+        .changes
+        .iter()
+        .filter(|change| change.forces && change.before.as_ref().is_some_and(is_known))
+        .map(|change| format!("`{}`", change.path))
+        .collect();
+    if step.action != Action::Replace || differing.is_empty() {
+        return None;
+    }
+    Some(
+        codes::IMPORT_FAILED
+            .new(format!(
+                "`{}` is declared as another object: the next deploy would replace this one",
+                step.address
+            ))
+            .label(step.span, format!("{} differs", differing.join(", ")))
+            .help(HELP_ANOTHER_OBJECT),
+    )
 }
 
 /// Returns the reason why a document declares no resource of this type at this address; `None` if

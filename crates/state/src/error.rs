@@ -48,6 +48,12 @@ pub enum StoreError {
         /// The problem, as a phrase.
         what: String,
     },
+    /// The end of the stored data is missing, so nothing of it can be read.
+    #[error("{what}")]
+    Truncated {
+        /// The problem, as a phrase.
+        what: String,
+    },
     /// The stored data was written by a newer version, or is not a state.
     #[error("{what}")]
     Foreign {

@@ -229,6 +229,7 @@ fn a_damaged_file_is_an_error_wherever_the_damage_is() {
                 Err(
                     StoreError::Foreign { .. }
                     | StoreError::Damaged { .. }
+                    | StoreError::Truncated { .. }
                     | StoreError::Unreachable { .. },
                 ) => noticed += 1,
                 Err(other) => panic!("{other}"),

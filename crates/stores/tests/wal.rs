@@ -171,7 +171,9 @@ impl JournaledStore {
 /// Returns the revision that is found after the damage, or the error as text.
 fn read_revision(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     let refused = |error: StoreError| match error {
-        StoreError::Foreign { what } | StoreError::Damaged { what } => what,
+        StoreError::Foreign { what }
+        | StoreError::Damaged { what }
+        | StoreError::Truncated { what } => what,
         other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),
     };
     let (revision, found) =

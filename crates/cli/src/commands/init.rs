@@ -3,10 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use engine::discovery::documents_in;
 use serde_json::json;
 
 use crate::arguments::Init;
 use crate::exit::{CommandError, Exit};
+use crate::open;
 use crate::view::report::Report;
 
 const DOCUMENT: &str = "blueprint.yaml";
@@ -19,8 +21,18 @@ pub(crate) fn run(arguments: Init, report: &mut Report) -> Result<Exit, CommandE
         name: folder.display().to_string(),
         source,
     })?;
-    let document = folder.join(DOCUMENT);
-    let made = write_new(&document)?;
+    // A second document in the folder would make every command ask which one is meant.
+    let others =
+        documents_in(&folder, &open::dialects()).map_err(|source| CommandError::Unreadable {
+            name: folder.display().to_string(),
+            source,
+        })?;
+    let first = others.into_iter().next();
+    let made = match first {
+        Some(_) => false,
+        None => write_new(&folder.join(DOCUMENT))?,
+    };
+    let document = folder.join(first.as_deref().unwrap_or(DOCUMENT));
     let ignore = folder.join(".gitignore");
     let ignored = add_line(&ignore)?;
     report.set_result(

@@ -99,7 +99,7 @@ pub(crate) async fn run(
             flag,
             consent,
         } => prune(keep, &flag, &consent, global, report).await,
-        StateCommand::Rekey { file } => rekey(&file, global, report).await,
+        StateCommand::Rekey { file, consent } => rekey(&file, &consent, global, report).await,
     }
 }
 
@@ -214,8 +214,27 @@ fn number(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Seals all secrets of a state with the key in a file.
-async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+async fn rekey(
+    file: &Path,
+    consent: &Consent,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let session = open::session_for_nearest_state(global, report)?;
+    // A mistyped name must not become the key of the state.
+    if !(consent.yes || session.config.yes) && key::read(file)?.is_none() {
+        let shown = file.display();
+        if !report.terminal.can_ask() {
+            return Err(CommandError::NotInteractive {
+                question: format!("there is no key in `{shown}`: a new one would be made"),
+                help: "make it with `--yes`, or name the file of an existing key".to_owned(),
+            });
+        }
+        let question = format!("`{shown}` does not exist. Make a new key there?");
+        if !report.terminal.confirm(&question) {
+            return Err(CommandError::Refused);
+        }
+    }
     let (key, made) = key::read_or_write_new(file)?;
     let store = session.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;

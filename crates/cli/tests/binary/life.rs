@@ -504,3 +504,15 @@ fn invalid_document_changes_nothing() {
     );
     assert!(!place.has("elsewhere"));
 }
+
+#[test]
+fn init_writes_no_second_document() {
+    let place = Place::with(
+        "infra.yaml",
+        "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: a.txt, content: x}}\n",
+    );
+    let ran = place.ends(0, &["init"]);
+    assert!(ran.out.contains("infra.yaml"), "{}", ran.out);
+    assert!(!place.has("blueprint.yaml"));
+    place.ends(0, &["stage"]);
+}

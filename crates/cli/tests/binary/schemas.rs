@@ -206,7 +206,7 @@ fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
         pruned.last().unwrap()["result"]["operations"].is_array(),
         "{pruned:?}"
     );
-    let rekeyed = seen.lines(place, 0, &["state", "rekey", "second.key"]);
+    let rekeyed = seen.lines(place, 0, &["state", "rekey", "second.key", "--yes"]);
     assert!(
         rekeyed.last().unwrap()["result"]["sealed"].is_u64(),
         "{rekeyed:?}"

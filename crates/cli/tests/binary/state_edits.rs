@@ -112,12 +112,12 @@ fn secrets_are_sealed_with_another_key() {
     place.ends(0, &["key", "new"]);
     // There is no state yet. Only the key file is created.
     assert_eq!(
-        place.ends(0, &["state", "rekey", "first.key"]).out,
+        place.ends(0, &["state", "rekey", "first.key", "-y"]).out,
         "0 entries are sealed with the key in first.key now\n"
     );
     assert!(!place.has(".cyan"));
     place.ends(0, &["deploy", "--yes"]);
-    let rekeyed = place.ends(0, &["state", "rekey", "second.key"]);
+    let rekeyed = place.ends(0, &["state", "rekey", "second.key", "-y"]);
     assert!(
         rekeyed
             .out
@@ -139,7 +139,7 @@ fn secrets_are_sealed_with_another_key() {
     );
     assert!(
         place
-            .ends(1, &["state", "rekey", "third.key"])
+            .ends(1, &["state", "rekey", "third.key", "-y"])
             .err
             .contains("cannot be opened with this key")
     );
@@ -179,7 +179,8 @@ fn only_a_declared_address_can_be_imported() {
     assert!(import("local/directory", "page").contains("is declared as `local/file`"));
     assert!(import("local/file", "pages[2]").contains("there is no `pages[2]`"));
     assert!(!place.has(".cyan"), "nothing was recorded");
-    place.ends(0, &["import", "local/file", "mine.txt", "page", "-y"]);
+    place.write("page.txt", "x");
+    place.ends(0, &["import", "local/file", "page.txt", "page", "-y"]);
     place.write("2.txt", "x");
     place.ends(0, &["import", "local/file", "2.txt", "pages[1]", "-y"]);
     let elsewhere = Place::new();
@@ -368,6 +369,86 @@ fn two_resources_cannot_manage_one_object() {
         ran.err
     );
     place.ends(0, &["state", "move", "b", "c", "-y"]);
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
+}
+
+#[test]
+fn object_that_differs_in_its_identity_is_not_imported() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  page: {type: local/file, spec: {path: page.txt, content: x}}\n",
+    );
+    place.write("mine.txt", "x");
+    let import = || {
+        let ran = place.ends(1, &["import", "local/file", "mine.txt", "page", "-y"]);
+        assert!(
+            ran.err.contains("declared as another object"),
+            "{}",
+            ran.err
+        );
+        ran.err
+    };
+    assert!(import().contains("`spec.path` differs"));
+    // The plan is refused, because a file is where the replacement would be.
+    place.write("page.txt", "y");
+    import();
+    assert_eq!(place.read("mine.txt"), "x");
+    // Other differences are changed in place.
+    place.ends(0, &["import", "local/file", "page.txt", "page", "-y"]);
+    assert_eq!(
+        place.ends(0, &["stage"]).last_line(),
+        "0 to create, 1 to update, 0 to delete"
+    );
+}
+
+#[test]
+fn new_key_for_the_state_is_confirmed() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  word: {type: random/password, spec: {length: 20}}\n",
+    );
+    place.ends(0, &["key", "new"]);
+    place.ends(0, &["deploy", "--yes"]);
+    let refused = place.ends(2, &["state", "rekey", "typo.key"]);
+    assert!(
+        refused.err.contains("there is no key in `typo.key`"),
+        "{}",
+        refused.err
+    );
+    assert!(!place.has("typo.key"));
+    place.ends(0, &["show"]);
+}
+
+#[test]
+fn help_for_a_truncated_state_names_commands_that_work() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: a.txt, content: x}}\n",
+    );
+    place.ends(0, &["deploy", "--yes"]);
+    place.ends(0, &["state", "export", "kept.json"]);
+    let state = place.path().join(".cyan/state.db");
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&state)
+        .unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+    let refused = place.ends(1, &["show"]);
+    assert!(
+        refused.err.contains("is cut off") && !refused.err.contains("state verify"),
+        "{}",
+        refused.err
+    );
+    assert!(
+        refused.err.contains("move the file away"),
+        "{}",
+        refused.err
+    );
+    std::fs::rename(&state, place.path().join("away")).unwrap();
+    place.ends(0, &["state", "import", "kept.json", "-y"]);
     assert_eq!(
         place.ends(0, &["stage"]).last_line(),
         "0 to create, 0 to update, 0 to delete"

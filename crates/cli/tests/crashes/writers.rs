@@ -176,7 +176,7 @@ fn readers_do_not_wait_for_the_writer() {
         &["deploy", "--yes"][..],
         &["destroy", "--yes"],
         &["reconcile", "--yes"],
-        &["state", "rekey", "key"],
+        &["state", "rekey", "key", "--yes"],
     ] {
         let refused = place.ends(5, words);
         assert!(

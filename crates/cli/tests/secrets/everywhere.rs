@@ -385,8 +385,10 @@ fn copy_rekey_and_destroy(search: &mut Search) {
     let mut lets_go = vec!["state", "remove", "-y", "-i", "copy"];
     lets_go.extend(kept);
     search.ends(0, &lets_go);
-    search.ends(0, &["state", "rekey", "home/other.key"]);
-    search.place.run(&["state", "rekey", "home/third.key"]);
+    search.ends(0, &["state", "rekey", "home/other.key", "--yes"]);
+    search
+        .place
+        .run(&["state", "rekey", "home/third.key", "--yes"]);
     let key = search.place.path().join("home/other.key");
     search.clear_text_files.push("other/");
     let mut command = search.place.cyan(&["destroy", "-y", "--json"]);

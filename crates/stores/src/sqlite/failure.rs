@@ -139,7 +139,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     };
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => foreign("is not a state file"),
-        Some(ErrorCode::DatabaseCorrupt) => damaged(&path),
+        Some(ErrorCode::DatabaseCorrupt) => truncated(&path).unwrap_or_else(|| damaged(&path)),
         _ if is_full(&source) => FileFailure::Full {
             path,
             source: source.into(),
@@ -183,6 +183,27 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             .into_store_error(),
         },
     }
+}
+
+/// The error for a file that is shorter than its header says; `None` if it is not.
+fn truncated(path: &Path) -> Option<StoreError> {
+    use std::io::Read as _;
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut header = [0; 32];
+    file.read_exact(&mut header).ok()?;
+    // The page size is a big-endian number of two bytes, in which 1 means 65,536.
+    let page = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        size => u64::from(size),
+    };
+    let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
+    let (wanted, there) = (page * u64::from(pages), file.metadata().ok()?.len());
+    (there < wanted).then(|| StoreError::Truncated {
+        what: format!(
+            "`{}` is cut off: it has {there} of {wanted} bytes",
+            path.display()
+        ),
+    })
 }
 
 /// The error for a row that is missing or cannot be read.
