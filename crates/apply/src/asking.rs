@@ -218,7 +218,7 @@ pub(crate) fn handle_replies(
         parts.schedule.answered(task);
         return;
     }
-    let attempt = parts.schedule.count_try(task);
+    let attempt = parts.schedule.count_try(task, None);
     parts.schedule.rest(task);
     if let Some(address) = parts.facts.address_of(task) {
         let after_ms = after.as_millis() as u64;

@@ -68,13 +68,16 @@ pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: 
     } else {
         "not tried again, because the operation is stopping"
     };
-    refused(
-        parts,
-        task,
-        &decided,
-        ProviderError::new(ErrorKind::Permanent, why),
-        effects,
-    );
+    // What the service said last is the cause. The stop only explains why there is no other try.
+    let error = match parts.schedule.task(task).last_error() {
+        Some(last) => ProviderError {
+            kind: ErrorKind::Permanent,
+            message: format!("{}; {why}", last.message),
+            ..last.clone()
+        },
+        None => ProviderError::new(ErrorKind::Permanent, why),
+    };
+    refused(parts, task, &decided, error, effects);
 }
 
 /// Stores a final reply and resumes the tasks that wait for it.
@@ -105,13 +108,31 @@ fn give_up_questions(parts: &mut OperationParts, asker: u32) -> bool {
         parts.inquiries.give_up_exports();
         return true;
     }
-    for (question, _) in retries {
+    for (question, reply) in retries {
+        if let Some(error) = reply.temporary_error()
+            && parts.state.is_stopping()
+        {
+            let diagnostic = unanswered(parts, asker, error);
+            parts.results.report(diagnostic);
+        }
         for waiting in parts.inquiries.remove(&question) {
             parts.schedule.set_ready(waiting);
         }
     }
     parts.schedule.set_ready(asker);
     true
+}
+
+/// The diagnostic of a question that is not asked again because the operation stops.
+fn unanswered(parts: &OperationParts, asker: u32, error: &ProviderError) -> Diagnostic {
+    let message = match parts.facts.address_of(asker) {
+        Some(address) => format!("what `{address}` reads could not be read"),
+        None => "what the document reads could not be read".to_owned(),
+    };
+    codes::PROVIDER_FAILED
+        .new(message)
+        .note(error.message.clone())
+        .note("not tried again, because the operation is stopping")
 }
 
 /// Handles a refused call: tries it again, or fails the step.
@@ -219,7 +240,7 @@ pub(crate) fn schedule_retry(
 ) {
     effects.push(Effect::Report(Event::Retrying {
         address: address.clone(),
-        attempt: parts.schedule.count_try(task),
+        attempt: parts.schedule.count_try(task, Some(error)),
         after_ms: after.as_millis() as u64,
         reason: error.message.as_str().into(),
     }));
@@ -491,13 +512,18 @@ pub(crate) fn fail_late(
     why: &str,
     effects: &mut Vec<Effect>,
 ) {
-    let diagnostic = codes::NOT_STABLE
+    let mut diagnostic = codes::NOT_STABLE
         .new(format!(
             "`{}` did not become ready in time",
             decided.address
         ))
         .note(why);
-    let record = unhealthy(record, vec![why.into()]);
+    let mut causes: Vec<Name> = vec![why.into()];
+    if let Some(last) = parts.schedule.task(task).last_error() {
+        diagnostic = diagnostic.note(last.message.clone());
+        causes.push(last.message.as_str().into());
+    }
+    let record = unhealthy(record, causes);
     fail(parts, task, decided, Some(record), diagnostic, effects);
 }
 

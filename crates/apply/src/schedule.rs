@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use plan::plan::Plan;
 use plan::task::Until;
-use provider::Operation as Verb;
+use provider::{Operation as Verb, ProviderError};
 use state::{Record, Snapshot};
 
 use crate::model::CallRequest;
@@ -52,6 +52,8 @@ pub(crate) struct TaskState {
     progress: TaskProgress,
     /// The number of calls, or of replies to questions, with a temporary error.
     tries: u32,
+    /// The last temporary error of these.
+    last_error: Option<Box<ProviderError>>,
     /// The number of polls that found the resource not ready.
     polls: u32,
     /// The number of rounds in which the task has asked questions.
@@ -82,6 +84,7 @@ impl TaskState {
         TaskState {
             progress,
             tries: 0,
+            last_error: None,
             polls: 0,
             rounds: 0,
             polled_for: Duration::ZERO,
@@ -102,6 +105,16 @@ impl TaskState {
 
     pub(crate) fn tries(&self) -> u32 {
         self.tries
+    }
+
+    /// The last temporary error since the last success.
+    pub(crate) fn last_error(&self) -> Option<&ProviderError> {
+        self.last_error.as_deref()
+    }
+
+    fn clear_tries(&mut self) {
+        self.tries = 0;
+        self.last_error = None;
     }
 
     pub(crate) fn polls(&self) -> u32 {
@@ -295,7 +308,7 @@ impl Schedule {
 
     /// Restarts a task that has all its replies.
     pub(crate) fn answered(&mut self, task: u32) {
-        self.at(task).tries = 0;
+        self.at(task).clear_tries();
         self.restart(task);
     }
 
@@ -331,8 +344,9 @@ impl Schedule {
     }
 
     /// Counts a temporary error of a task. Returns the number of the next attempt.
-    pub(crate) fn count_try(&mut self, task: u32) -> u32 {
+    pub(crate) fn count_try(&mut self, task: u32, error: Option<&ProviderError>) -> u32 {
         let state = self.at(task);
+        state.last_error = error.cloned().map(Box::new);
         state.tries += 1;
         state.tries + 1
     }
@@ -347,7 +361,7 @@ impl Schedule {
     pub(crate) fn start_over(&mut self, task: u32) {
         let state = self.at(task);
         state.request = None;
-        state.tries = 0;
+        state.clear_tries();
         state.late = false;
         self.restart(task);
     }
@@ -363,7 +377,7 @@ impl Schedule {
     pub(crate) fn set_configured(&mut self, task: u32) {
         let state = self.at(task);
         state.progress = TaskProgress::Configured;
-        state.tries = 0;
+        state.clear_tries();
     }
 
     /// Marks a task that needs no call. Its resource is only polled, once its record is durable.
@@ -392,7 +406,7 @@ impl Schedule {
     pub(crate) fn count_poll(&mut self, task: u32, after: Duration) {
         let state = self.at(task);
         state.polls += 1;
-        state.tries = 0;
+        state.clear_tries();
         state.polled_for += after;
     }
 

@@ -641,3 +641,31 @@ fn deposed_resource_is_deleted_after_its_last_user() {
         );
     });
 }
+
+#[test]
+fn last_error_of_a_call_is_kept_when_the_operation_stops() {
+    let two = "
+version: 2023-04-20
+resources:
+  a: {type: test/data, spec: {input: 1}}
+  b: {type: test/data, spec: {input: 2}}
+";
+    run_with_paused_clock(async {
+        let bench = PolicyHarness::new();
+        let refused = ProviderError::new(ErrorKind::Transient, "connection refused");
+        bench.script_faults("create a", vec![ScriptedFault::Refused(refused)]);
+        bench.script_faults("create b", refusals(1, ErrorKind::Permanent));
+        let ran = bench.apply(Some(two)).await;
+        let notes: Vec<&String> = ran
+            .outcome()
+            .diagnostics
+            .iter()
+            .filter(|one| one.message.contains("`a`"))
+            .flat_map(|one| &one.notes)
+            .collect();
+        assert_eq!(
+            notes,
+            ["connection refused; not tried again, because the operation is stopping"]
+        );
+    });
+}

@@ -53,6 +53,7 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
         info,
         snapshot,
         waiting,
+        ..
     } = details;
     let mut text = String::new();
     let is_held = info

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Breakpoint, Map, Name};
+use blueprint::{Address, Breakpoint, IndexMap, Map, Name};
 use state::{
     ChildRecord, EntryKind, InstanceInfo, InstanceName, Record, Snapshot, StatusWord, Store,
     StoreError,
@@ -39,6 +39,8 @@ pub struct InstanceDetails {
     pub snapshot: Snapshot,
     /// Its waiting resources and children.
     pub waiting: Waiting,
+    /// The errors of the last operations on resources that failed.
+    pub errors: IndexMap<Address, String>,
 }
 
 /// A resource or a link.
@@ -48,8 +50,7 @@ pub struct ResourceDetails {
     pub address: Address,
     /// Its record.
     pub record: Arc<Record>,
-    /// The error of the last operation on it, if that failed. Only set in the details of a single
-    /// resource.
+    /// The error of the last operation on it, if that failed.
     pub error: Option<String>,
     /// The breakpoint at which it waits.
     pub waiting: Option<Breakpoint>,
@@ -91,10 +92,12 @@ impl Session {
         let snapshot = store.load(instance).await?;
         let info = store.info(instance).await?;
         let waiting = Waiting::of(&snapshot);
+        let errors = last_errors(store.as_ref(), instance, &snapshot).await?;
         Ok(InstanceDetails {
             info,
             snapshot,
             waiting,
+            errors,
         })
     }
 
@@ -103,17 +106,15 @@ impl Session {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
         let waiting = Waiting::of(&snapshot);
+        let errors = last_errors(store.as_ref(), instance, &snapshot).await?;
         let address = place.parse::<Address>().ok();
         if let Some(address) = address
             && let Some(record) = snapshot.records.get(&address)
         {
-            let error = last_error(store.as_ref(), instance, &address, record).await?;
-            return Ok(Details::Resource(ResourceDetails {
-                error,
-                ..resource(&address, record, &waiting)
-            }));
+            let details = resource(&address, record, &waiting, &errors);
+            return Ok(Details::Resource(details));
         }
-        if let Some(child) = child(place, &snapshot, &waiting) {
+        if let Some(child) = child(place, &snapshot, &waiting, &errors) {
             return Ok(Details::Child(child));
         }
         if let Some(pending) = waiting
@@ -147,28 +148,38 @@ impl InstanceDetails {
         self.snapshot
             .records
             .iter()
-            .map(|(address, record)| resource(address, record, &self.waiting))
+            .map(|(address, record)| resource(address, record, &self.waiting, &self.errors))
     }
 }
 
-fn resource(address: &Address, record: &Arc<Record>, waiting: &Waiting) -> ResourceDetails {
+fn resource(
+    address: &Address,
+    record: &Arc<Record>,
+    waiting: &Waiting,
+    errors: &IndexMap<Address, String>,
+) -> ResourceDetails {
     ResourceDetails {
         address: address.clone(),
         record: record.clone(),
-        error: None,
+        error: errors.get(address).cloned(),
         waiting: waiting.at(address),
     }
 }
 
 /// Returns the details of a child that has a record or resources.
-fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDetails> {
+fn child(
+    place: &str,
+    snapshot: &Snapshot,
+    waiting: &Waiting,
+    errors: &IndexMap<Address, String>,
+) -> Option<ChildDetails> {
     let path: Vec<Name> = place.split('/').map(Name::from).collect();
     let below = snapshot
         .records
         .iter()
         .filter(|(address, _)| address.path.starts_with(path.as_slice()));
     let resources: Vec<_> = below
-        .map(|(address, record)| resource(address, record, waiting))
+        .map(|(address, record)| resource(address, record, waiting, errors))
         .collect();
     let record = snapshot.declared.children.get(place);
     if record.is_none() && resources.is_empty() {
@@ -183,23 +194,29 @@ fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDet
     })
 }
 
-/// Returns the error of the last operation on a resource, if that failed.
-async fn last_error(
+/// Returns the errors of the last operations on the resources that failed. Reads the journal only if
+/// there are such resources.
+async fn last_errors(
     store: &dyn Store,
     instance: &InstanceName,
-    address: &Address,
-    record: &Record,
-) -> Result<Option<String>, StoreError> {
-    if record.status.word != StatusWord::Failed {
-        return Ok(None);
+    snapshot: &Snapshot,
+) -> Result<IndexMap<Address, String>, StoreError> {
+    let mut errors = IndexMap::default();
+    let has_failed = |record: &Arc<Record>| record.status.word == StatusWord::Failed;
+    if !snapshot.records.values().any(has_failed) {
+        return Ok(errors);
     }
-    let log = store.log(instance, None, ENTRIES).await?;
-    Ok(log.iter().rev().find_map(|entry| match &entry.entry.kind {
-        EntryKind::Outcome(outcome) if outcome.address == *address => {
-            outcome.error.as_ref().map(ToString::to_string)
+    for entry in store.log(instance, None, ENTRIES).await? {
+        if let EntryKind::Outcome(outcome) = &entry.entry.kind {
+            // A later outcome replaces an earlier one.
+            match &outcome.error {
+                Some(error) => errors.insert(outcome.address.clone(), error.to_string()),
+                None => errors.shift_remove(&outcome.address),
+            };
         }
-        _ => None,
-    }))
+    }
+    errors.retain(|address, _| snapshot.records.get(address).is_some_and(has_failed));
+    Ok(errors)
 }
 
 /// Whether an address is that of a link itself, not of one of its ends or resources.

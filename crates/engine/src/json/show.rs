@@ -28,6 +28,7 @@ fn instance_json(details: &InstanceDetails, reveal: bool) -> Json {
         info,
         snapshot,
         waiting,
+        ..
     } = details;
     let mut resources: Vec<Json> = details
         .resources()
