@@ -46,4 +46,5 @@ pub mod run {
     pub use ::run::operate::*;
     pub use ::run::run::*;
     pub use ::run::shell::*;
+    pub use ::run::takeover::*;
 }

@@ -10,3 +10,4 @@ mod remarks;
 pub mod run;
 mod scrub;
 pub mod shell;
+pub mod takeover;

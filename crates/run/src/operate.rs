@@ -6,14 +6,15 @@ use blueprint::Name;
 use diag::Diagnostics;
 use provider::BoxFuture;
 use state::{
-    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store,
-    StoreError,
+    Generation, InstanceName, LEASE_CHECK_VALIDITY, LeaseHolder, Liveness, Operation,
+    OperationOutcome, Revision, Store, StoreError,
 };
 use tokio::sync::mpsc;
 
 use super::run::{Aborted, Interrupt, LEASE, run};
 use crate::codes;
 use crate::shell::{Rng, Shell};
+use crate::takeover::may_live;
 use apply::machine::Apply;
 use apply::model::{ApplySettings, OnFailure, Outcome};
 use evaluate::event::Event;
@@ -145,6 +146,10 @@ pub async fn operate(request: RunRequest<'_>, mut report: impl FnMut(Event) + Se
     if must_recheck && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
+    let former = match store.holder(instance).await {
+        Ok(former) => former,
+        Err(error) => return Operated::Store(error),
+    };
     let lease = match store.lease(instance, who, LEASE).await {
         Ok(lease) => lease,
         Err(StoreError::Busy { holder, .. }) => {
@@ -153,6 +158,10 @@ pub async fn operate(request: RunRequest<'_>, mut report: impl FnMut(Event) + Se
         }
         Err(error) => return Operated::Store(error),
     };
+    if former.as_ref().is_some_and(may_live) {
+        // Its lease has expired, but it may have been checked just before.
+        tokio::time::sleep(LEASE_CHECK_VALIDITY).await;
+    }
     // Boxed so that the future does not contain two operations.
     let leased = Leased {
         shell,

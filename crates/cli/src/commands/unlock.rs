@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::run::Clock;
+use engine::run::{Clock, end_hold};
 use engine::{InstanceSelector, Session, json};
 use state::{InstanceName, Liveness};
 
@@ -10,7 +10,7 @@ use super::list::ago;
 use crate::arguments::{Global, InstanceFlag, Unlock};
 use crate::exit::{CommandError, Exit};
 use crate::open;
-use crate::operation::print_notices;
+use crate::operation::{print_notices, who};
 use crate::view::report::Report;
 
 pub(crate) async fn run(
@@ -59,7 +59,7 @@ pub(crate) async fn run(
             return Err(CommandError::Refused);
         }
     }
-    store.unlock(&instance).await?;
+    end_hold(store.as_ref(), &instance, &who()).await?;
     print_notices(store.as_ref(), report);
     report.set_result(json::unlocked(&instance, Some(&holder)));
     report.terminal.write_message("The hold has been ended.");

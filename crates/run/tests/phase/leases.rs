@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use engine::run::{Interrupt, LEASE, Operated, RunRequest, operate};
-use state::{Counts, OperationOutcome, StoreError};
+use engine::run::{Interrupt, LEASE, Operated, RunRequest, end_hold, operate};
+use state::{Counts, LEASE_CHECK_VALIDITY, OperationOutcome, StoreError};
 use testkit::harness::{Harness, run_with_paused_clock, settings, shell_without_faults};
 use tokio::sync::mpsc;
 
@@ -137,5 +137,31 @@ fn writer_stops_after_its_lease_was_taken_over() {
         assert_eq!(outcome, Some(OperationOutcome::Ready));
         let (there, known) = harness.ids().await;
         assert_eq!((there.len(), there), (2, known));
+    });
+}
+
+/// The former writer may begin calls for a second after its lease was ended.
+#[test]
+fn instance_stays_held_until_the_former_writer_begins_no_call() {
+    run_with_paused_clock(async {
+        let harness = harness();
+        let store = harness.store();
+        let unlocking = async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let begun = tokio::time::Instant::now();
+            let end = end_hold(store.as_ref(), &harness.name, "eve@test");
+            let other = async {
+                tokio::time::sleep(LEASE_CHECK_VALIDITY / 2).await;
+                store.lease(&harness.name, "bob@test", LEASE).await
+            };
+            let (held, other) = tokio::join!(end, other);
+            let who = held.unwrap().map(|holder| holder.who.to_string());
+            assert_eq!(who.as_deref(), Some("ann@test"));
+            assert!(matches!(other, Err(StoreError::Busy { .. })), "{other:?}");
+            assert!(begun.elapsed() >= LEASE_CHECK_VALIDITY);
+            store.lease(&harness.name, "bob@test", LEASE).await
+        };
+        let (_, taken) = run_concurrently(&harness, unlocking).await;
+        assert!(taken.is_ok(), "{taken:?}");
     });
 }
