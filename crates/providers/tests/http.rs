@@ -624,12 +624,63 @@ async fn an_answer_that_repeats_a_secret_is_secret() {
     let made = create(&spec).await.unwrap();
     let shown = made.fields.to_string();
     assert!(
-        !shown.contains("hunter2") && shown.contains("open"),
+        !shown.contains("hunter2") && !shown.contains("open"),
         "{shown}"
     );
     assert_eq!(
         made.fields.get("responseBody").unwrap().as_text(),
         Some("{\"echo\":\"hunter2\"}")
+    );
+}
+
+#[tokio::test]
+async fn answer_to_a_request_with_a_secret_is_secret_as_a_whole() {
+    let server = Server::start(|got| {
+        // A form in which no search finds the secret.
+        let letters: Vec<String> = got.body.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let headers = vec![("Location".to_owned(), "/items/7".to_owned())];
+        let body = format!(r#"{{"id": "id-7", "echo": "{}"}}"#, letters.join("-"));
+        Some((200, headers, body.into_bytes()))
+    })
+    .await;
+    let spec = |reveal: &[&str]| {
+        map(&[
+            ("url", server.url("/").into()),
+            ("body", Value::from("hunter2").secret()),
+            (
+                "reveal",
+                Value::list(reveal.iter().map(|part| Value::from(*part))),
+            ),
+        ])
+    };
+    let made = create(&spec(&[])).await.unwrap();
+    let shown = made.fields.to_string();
+    for text in ["68-75", "id-7", "/items/7"] {
+        assert!(!shown.contains(text), "{text} in {shown}");
+    }
+    let revealing = spec(&["json.id", "responseHeaders.location"]);
+    let made = create(&revealing).await.unwrap();
+    let shown = made.fields.to_string();
+    assert!(
+        shown.contains("id-7") && shown.contains("/items/7"),
+        "{shown}"
+    );
+    assert!(!shown.contains("68-75"), "{shown}");
+    // A changed `reveal` sends nothing, and applies to the recorded answer.
+    let sent = server.got().len();
+    let changed = change(Operation::Update, &revealing, &made, &spec(&[]))
+        .await
+        .unwrap();
+    assert_eq!(server.got().len(), sent);
+    assert!(!changed.fields.to_string().contains("id-7"), "{changed:?}");
+    assert_eq!(
+        rejected(&[
+            ("url", server.url("/").into()),
+            ("reveal", Value::list(["status".into()]))
+        ])
+        .await
+        .len(),
+        1
     );
 }
 

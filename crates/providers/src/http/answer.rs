@@ -15,7 +15,7 @@ pub(super) fn too_long() -> String {
 }
 
 /// The computed fields of `http/request`, and warnings. Values that repeat a secret are marked
-/// secret.
+/// secret. The caller hides the others (`secrecy`).
 pub(super) fn fields(answer: &HttpAnswer, secrets: &SecretTexts) -> (Map, Vec<String>) {
     let mut warnings = Vec::new();
     let bytes = answer.body.as_deref().unwrap_or_default();

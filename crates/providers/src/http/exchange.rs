@@ -117,6 +117,11 @@ impl Exchange {
         })
     }
 
+    /// Whether the request sends a secret, which its answer may then repeat in any form.
+    pub(super) fn carries_secret(&self) -> bool {
+        self.secret_url || self.secret_body || self.headers.values().any(HeaderValue::is_sensitive)
+    }
+
     /// Whether a status means success.
     pub(super) fn expects(&self, status: StatusCode) -> bool {
         if self.expected.is_empty() {

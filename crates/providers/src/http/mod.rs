@@ -11,6 +11,7 @@ mod exchange;
 mod get;
 mod json;
 mod request;
+mod secrecy;
 mod secrets;
 
 use std::sync::Arc;

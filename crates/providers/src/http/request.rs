@@ -17,19 +17,21 @@ use reqwest::{Method, Url};
 use super::address;
 use super::answer;
 use super::exchange::{self, Exchange, HttpAnswer};
+use super::secrecy;
 use super::secrets::SecretTexts;
 
 /// Fields whose change updates the resource.
 const SENT: [&str; 4] = ["url", "method", "headers", "body"];
 
 /// Fields whose change is only recorded, because they concern later requests.
-const RECORDED: [&str; 6] = [
+const RECORDED: [&str; 7] = [
     "read",
     "update",
     "delete",
     "expectStatus",
     "timeout",
     "caCertificatePem",
+    "reveal",
 ];
 
 /// The header by which servers recognise a repeated request.
@@ -159,6 +161,12 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
             check_part(part, own, found);
         }
     }
+    let parts = spec.get("reveal").and_then(Value::as_list);
+    for (at, part) in parts.unwrap_or_default().iter().enumerate() {
+        if let Some(Err(message)) = part.as_text().map(secrecy::part) {
+            found.refuse(format!("reveal[{at}]"), message);
+        }
+    }
     if let Some(pem) = spec.get("caCertificatePem").and_then(Value::as_text)
         && let Err(message) = roots(pem)
     {
@@ -267,15 +275,19 @@ pub(super) async fn update(
             .iter()
             .for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
+        // The answer stays, but other parts of it may be secret now.
+        if is_changed("reveal", request.prior_inputs, request.desired)
+            && let Some(exchange) = sent_by_update(request)?
+        {
+            let secrets = secrets(call, [request.desired, request.prior_inputs, &Value::Null]);
+            secrecy::show(&mut fields, &secrets);
+            secrecy::hide(&mut fields, exchange.carries_secret(), request.desired);
+        }
         let fields = Value::Map(Arc::new(fields));
         return Ok(Applied::ready(id, fields));
     }
     let secrets = secrets(call, [request.desired, request.prior_inputs, request.prior]);
-    let mut exchange = match exchange(RequestRole::Update, request.desired, request.prior)? {
-        Some(exchange) => exchange,
-        None => exchange(RequestRole::Make, request.desired, &Value::Null)?
-            .ok_or_else(nothing_to_send)?,
-    };
+    let mut exchange = sent_by_update(request)?.ok_or_else(nothing_to_send)?;
     add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     let gone = is_gone(&exchange, &answer);
@@ -290,6 +302,14 @@ pub(super) async fn update(
             error
         }
     })
+}
+
+/// The request of an update: its own one or, without it, the one that creates the resource.
+fn sent_by_update(request: &ApplyRequest<'_>) -> Result<Option<Exchange>, ProviderError> {
+    match exchange(RequestRole::Update, request.desired, request.prior)? {
+        Some(exchange) => Ok(Some(exchange)),
+        None => exchange(RequestRole::Make, request.desired, &Value::Null),
+    }
 }
 
 /// Sends the request that deletes the resource, if there is one.
@@ -376,7 +396,8 @@ fn accept(
     if !exchange.expects(answer.status) {
         return Err(exchange.refused(answer, secrets));
     }
-    let (computed, warnings) = answer::fields(answer, secrets);
+    let (mut computed, warnings) = answer::fields(answer, secrets);
+    secrecy::hide(&mut computed, exchange.carries_secret(), spec);
     let mut fields = spec.as_map().cloned().unwrap_or_default();
     fields.extend(computed);
     let applied = Applied::ready(id, Value::Map(Arc::new(fields))).with_warnings(warnings);

@@ -1,0 +1,150 @@
+//! The secrecy of an answer to a request that carried a secret.
+//!
+//! A server may repeat a secret in any encoding, so a search for its known forms is not enough: such
+//! an answer is secret as a whole, except for the parts that the field `reveal` names.
+
+use blueprint::{Map, Value};
+
+use super::secrets::SecretTexts;
+
+/// The parts of an answer that can be secret.
+const PARTS: [&str; 3] = ["responseBody", "json", "responseHeaders"];
+
+/// Checks the name of a part and returns its steps.
+///
+/// # Errors
+/// If an answer has no such part.
+pub(super) fn part(name: &str) -> Result<Vec<&str>, String> {
+    let steps: Vec<&str> = name.split('.').collect();
+    let is_known = match steps.as_slice() {
+        ["responseBody"] => true,
+        ["json", rest @ ..] => rest.iter().all(|step| !step.is_empty()),
+        // The name of a header may have dots.
+        ["responseHeaders", rest @ ..] => rest.iter().all(|step| !step.is_empty()),
+        _ => false,
+    };
+    match (is_known, steps.as_slice()) {
+        (true, ["responseHeaders", _, ..]) => Ok(name.splitn(2, '.').collect()),
+        (true, _) => Ok(steps),
+        (false, _) => Err(format!(
+            "`{name}` is no part of an answer: name `responseBody`, `json`, `json.PATH`, `responseHeaders` or `responseHeaders.NAME`"
+        )),
+    }
+}
+
+/// Marks the parts of an answer as secret if its request `carried` a secret and `reveal` of the spec
+/// does not name them. What is marked already stays marked.
+pub(super) fn hide(fields: &mut Map, carried: bool, spec: &Value) {
+    if !carried {
+        return;
+    }
+    let reveal = spec.get("reveal").and_then(Value::as_list);
+    let revealed: Vec<Vec<&str>> = reveal
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|name| part(name.as_text()?).ok())
+        .collect();
+    for name in PARTS {
+        let inside: Vec<&[&str]> = revealed
+            .iter()
+            .filter(|steps| steps.first() == Some(&name))
+            .map(|steps| &steps[1..])
+            .collect();
+        if let Some(value) = fields.get_mut(name) {
+            *value = marked(value, &inside);
+        }
+    }
+}
+
+/// Removes the marks of an earlier [`hide`]. Parts that repeat a secret stay marked.
+pub(super) fn show(fields: &mut Map, secrets: &SecretTexts) {
+    for name in PARTS {
+        if let Some(value) = fields.get_mut(name) {
+            let open = value.revealed();
+            let repeats = secrets.stand_in(&open.to_string());
+            *value = open.tainted(repeats);
+        }
+    }
+}
+
+/// The value with all parts marked that no path leads to.
+fn marked(value: &Value, revealed: &[&[&str]]) -> Value {
+    if revealed.iter().any(|path| path.is_empty()) || value.is_null() {
+        return value.clone();
+    }
+    let below = |key: &str| -> Vec<&[&str]> {
+        let inside = revealed.iter().filter_map(|path| path.split_first());
+        let matching = inside.filter(|(step, _)| step.eq_ignore_ascii_case(key));
+        matching.map(|(_, rest)| rest).collect()
+    };
+    match value {
+        _ if revealed.is_empty() => value.clone().secret(),
+        Value::Map(entries) => Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), marked(value, &below(key)))),
+        ),
+        Value::List(items) => Value::list(
+            items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| marked(item, &below(&at.to_string()))),
+        ),
+        // A part that is secret as a whole repeats a secret.
+        other => other.clone().secret(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer() -> Map {
+        let items = Value::list([Value::from("a"), Value::from("b")]);
+        let json = Value::map([("id", Value::from("7")), ("items", items)]);
+        let headers = Value::map([("location", Value::from("/7")), ("x", Value::from("y"))]);
+        let fields = [
+            ("responseBody", Value::from("text")),
+            ("json", json),
+            ("responseHeaders", headers),
+        ];
+        fields
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect()
+    }
+
+    fn hidden(reveal: &[&str]) -> String {
+        let reveal = Value::list(reveal.iter().map(|name| Value::from(*name)));
+        let mut fields = answer();
+        hide(&mut fields, true, &Value::map([("reveal", reveal)]));
+        Value::Map(fields.into()).to_string()
+    }
+
+    #[test]
+    fn only_named_parts_of_an_answer_are_shown() {
+        let all = hidden(&[]);
+        for text in ["text", "id", "/7", "y"] {
+            assert!(!all.contains(text), "{all}");
+        }
+        let some = hidden(&["json.items.1", "responseHeaders.Location"]);
+        assert!(some.contains("/7") && some.contains('b'), "{some}");
+        assert!(!some.contains("text") && !some.contains("\"a\""), "{some}");
+        let body = hidden(&["responseBody", "json"]);
+        assert!(
+            body.contains("text") && body.contains('7') && !body.contains("/7"),
+            "{body}"
+        );
+    }
+
+    #[test]
+    fn names_of_parts_are_checked() {
+        for name in ["status", "json.", "body", "responseBody.x", ""] {
+            assert!(part(name).is_err(), "{name}");
+        }
+        assert_eq!(
+            part("responseHeaders.x.y").unwrap(),
+            ["responseHeaders", "x.y"]
+        );
+    }
+}
