@@ -170,7 +170,7 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
         .collect();
     let document = PinnedDocument {
         path: operation.document.clone(),
-        read_as: match desired.get("path") {
+        read_as: match saved.get("path") {
             Some(Value::Text(path)) => Some(path.clone()),
             _ => None,
         },
