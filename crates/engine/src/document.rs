@@ -35,6 +35,7 @@ pub struct Document {
     /// The catalogues and functions that the document was checked with.
     pub library: Library,
     root: Root,
+    installed: Arc<Installed>,
     /// The inputs of the last check; `None` if it had none.
     checked_with: Option<Given>,
 }
@@ -78,7 +79,7 @@ impl Document {
         source: DocumentSource,
         library: &Library,
         known: ReadingFacts<'_>,
-        installed: &Installed,
+        installed: Arc<Installed>,
     ) -> Document {
         let mut document = Document::read(source, library, installed);
         document.check_again(known).await;
@@ -89,7 +90,7 @@ impl Document {
     pub(crate) fn read(
         source: DocumentSource,
         library: &Library,
-        installed: &Installed,
+        installed: Arc<Installed>,
     ) -> Document {
         let root = Root::read(&source, library, &installed.roots);
         Document {
@@ -101,6 +102,7 @@ impl Document {
             environment: root.environment.clone(),
             library: library.clone(),
             root,
+            installed,
             checked_with: None,
         }
     }
@@ -272,7 +274,8 @@ impl Document {
     /// shell has no settings, state or instance.
     fn reading_shell(&self) -> Shell {
         let providers = self.library.providers.clone();
-        self.library.shell(providers, &self.source.folder)
+        self.library
+            .shell(&self.installed, providers, &self.source.folder)
     }
 
     /// Returns a shell without network requests, for transforms and for checks of specs.

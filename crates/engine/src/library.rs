@@ -208,10 +208,10 @@ impl Library {
 
     /// Returns a shell for documents in the folder `root`, without settings and without the name of
     /// an instance.
-    pub(crate) fn shell(&self, providers: Providers, root: &Path) -> Shell {
+    pub(crate) fn shell(&self, installed: &Installed, providers: Providers, root: &Path) -> Shell {
         let Installed {
             sources, runtime, ..
-        } = &*self.installed;
+        } = installed;
         Shell {
             providers,
             catalogs: self.catalogs.clone(),

@@ -158,7 +158,7 @@ impl Session {
 
     /// Reads and checks a document.
     pub async fn check(&self, source: DocumentSource, known: ReadingFacts<'_>) -> Document {
-        Document::check(source, &self.library, known, &self.installed).await
+        Document::check(source, &self.library, known, self.installed.clone()).await
     }
 
     /// Opens the state with a new store.
@@ -206,7 +206,7 @@ impl Session {
         let settings = self
             .config
             .settings(instance, &self.library.catalogs, knows)?;
-        let shell = self.library.shell(providers, root);
+        let shell = self.library.shell(&self.installed, providers, root);
         settings
             .values()
             .for_each(|settings| shell.secrets.add_secrets_of(settings));

@@ -98,7 +98,7 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<Document, Error> {
         let source = source.with(&inputs.environments)?;
-        let mut document = Document::read(source, &self.library, &self.installed);
+        let mut document = Document::read(source, &self.library, self.installed.clone());
         let given = if keep_inputs {
             None
         } else {
