@@ -22,8 +22,7 @@ use crate::view::report::Report;
 /// Reads the document at a path, on standard input (`-`), or in the current folder.
 pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     if named != Some(Path::new("-")) {
-        let found = signals::while_blocked(|| DocumentSource::find(named, &dialects()));
-        return Ok(found?);
+        return signals::while_blocked(|| DocumentSource::find(named, &dialects()));
     }
     Ok(DocumentSource::of_text("stdin", standard_input()?))
 }
