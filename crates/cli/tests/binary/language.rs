@@ -62,7 +62,7 @@ fn validate_finds_every_mistake_that_stage_finds_without_the_world() {
 fn values_known_only_to_the_world_are_accepted() {
     let text = "version: 2023-04-20\nvariables:\n  pem: {type: string}\n  names: {type: string}\nvalues:\n  \
                 keys: {type: array, value: \"${split(variables.names, ',')}\"}\n  \
-                lines: {type: array, value: \"${split(utf8(file('lines.txt')), 'x')}\"}\nresources:\n  \
+                lines: {type: array, value: \"${split(utf8(file(variables.names)), 'x')}\"}\nresources:\n  \
                 a: {type: tls/self-signed-certificate, spec: {commonName: a, privateKeyPem: \"${variables.pem}\"}}\n  \
                 b: {type: std/value, each: \"${values.keys}\", spec: {input: \"${elem}\"}}\n  \
                 c: {type: std/value, each: \"${values.lines}\", spec: {input: \"${elem}\"}}\n  \
