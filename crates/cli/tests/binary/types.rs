@@ -170,7 +170,8 @@ outputs:
         "a port waits for the subnets of its network"
     );
     assert!(
-        done.contains("+ name: \"front\"") && done.contains("+ networks: (known on deploy)"),
+        done.contains("+ name: (known on deploy)")
+            && done.contains("+ networks: (known on deploy)"),
         "{done}"
     );
     let changed = place
