@@ -92,10 +92,8 @@ fn start(
             source,
         })?;
     }
-    // The one thread besides this one watches the processes of plugins, also while this one waits
-    // for an answer.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
+    // One thread decides and calls, so no call begins after the check of the lease before it.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| CommandError::Machine {
