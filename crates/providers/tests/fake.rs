@@ -281,7 +281,7 @@ async fn inexact_values_are_refused() {
         (r#"{"title": "t", "code": "abc"}"#, "code"),
         (r#"{"title": "t", "size": "huge"}"#, "size"),
         (r#"{"title": "t", "count": 11}"#, "count"),
-        (r#"{"title": "t", "ratio": 1}"#, "ratio"),
+        (r#"{"title": "t", "ratio": "1"}"#, "ratio"),
         (r#"{"title": "t", "zone": null}"#, "zone"),
         (r#"{"title": "t", "tags": ["a", "b", "c", "d"]}"#, "tags"),
         (r#"{"title": "t", "rules": [{"value": 1}]}"#, "rules[0]"),
