@@ -345,12 +345,14 @@ fn read(
             )
         }
         "cyan.ignoreChanges" => {
-            let paths = text
+            let paths: Vec<Name> = text
                 .map(|text| text.split(',').map(str::trim).map(Name::from).collect())
                 .unwrap_or_default();
-            lifecycle.ignore_changes = paths;
-            let fits = !lifecycle.ignore_changes.is_empty()
-                && lifecycle.ignore_changes.iter().all(|path| !path.is_empty());
+            let fits = !paths.is_empty() && paths.iter().all(|path| !path.is_empty());
+            // Paths of a malformed list are not checked: the list is one mistake.
+            if fits {
+                lifecycle.ignore_changes = paths;
+            }
             ("paths inside `spec`, separated by commas", fits)
         }
         "cyan.timeout.create" | "cyan.timeout.update" | "cyan.timeout.delete" => {
