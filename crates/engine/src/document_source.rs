@@ -51,10 +51,11 @@ pub struct EnvironmentFile {
 
 impl DocumentSource {
     /// Returns a document for a text without a file. Its paths are relative to the current folder.
-    /// A text that begins with `{` is JSON with comments.
+    /// If the name has no ending, a text that begins with `{` is JSON with comments.
     pub fn of_text(shown: &str, text: impl Into<Arc<str>>) -> DocumentSource {
         let text = text.into();
-        let is_json = text.trim_start().starts_with('{') && !shown.ends_with(".json");
+        let has_ending = Path::new(shown).extension().is_some();
+        let is_json = !has_ending && text.trim_start().starts_with('{');
         let end = if is_json { ".jsonc" } else { "" };
         DocumentSource {
             shown: format!("{shown}{end}"),
