@@ -193,7 +193,11 @@ pub(crate) fn refused(
         return fail_write(parts, task, decided, write, diagnostic, effects);
     }
     if error.kind == ErrorKind::OutcomeUnknown && error.partial.is_none() {
-        let diagnostic = diagnostic.note("the next plan reads it");
+        let diagnostic = diagnostic.note(match request.operation {
+            // Not every provider can look up what it created.
+            Verb::Create => "the next plan looks it up, or asks what became of it",
+            Verb::Update | Verb::Delete => "the next plan reads it",
+        });
         return leave_open(parts, task, decided, diagnostic, effects);
     }
     if parts.facts.plan.options.force && request.operation == Verb::Delete && may_start {
@@ -440,7 +444,7 @@ pub(crate) fn abandon(
             operation.word(),
             decided.address
         ))
-        .note("it did not end after it was cancelled; the next plan reads its outcome");
+        .note("it did not end after it was cancelled; the next plan reads its outcome, or asks for it");
     parts.vacate(task);
     parts.limits.count_answer();
     leave_open(parts, task, decided, diagnostic, effects);

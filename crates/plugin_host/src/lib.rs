@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use failure::{CallEffect, last_lines};
 pub use family::{Family, PackageHost};
-pub use process::PluginProcess;
+pub use process::{ChangeRequest, PluginProcess};
 pub use processes::Processes;
 pub use program::{CacheError, ProgramDigest, cache_file, command_line, identity, write_file};
 

@@ -1,7 +1,7 @@
 //! The process of a configuration: the pool starts it, and it is connected and configured again
 //! after a crash. It runs the calls of its sessions.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use provider::{Call, ErrorKind, ProviderError};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
 use crate::failure::not_started;
-use crate::{CallEffect, Family, PackageHost, lock};
+use crate::{Family, PackageHost, lock};
 
 /// The time for which a call that changes something may continue after it was stopped.
 const GRACE: Duration = Duration::from_secs(10);
@@ -156,16 +156,38 @@ impl<F: Family> PluginProcess<F> {
         }
     }
 
-    /// Runs a call until it ends, is cancelled, or exceeds its time limit. A stopped call that only
-    /// reads is dropped, which cancels it in the plugin. A call that changes something is asked to
-    /// end and has some seconds to answer, because its answer says which changes were made.
+    /// Runs a call that only reads, until it ends, is cancelled, or exceeds its time limit. A
+    /// stopped call is dropped, which cancels it in the plugin.
     ///
     /// # Errors
     /// The error of the call, or that it was stopped.
-    pub async fn run_cancellable<T>(
+    pub async fn run_reading<T>(
         &self,
         call: &Call,
-        effect: CallEffect,
+        work: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        self.run_cancellable(call, None, work).await
+    }
+
+    /// Runs a call that changes something, until it ends, is cancelled, or exceeds its time limit.
+    /// A stopped call is asked to end and has some seconds to answer, because its answer says which
+    /// changes were made. Without an answer, its outcome is unknown if `request` was sent.
+    ///
+    /// # Errors
+    /// The error of the call, or that it was stopped.
+    pub async fn run_changing<T>(
+        &self,
+        call: &Call,
+        request: &ChangeRequest,
+        work: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        self.run_cancellable(call, Some(request), work).await
+    }
+
+    async fn run_cancellable<T>(
+        &self,
+        call: &Call,
+        changing: Option<&ChangeRequest>,
         work: impl Future<Output = Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         if call.cancel.is_cancelled() {
@@ -188,17 +210,45 @@ impl<F: Family> PluginProcess<F> {
             () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
             () = deadline_passed => ProviderError::new(ErrorKind::TimedOut, F::TIMED_OUT),
         };
-        if effect == CallEffect::Reads {
+        let Some(request) = changing else {
             return Err(stopped);
-        }
+        };
         let ending = async {
             // The call is awaited while the plugin is asked to end it.
             let (done, ()) = futures::join!(&mut work, running.stop());
             done
         };
+        let unanswered = |_| {
+            Err(match request.is_sent() {
+                // The plugin may still be carrying it out.
+                true => ProviderError {
+                    kind: ErrorKind::OutcomeUnknown,
+                    ..stopped
+                },
+                false => stopped,
+            })
+        };
         tokio::time::timeout(GRACE, ending)
             .await
-            .unwrap_or(Err(stopped))
+            .unwrap_or_else(unanswered)
+    }
+}
+
+/// Whether the request of a call that changes something was sent. Before that, nothing has
+/// happened.
+#[derive(Debug, Default)]
+pub struct ChangeRequest {
+    sent: AtomicBool,
+}
+
+impl ChangeRequest {
+    /// Notes that the request is about to be sent.
+    pub fn sending(&self) {
+        self.sent.store(true, Ordering::Release);
+    }
+
+    fn is_sent(&self) -> bool {
+        self.sent.load(Ordering::Acquire)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use blueprint::{Address, Value};
-use plugin_host::{CallEffect, Family, PackageHost, Processes};
+use plugin_host::{ChangeRequest, Family, PackageHost, Processes};
 use plugins::{Endpoint, Launch, ListenAddress, Logs, Plugin, Pool, PoolLimits, Protocol};
 use provider::{Call, ErrorKind, HostedPackage, ProviderError};
 use tokio_util::sync::CancellationToken;
@@ -145,9 +145,10 @@ async fn a_stopped_change_still_answers_and_is_cut_short_with_the_last_call() {
     let process = processes.process_of("one");
     let (_lease, toy) = process.client().await.unwrap();
     let (first, second) = (call(None), call(None));
+    let request = ChangeRequest::default();
     let change = |call| {
         let toy = toy.clone();
-        process.run_cancellable(call, CallEffect::Changes, async move {
+        process.run_changing(call, &request, async move {
             toy.cut_short.cancelled().await;
             Ok("partial")
         })
@@ -164,6 +165,31 @@ async fn a_stopped_change_still_answers_and_is_cut_short_with_the_last_call() {
     assert_eq!(error.message, "the call was cancelled before it was made");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_outcome_of_a_stopped_change_without_an_answer_is_unknown_once_it_was_sent() {
+    let processes = processes();
+    let process = processes.process_of("one");
+    let _plugin = process.client().await.unwrap();
+    let endless = std::future::pending::<Result<(), ProviderError>>;
+    for (sent, late, cancelled) in [
+        (true, ErrorKind::OutcomeUnknown, ErrorKind::OutcomeUnknown),
+        (false, ErrorKind::TimedOut, ErrorKind::Cancelled),
+    ] {
+        let request = ChangeRequest::default();
+        if sent {
+            request.sending();
+        }
+        let call_with_deadline = call(Some(Duration::from_secs(1)));
+        let error = process.run_changing(&call_with_deadline, &request, endless());
+        assert_eq!(error.await.unwrap_err().kind, late);
+        let stopped = call(None);
+        let error = process.run_changing(&stopped, &request, endless());
+        let stopping = async { stopped.cancel.cancel() };
+        let (error, ()) = tokio::join!(error, stopping);
+        assert_eq!(error.unwrap_err().kind, cancelled);
+    }
+}
+
 #[tokio::test]
 async fn a_stopped_call_that_reads_is_dropped() {
     let processes = processes();
@@ -171,7 +197,7 @@ async fn a_stopped_call_that_reads_is_dropped() {
     let (_lease, toy) = process.client().await.unwrap();
     let late = call(Some(Duration::from_millis(1)));
     let endless = std::future::pending::<Result<(), ProviderError>>;
-    let read = process.run_cancellable(&late, CallEffect::Reads, endless());
+    let read = process.run_reading(&late, endless());
     let error = read.await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::TimedOut);
     assert_eq!(error.message, "the toy did not answer in time");

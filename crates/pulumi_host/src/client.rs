@@ -118,7 +118,7 @@ impl Client {
         let deadline = Instant::now() + READY_LIMIT;
         loop {
             match self.caller.call(method::HANDSHAKE, request.clone()).await {
-                Err(CallFailure::Refused {
+                Err(CallFailure::Failed {
                     code: GrpcCode::Unavailable,
                     ..
                 }) if Instant::now() < deadline => {

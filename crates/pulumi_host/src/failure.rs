@@ -159,14 +159,10 @@ impl CallFailure {
             GrpcCode::Unimplemented => CallFailure::Unimplemented {
                 method: name(method),
             },
-            code @ (GrpcCode::Internal | GrpcCode::DataLoss | GrpcCode::Unknown)
-                if !nothing_happened =>
-            {
-                CallFailure::Failed {
-                    code,
-                    message: status.message,
-                }
-            }
+            code if !nothing_happened && !refuses(code) => CallFailure::Failed {
+                code,
+                message: status.message,
+            },
             code => {
                 let properties =
                     status.detail::<InputPropertiesError>("pulumirpc.InputPropertiesError");
@@ -196,6 +192,31 @@ impl CallFailure {
             problem: AnswerProblem::Value(error),
             id,
         }
+    }
+}
+
+/// Whether a code says that the call was refused as it is, so that nothing happened. Any other code
+/// can also end a call that was carried out: its time was over, a later step was refused, or
+/// something between the plugin and the service gave up.
+fn refuses(code: GrpcCode) -> bool {
+    match code {
+        GrpcCode::InvalidArgument
+        | GrpcCode::OutOfRange
+        | GrpcCode::NotFound
+        | GrpcCode::AlreadyExists
+        | GrpcCode::PermissionDenied
+        | GrpcCode::Unauthenticated
+        | GrpcCode::FailedPrecondition
+        | GrpcCode::Unimplemented => true,
+        GrpcCode::Ok
+        | GrpcCode::Cancelled
+        | GrpcCode::Unknown
+        | GrpcCode::DeadlineExceeded
+        | GrpcCode::ResourceExhausted
+        | GrpcCode::Aborted
+        | GrpcCode::Internal
+        | GrpcCode::Unavailable
+        | GrpcCode::DataLoss => false,
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use blueprint::{FieldPath, Name, Value};
-use plugin_host::CallEffect;
+use plugin_host::{CallEffect, ChangeRequest};
 use provider::{
     Applied, ApplyRequest, Arguments, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned,
@@ -89,9 +89,7 @@ impl ManagedPackage {
             let (_lease, session) = process.session().await?;
             plan_change(&session, &facts, call, &request, &self.settings).await
         };
-        process
-            .run_cancellable(call, CallEffect::Reads, asking)
-            .await
+        process.run_reading(call, asking).await
     }
 
     async fn apply_with(
@@ -102,21 +100,26 @@ impl ManagedPackage {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
         // A stopped call does not wait for a starting process.
-        let (_lease, session) = process
-            .run_cancellable(call, CallEffect::Reads, process.session())
-            .await?;
+        let (_lease, session) = process.run_reading(call, process.session()).await?;
         let name = ResourceName::new(&call.instance, &call.address, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
+        let sent = ChangeRequest::default();
+        let change = Change {
+            session: &session,
+            target: &target,
+            facts: &facts,
+            call,
+            request: &request,
+            sent: &sent,
+        };
         let acting = async {
             match request.operation {
-                Operation::Create => self.create(&session, &target, &facts, call, &request).await,
-                Operation::Update => self.update(&session, &target, &facts, call, &request).await,
-                Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
+                Operation::Create => self.create(&change).await,
+                Operation::Update => self.update(&change).await,
+                Operation::Delete => self.delete(&change).await,
             }
         };
-        process
-            .run_cancellable(call, CallEffect::Changes, acting)
-            .await
+        process.run_changing(call, &sent, acting).await
     }
 
     fn operation_error(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
@@ -131,20 +134,22 @@ impl ManagedPackage {
         move |failure| error_of(failure, CallEffect::Changes, &Scrubber::of(&values))
     }
 
-    async fn create(
-        &self,
-        session: &PluginSession,
-        target: &CallTarget<'_>,
-        facts: &ResourceFacts,
-        call: &Call,
-        request: &ApplyRequest<'_>,
-    ) -> Result<Applied, ProviderError> {
+    async fn create(&self, change: &Change<'_>) -> Result<Applied, ProviderError> {
+        let Change {
+            session,
+            target,
+            facts,
+            call,
+            request,
+            sent: message,
+        } = *change;
         let inputs = facts.complete_inputs(request.desired);
         let desired = Desired {
             inputs: &inputs,
             ignored: &[],
             timeout: call.deadline,
         };
+        message.sending();
         let made = match session.create(target, &desired).await {
             Ok(made) => made,
             Err(failure) => {
@@ -176,14 +181,15 @@ impl ManagedPackage {
         ))
     }
 
-    async fn update(
-        &self,
-        session: &PluginSession,
-        target: &CallTarget<'_>,
-        facts: &ResourceFacts,
-        call: &Call,
-        request: &ApplyRequest<'_>,
-    ) -> Result<Applied, ProviderError> {
+    async fn update(&self, change: &Change<'_>) -> Result<Applied, ProviderError> {
+        let Change {
+            session,
+            target,
+            facts,
+            call,
+            request,
+            sent: message,
+        } = *change;
         let id = id_of(request)?;
         let private = Private::of(request.private);
         let inputs = facts.complete_inputs(request.desired);
@@ -204,6 +210,7 @@ impl ManagedPackage {
             ignored: &[],
             timeout: call.deadline,
         };
+        message.sending();
         let made = session
             .update(target, &recorded, &desired)
             .await
@@ -221,14 +228,15 @@ impl ManagedPackage {
         ))
     }
 
-    async fn delete(
-        &self,
-        session: &PluginSession,
-        target: &CallTarget<'_>,
-        facts: &ResourceFacts,
-        call: &Call,
-        request: &ApplyRequest<'_>,
-    ) -> Result<Applied, ProviderError> {
+    async fn delete(&self, change: &Change<'_>) -> Result<Applied, ProviderError> {
+        let Change {
+            session,
+            target,
+            facts,
+            call,
+            request,
+            sent: message,
+        } = *change;
         let id = id_of(request)?;
         let outputs = Private::of(request.private).outputs(facts, request.prior);
         let recorded = RecordedResource {
@@ -236,6 +244,7 @@ impl ManagedPackage {
             inputs: request.prior_inputs,
             outputs: &outputs,
         };
+        message.sending();
         match session
             .delete(target, &recorded, call.deadline)
             .await
@@ -294,9 +303,7 @@ impl ManagedPackage {
                     error_of(failure, CallEffect::Reads, &secrets)
                 })
         };
-        let read = process
-            .run_cancellable(call, CallEffect::Reads, reading)
-            .await?;
+        let read = process.run_reading(call, reading).await?;
         Ok(match read {
             ReadResult::Absent => ReadOutcome::Absent,
             ReadResult::Unknown => ReadOutcome::Unknown,
@@ -376,9 +383,7 @@ impl ManagedPackage {
                 .await;
             invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        let Invoked { result, failures } = process
-            .run_cancellable(call, CallEffect::Reads, asking)
-            .await?;
+        let Invoked { result, failures } = process.run_reading(call, asking).await?;
         if failures.is_empty() {
             return Ok(result);
         }
@@ -436,6 +441,17 @@ impl ManagedPackage {
             fields.map(|(name, field)| (name.clone(), Value::unknown(Some(field.ty()), None))),
         )
     }
+}
+
+/// A call that changes a resource.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    session: &'a PluginSession,
+    target: &'a CallTarget<'a>,
+    facts: &'a ResourceFacts,
+    call: &'a Call,
+    request: &'a ApplyRequest<'a>,
+    sent: &'a ChangeRequest,
 }
 
 fn id_of<'a>(request: &ApplyRequest<'a>) -> Result<&'a str, ProviderError> {

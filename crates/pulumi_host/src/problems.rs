@@ -63,24 +63,29 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
             missing,
             ..
         } if !properties.is_empty() || !missing.is_empty() => ErrorKind::Document,
-        CallFailure::Refused { code, .. } => match code {
-            GrpcCode::InvalidArgument | GrpcCode::OutOfRange => ErrorKind::Document,
-            GrpcCode::NotFound => ErrorKind::NotFound,
-            GrpcCode::AlreadyExists | GrpcCode::Aborted => ErrorKind::Conflict,
-            GrpcCode::PermissionDenied | GrpcCode::Unauthenticated => ErrorKind::Credentials,
-            GrpcCode::ResourceExhausted => ErrorKind::Throttled,
-            GrpcCode::Unavailable => ErrorKind::Transient,
-            GrpcCode::DeadlineExceeded => ErrorKind::TimedOut,
-            GrpcCode::Cancelled => ErrorKind::Cancelled,
-            _ => ErrorKind::Permanent,
-        },
         CallFailure::Failed { .. } | CallFailure::Lost { .. } | CallFailure::Answer { .. }
             if effect == CallEffect::Changes =>
         {
             ErrorKind::OutcomeUnknown
         }
+        CallFailure::Refused { code, .. } | CallFailure::Failed { code, .. } => kind_of_code(*code),
         CallFailure::Lost { .. } => ErrorKind::Transient,
-        CallFailure::Failed { .. } | CallFailure::Answer { .. } => ErrorKind::Permanent,
+        CallFailure::Answer { .. } => ErrorKind::Permanent,
+    }
+}
+
+/// The kind of error for the code of a call that changed nothing.
+fn kind_of_code(code: GrpcCode) -> ErrorKind {
+    match code {
+        GrpcCode::InvalidArgument | GrpcCode::OutOfRange => ErrorKind::Document,
+        GrpcCode::NotFound => ErrorKind::NotFound,
+        GrpcCode::AlreadyExists | GrpcCode::Aborted => ErrorKind::Conflict,
+        GrpcCode::PermissionDenied | GrpcCode::Unauthenticated => ErrorKind::Credentials,
+        GrpcCode::ResourceExhausted => ErrorKind::Throttled,
+        GrpcCode::Unavailable => ErrorKind::Transient,
+        GrpcCode::DeadlineExceeded => ErrorKind::TimedOut,
+        GrpcCode::Cancelled => ErrorKind::Cancelled,
+        _ => ErrorKind::Permanent,
     }
 }
 
@@ -189,8 +194,8 @@ mod tests {
 
     #[test]
     fn the_class_depends_on_whether_something_may_have_changed() {
-        let failed = || CallFailure::Failed {
-            code: GrpcCode::Unknown,
+        let failed = |code| CallFailure::Failed {
+            code,
             message: "oh".into(),
         };
         let lost = || CallFailure::Lost {
@@ -202,7 +207,16 @@ mod tests {
             exit: None,
         };
         for (failure, reads, changes) in [
-            (failed(), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
+            (
+                failed(GrpcCode::Unknown),
+                ErrorKind::Permanent,
+                ErrorKind::OutcomeUnknown,
+            ),
+            (
+                failed(GrpcCode::Unavailable),
+                ErrorKind::Transient,
+                ErrorKind::OutcomeUnknown,
+            ),
             (lost(), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
             (not_asked(), ErrorKind::Transient, ErrorKind::Transient),
             (
@@ -226,6 +240,35 @@ mod tests {
                 changes,
                 "{failure:?}"
             );
+        }
+    }
+
+    #[test]
+    fn only_a_refusal_says_that_nothing_happened() {
+        let codes = [
+            (GrpcCode::Cancelled, ErrorKind::Cancelled),
+            (GrpcCode::Unknown, ErrorKind::Permanent),
+            (GrpcCode::DeadlineExceeded, ErrorKind::TimedOut),
+            (GrpcCode::ResourceExhausted, ErrorKind::Throttled),
+            (GrpcCode::Aborted, ErrorKind::Conflict),
+            (GrpcCode::Internal, ErrorKind::Permanent),
+            (GrpcCode::Unavailable, ErrorKind::Transient),
+            (GrpcCode::DataLoss, ErrorKind::Permanent),
+        ];
+        for (code, reads) in codes {
+            let status = || {
+                CallFailure::of_call(
+                    "/pulumirpc.ResourceProvider/Create",
+                    plugins::grpc::CallError::Status(plugins::grpc::GrpcStatus {
+                        code,
+                        message: "no".into(),
+                        raw_details: Vec::new(),
+                    }),
+                )
+            };
+            assert_eq!(error(status(), CallEffect::Reads).kind, reads, "{code:?}");
+            let changes = error(status(), CallEffect::Changes).kind;
+            assert_eq!(changes, ErrorKind::OutcomeUnknown, "{code:?}");
         }
     }
 

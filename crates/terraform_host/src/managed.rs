@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use plugin_host::CallEffect;
+use plugin_host::{CallEffect, ChangeRequest};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind,
     FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Operation,
@@ -79,9 +79,7 @@ impl ManagedPackage {
                 .await
                 .map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        self.process
-            .run_cancellable(call, CallEffect::Reads, asked)
-            .await
+        self.process.run_reading(call, asked).await
     }
 
     async fn check_with(
@@ -102,10 +100,7 @@ impl ManagedPackage {
                 Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        let diagnostics = self
-            .process
-            .run_cancellable(call, CallEffect::Reads, checking)
-            .await?;
+        let diagnostics = self.process.run_reading(call, checking).await?;
         Ok(CheckFindings { diagnostics })
     }
 
@@ -292,7 +287,7 @@ impl ManagedPackage {
         // A stopped call does not wait for a process to start.
         let (_lease, session) = self
             .process
-            .run_cancellable(call, CallEffect::Reads, self.process.session())
+            .run_reading(call, self.process.session())
             .await?;
         let values = [
             request.prior_inputs,
@@ -300,8 +295,10 @@ impl ManagedPackage {
             request.desired,
             request.private,
         ];
+        let sent = ChangeRequest::default();
         let acting = RunningOperation {
             client: session.client,
+            sent: &sent,
             type_name,
             call,
             request: &request,
@@ -318,7 +315,7 @@ impl ManagedPackage {
             }
         };
         self.process
-            .run_cancellable(call, CallEffect::Changes, work)
+            .run_changing(call, &sent, work)
             .await
             .map_err(with_path_in_message)
     }
@@ -351,6 +348,7 @@ fn observed(
 /// A running operation.
 struct RunningOperation<'a> {
     client: Client,
+    sent: &'a ChangeRequest,
     type_name: Name,
     call: &'a Call,
     request: &'a ApplyRequest<'a>,
@@ -422,6 +420,7 @@ impl RunningOperation<'_> {
             planned: &planned,
             config,
         };
+        self.sent.sending();
         let done = self.client.apply(change).await;
         let done = done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
         self.answer(done)
@@ -501,6 +500,7 @@ impl RunningOperation<'_> {
             planned: &planned,
             config: &Value::Null,
         };
+        self.sent.sending();
         let done = self.client.apply(change).await;
         let error =
             match done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets)) {

@@ -179,8 +179,11 @@ async fn codes_decide_whether_the_outcome_is_known() {
         ("UNKNOWN", true),
         ("INVALID_ARGUMENT", false),
         ("PERMISSION_DENIED", false),
-        ("UNAVAILABLE", false),
-        ("RESOURCE_EXHAUSTED", false),
+        ("UNAVAILABLE", true),
+        ("RESOURCE_EXHAUSTED", true),
+        ("DEADLINE_EXCEEDED", true),
+        ("CANCELLED", true),
+        ("ABORTED", true),
         ("UNIMPLEMENTED", false),
     ] {
         let failure = session
