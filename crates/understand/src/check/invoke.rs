@@ -4,6 +4,8 @@
 //! In documents that are checked by type, a call is checked where its type is inferred. In others,
 //! all calls are checked together, as far as literals show the types of arguments.
 
+use std::sync::Arc;
+
 use blueprint::{CallExpr, Expr, ExprKind, Name, PackageCall, Type, TypeId, Value};
 use diag::{Diagnostic, Span, Spanned};
 use dialect::Checks;
@@ -15,20 +17,42 @@ use super::{Checker, ExpressionContext, codes};
 use crate::graph::GraphNode;
 
 impl<'a> Checker<'a> {
-    /// Resolves the functions of packages that the document calls.
+    /// Checks the calls of functions of packages in a document that is not checked by type alone.
+    /// In other documents, each call is checked where its type is inferred, so that no expression
+    /// is walked twice.
     pub(super) fn package_functions(&mut self) {
+        if self.rules.checks == Checks::BY_TYPE {
+            return;
+        }
         let mut calls: Vec<PackageCall<'a>> = Vec::new();
         self.blueprint.package_calls(&mut |call| calls.push(call));
+        // All functions are resolved before the first call is checked: the arguments of a call may
+        // have other calls.
         for (name, _) in calls.iter().filter_map(|call| call.function()) {
-            let id = self.catalogs.packages().resolve(name.clone());
-            if let TypeRef::Known(function) = self.catalogs.package_function(&id) {
-                self.package_functions.insert(name.clone(), function);
-            }
+            self.package_function(name);
         }
-        if self.rules.checks != Checks::BY_TYPE {
-            for call in calls {
-                self.package_call(call, None);
-            }
+        for call in calls {
+            self.package_call(call, None);
+        }
+    }
+
+    /// The function of a package with this name, which is resolved once.
+    fn package_function(&mut self, name: &Name) -> Option<Arc<FunctionDef>> {
+        let function = self.known_package_function(name)?;
+        let known = self.package_functions.entry(name.clone());
+        known.or_insert_with(|| function.clone());
+        Some(function)
+    }
+
+    /// The function of a package with this name.
+    pub(super) fn known_package_function(&self, name: &Name) -> Option<Arc<FunctionDef>> {
+        if let Some(known) = self.package_functions.get(name) {
+            return Some(known.clone());
+        }
+        let id = self.catalogs.packages().resolve(name.clone());
+        match self.catalogs.package_function(&id) {
+            TypeRef::Known(function) => Some(function),
+            _ => None,
         }
     }
 
@@ -58,7 +82,7 @@ impl<'a> Checker<'a> {
         };
         let id = self.catalogs.packages().resolve(name.clone());
         self.provider_argument(call, id.package_name(), place);
-        let Some(function) = self.package_functions.get(name).cloned() else {
+        let Some(function) = self.package_function(name) else {
             self.found.push(self.no_package_function(&id, span));
             self.argument_types(call.arguments(), place);
             return Type::Error;

@@ -68,12 +68,12 @@ impl<'c> SearchedDocument<'c, '_> {
         }
     }
 
-    fn package_function(&self, name: &str) -> Option<&'c FunctionDef> {
+    fn package_function(&self, name: &Name) -> Option<Arc<FunctionDef>> {
         match self {
-            SearchedDocument::Checking(checker) => checker.package_functions.get(name),
-            SearchedDocument::Placed(checked, ..) => checked.package_functions.get(name),
+            // The check may reach the call later.
+            SearchedDocument::Checking(checker) => checker.known_package_function(name),
+            SearchedDocument::Placed(checked, ..) => checked.package_functions.get(name).cloned(),
         }
-        .map(AsRef::as_ref)
     }
 
     fn child(&self, at: usize) -> Option<&'c Checked> {
@@ -370,7 +370,7 @@ impl Taint<'_, '_> {
                 let name = PackageCall { call }.function().map(|(name, _)| name);
                 let function = name.and_then(|name| self.of.package_function(name));
                 receives_secret
-                    || function.is_some_and(|function| is_sensitive_result(function, path))
+                    || function.is_some_and(|function| is_sensitive_result(&function, path))
             }
             // The keys of a map are secret only if the whole map is.
             ("keys", _) => arguments.iter().any(|argument| self.whole(&argument.value)),
