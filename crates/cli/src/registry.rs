@@ -14,6 +14,7 @@ use engine::installed::{
 use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedCloud};
+use pulumi::PulumiDialect;
 use source::{Source, Sources};
 use sources::disk::Disk;
 use sources::https::Https;
@@ -29,7 +30,11 @@ const SIMULATED: &str = "test";
 
 /// The dialects, in the order in which they try to recognise a document.
 pub(crate) fn dialects() -> Dialects {
-    Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect])
+    Dialects::new([
+        &BlueprintDialect as &'static dyn Dialect,
+        &HotDialect,
+        &PulumiDialect,
+    ])
 }
 
 /// Returns the installed components. The hosts end the processes of plugins.

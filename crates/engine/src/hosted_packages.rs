@@ -114,11 +114,15 @@ impl PackageOpener for HostedPackages {
     ) -> BoxFuture<'a, Result<Arc<Package>, Name>> {
         Box::pin(async move {
             let name = &request.name;
-            let Some(package) = self.packages.get(name) else {
-                let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
-                return Err(why.into());
-            };
-            self.open_once(package).await;
+            match self.packages.get(name) {
+                Some(package) => self.open_once(package).await,
+                // A catalogue of the user describes the package.
+                None if self.catalogs.of(name).is_some() => {}
+                None => {
+                    let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
+                    return Err(why.into());
+                }
+            }
             let catalog = self.catalogs.of(name).cloned().unwrap_or_default();
             match (&catalog.unavailable, &catalog.hosted) {
                 (None, Some(hosted)) => Ok(Arc::new(hosted.package(name))),

@@ -12,13 +12,18 @@ use engine::installed::{
 use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
+use pulumi::PulumiDialect;
 use source::Sources;
 use sources::disk::Disk;
 use stores::memory::{MemoryState, MemoryStore};
 
 /// The dialects of the program `cyan`.
 pub fn dialects() -> Dialects {
-    Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect])
+    Dialects::new([
+        &BlueprintDialect as &'static dyn Dialect,
+        &HotDialect,
+        &PulumiDialect,
+    ])
 }
 
 /// A program with one provider and one store. All its sessions share the cloud and the state.

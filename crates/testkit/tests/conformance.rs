@@ -128,6 +128,72 @@ fn terraform_conformance() {
     }
 }
 
+/// The areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
+/// lowered.
+const PROGRAMS: [(&str, usize); 11] = [
+    ("interp", 0),
+    ("fn", 0),
+    ("config", 0),
+    ("options", 0),
+    ("resource", 0),
+    ("order", 0),
+    ("invoke", 0),
+    ("types", 0),
+    ("load", 0),
+    ("seed", 0),
+    ("unknown", 0),
+];
+
+/// Programs of Pulumi YAML, with the answers of pulumi-yaml 1.38. The pack stands beside the project.
+#[test]
+fn pulumi_conformance() {
+    let beside = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/conformance/pulumi"
+    );
+    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
+    let pack = named.clone().unwrap_or_else(|| PathBuf::from(beside));
+    if !pack.is_dir() {
+        println!(
+            "skipped: there is no pack of Pulumi YAML at {}",
+            pack.display()
+        );
+        return;
+    }
+    let some = std::env::var("CYAN_CASES").ok();
+    let mut below = Vec::new();
+    let mut lines = Vec::new();
+    for (area, least) in PROGRAMS {
+        let chosen = |case: &str| {
+            some.as_deref()
+                .is_none_or(|names| names.split(',').any(|name| name == case))
+        };
+        let tally = match run_some(&pack, &format!("programs/{area}"), &chosen) {
+            Ok(tally) => tally,
+            Err(broken) => panic!("the pack is broken: {broken}"),
+        };
+        for failure in &tally.failures {
+            println!("{failure}");
+        }
+        let (passed, all) = (tally.passed, tally.all);
+        lines.push(format!(
+            "pulumi conformance programs/{area}: {passed} of {all} (outcomes and outputs)"
+        ));
+        if passed < least {
+            below.push(format!("{area}: {passed} pass, {least} did before"));
+        }
+    }
+    for line in lines {
+        println!("{line}");
+    }
+    if named.is_none() && some.is_none() {
+        assert!(
+            below.is_empty(),
+            "cases that passed before fail now: {below:?}"
+        );
+    }
+}
+
 /// Further templates with the answers of Heat 27.0.1: all of them pass.
 #[test]
 fn hot_further_conformance() {

@@ -5,6 +5,7 @@ mod deploying;
 mod heat_validated;
 mod heat_values;
 mod modules;
+mod programs;
 mod resolved;
 mod staging;
 mod templates;
@@ -60,6 +61,9 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
         "proposed" => terraform::proposed(pack)?,
+        program if program.starts_with("programs/") => {
+            programs::cases(pack, program.trim_start_matches("programs/"))?
+        }
         other => return Err(format!("there is no kind `{other}`")),
     };
     for Case { id, run } in cases.into_iter().filter(|case| chosen(&case.id)) {

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use blueprint_dialect::BlueprintDialect;
 use dialect::Dialect;
 use hot::HotDialect;
+use pulumi::PulumiDialect;
 use serde_json::{Map, Value};
 
 use crate::codes::declared;
@@ -49,7 +50,11 @@ fn language() -> String {
          the [pages of the language](../../crates/blueprint_dialect/spec/) say what each means, with examples. Keys marked *required* must be \
          there; where `${{..}}` is marked, the value or what is in it may read something else.\n"
     );
-    for dialect in [&BlueprintDialect as &dyn Dialect, &HotDialect] {
+    for dialect in [
+        &BlueprintDialect as &dyn Dialect,
+        &HotDialect,
+        &PulumiDialect,
+    ] {
         for section in dialect.shape().sections {
             page.push_str(&format!(
                 "\n## {}\n\n| key | holds | `${{..}}` | |\n|---|---|---|---|\n",

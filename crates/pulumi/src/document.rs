@@ -1,0 +1,242 @@
+//! Lowers a program as a whole (decisions/pulumi#sections).
+
+use blueprint::{Blueprint, Export, Expr, IndexMap, Local, Name, Type, Value};
+use diag::{Diagnostics, Severity, Span, Spanned};
+use dialect::codes::{NAME_COLLISION, RESERVED_NAME, UNKNOWN_KEY, WRONG_SHAPE};
+use dialect::{Document, Lowered};
+use syntax::{Content, Node};
+
+use crate::NAME;
+use crate::lowering::{Lowering, NamedElement, NamedKind, RESERVED};
+use crate::packages::{NamedPackages, named_packages, unavailable};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null};
+use crate::shape;
+
+/// The name of a project that states none.
+const UNNAMED: &str = "project";
+
+/// Lowers a program. Returns its meaning and all mistakes.
+pub(crate) fn lower(document: &Document<'_>) -> Lowered {
+    let mut blueprint = Blueprint {
+        dialect: NAME,
+        ..Blueprint::default()
+    };
+    let mut lowering = Lowering::new(document.text, named_packages(document));
+    let Some(root) = &document.tree().root else {
+        let whole = Span::new(document.file, 0, 0);
+        lowering.found.push(
+            WRONG_SHAPE
+                .new("the program is empty")
+                .label(whole, "not even a name")
+                .help("begin with `name: PROJECT` and `runtime: yaml`"),
+        );
+        return lowering.into_lowered(blueprint);
+    };
+    if let Content::Map(map) = &root.content {
+        blueprint.span = map.first().map(|entry| entry.key.span);
+    }
+    for (package, request) in &lowering.packages {
+        if let Some(why) = unavailable(document, request) {
+            lowering
+                .missing_packages
+                .insert(package.clone(), why.clone());
+        }
+    }
+    lowering.program(root, document.context.inputs_only, &mut blueprint);
+    lowering.into_lowered(blueprint)
+}
+
+/// Reads a value as a part of the program that was lowered to this blueprint.
+pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
+    let mut lowering = Lowering::new(typed.text, named_packages(typed));
+    let end = u32::try_from(typed.text.len()).unwrap_or(u32::MAX);
+    let whole = Span::new(typed.file, 0, end);
+    let named =
+        |kind: NamedKind| move |name: &Name| (name.clone(), NamedElement { kind, span: whole });
+    let inputs = of.inputs.keys().map(named(NamedKind::Config));
+    let locals = of.locals.keys().map(named(NamedKind::Variable));
+    let resources = of.resources.keys().map(named(NamedKind::Resource));
+    lowering.names = inputs.chain(locals).chain(resources).collect();
+    let expr = match &typed.tree().root {
+        Some(root) => lowering.expr(root),
+        None => Expr::literal(Value::Null, whole),
+    };
+    (expr, lowering.found)
+}
+
+impl<'d> Lowering<'d> {
+    fn new(source: &'d str, packages: NamedPackages) -> Lowering<'d> {
+        Lowering {
+            source,
+            project: UNNAMED.into(),
+            names: IndexMap::default(),
+            packages,
+            missing_packages: IndexMap::default(),
+            default_providers: IndexMap::default(),
+            casing_reported: false,
+            found: Diagnostics::new(),
+        }
+    }
+
+    fn into_lowered(self, blueprint: Blueprint) -> Lowered {
+        let mut diagnostics = self.found;
+        diagnostics.sort();
+        Lowered {
+            blueprint,
+            diagnostics,
+        }
+    }
+
+    /// Lowers the sections. With `inputs_only`, only the configuration.
+    fn program(&mut self, root: &Node, inputs_only: bool, blueprint: &mut Blueprint) {
+        let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
+            return;
+        };
+        // Other keys have no meaning: programs keep anchors there.
+        for entry in &fields.others {
+            let written = &entry.key.item;
+            let near = diag::nearest(written, shape::PROGRAM.keys.iter().map(|key| key.name));
+            if let Some(near) = near {
+                self.found.push(
+                    UNKNOWN_KEY
+                        .new(format!("unknown key `{written}`"))
+                        .label(entry.key.span, "has no effect")
+                        .with_severity(Severity::Warning)
+                        .help(format!("did you mean `{near}`?")),
+                );
+            }
+        }
+        if let Some(node) = fields.written("name")
+            && let Some(name) = self.fixed_text(node, "`name`")
+        {
+            self.project = name.item.into();
+        }
+        let config = self.config_entries(&fields);
+        for (entry, _) in &config {
+            self.declare(entry, NamedKind::Config);
+        }
+        let section = |lowering: &mut Self, key: &str| match fields.written(key) {
+            Some(node) => lowering.definitions(node, key),
+            None => Vec::new(),
+        };
+        let variables = section(self, "variables");
+        let resources = section(self, "resources");
+        if !inputs_only {
+            variables
+                .iter()
+                .for_each(|entry| self.declare(entry, NamedKind::Variable));
+            resources
+                .iter()
+                .for_each(|entry| self.declare(entry, Self::resource_kind(entry)));
+        }
+        blueprint.inputs = self.config(&config);
+        if inputs_only {
+            return;
+        }
+        self.find_default_providers(&resources);
+        blueprint.locals = self.variables(&variables);
+        blueprint.resources = self.resources(&resources);
+        let outputs = section(self, "outputs");
+        blueprint.exports = self.outputs(&outputs);
+    }
+
+    /// The entries of `config` and `configuration`. An entry of `config` takes precedence.
+    fn config_entries<'t>(
+        &mut self,
+        fields: &crate::lowering::SectionFields<'t>,
+    ) -> Vec<(TextEntry<'t>, bool)> {
+        let mut all: Vec<(TextEntry<'t>, bool)> = Vec::new();
+        for (key, is_former) in [("config", false), ("configuration", true)] {
+            let Some(entry) = fields.entry(key) else {
+                continue;
+            };
+            if is_former {
+                self.deprecated_configuration(entry.key.span);
+            }
+            if is_null(entry.value) {
+                continue;
+            }
+            for definition in self.definitions(entry.value, key) {
+                let name = &definition.key.item;
+                if !all.iter().any(|(known, _)| known.key.item == *name) {
+                    all.push((definition, is_former));
+                }
+            }
+        }
+        all
+    }
+
+    /// The definitions of a section. A name that is written twice is a mistake.
+    fn definitions<'t>(&mut self, node: &'t Node, section: &str) -> Vec<TextEntry<'t>> {
+        match entries(node, RepeatedKey::Mistake, &mut self.found) {
+            Some(all) => all,
+            None => {
+                let what = format!("`{section}`");
+                crate::read::wrong_shape(node, &what, "a map", &mut self.found);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Adds a name. All definitions share one namespace.
+    fn declare(&mut self, entry: &TextEntry<'_>, kind: NamedKind) {
+        let Spanned { item: name, span } = &entry.key;
+        if name.as_ref() == RESERVED {
+            self.found.push(
+                RESERVED_NAME
+                    .new(format!("`{RESERVED}` cannot be defined"))
+                    .label(*span, "the name of what describes the run")
+                    .with_severity(Severity::Error)
+                    .help("choose another name"),
+            );
+            return;
+        }
+        if let Some(first) = self.names.get(name) {
+            self.found.push(
+                NAME_COLLISION
+                    .new(format!("`{name}` is defined twice"))
+                    .label(
+                        *span,
+                        "configuration, variables and resources share their names",
+                    )
+                    .label(first.span, "first defined here")
+                    .help("rename one of them"),
+            );
+            return;
+        }
+        self.names
+            .insert(name.clone(), NamedElement { kind, span: *span });
+    }
+
+    fn variables(&mut self, all: &[TextEntry<'_>]) -> IndexMap<Name, Local> {
+        let mut locals = IndexMap::default();
+        for entry in all {
+            let local = Local {
+                span: entry.key.span,
+                ty: Type::Any,
+                value: self.expr(entry.value),
+                secret: false,
+                description: None,
+            };
+            locals.insert(entry.key.item.clone(), local);
+        }
+        locals
+    }
+
+    fn outputs(&mut self, all: &[TextEntry<'_>]) -> IndexMap<Name, Export> {
+        let mut exports = IndexMap::default();
+        for entry in all {
+            let export = Export {
+                span: entry.key.span,
+                ty: Type::Any,
+                field: self.expr(entry.value),
+                may_fail: false,
+                hidden: false,
+                by_entry: false,
+                description: None,
+            };
+            exports.insert(entry.key.item.clone(), export);
+        }
+        exports
+    }
+}

@@ -1,0 +1,591 @@
+//! Lowers values: interpolated text, data, calls of functions
+//! (decisions/pulumi#interpolation, decisions/pulumi#calls).
+
+use blueprint::{
+    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead,
+    TextPart, Value,
+};
+use diag::{Span, Spanned};
+use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
+use syntax::{Content, Node, Scalar};
+
+use crate::access::{self, AccessStep, PropertyAccess, TextPiece};
+use crate::call_forms::{CalledFunction, called_function, function_names, is_reserved};
+use crate::codes::{
+    ACCESS_SYNTAX, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
+};
+use crate::lowering::{Lowering, NamedKind, RESERVED};
+use crate::native::{ACCESS, AS_TEXT, ENTRIES, FILE_CONTENT};
+use crate::read::{RepeatedKey, TextEntry, entries, node_kind, text, value_span};
+use crate::scalar;
+use crate::tokens::{TypeToken, qualified};
+use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
+
+/// The members of the value `pulumi`.
+const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDirectory"];
+
+/// The organization of stacks without a service.
+const ORGANIZATION: &str = "organization";
+
+/// A call of a function on arguments.
+pub(crate) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
+    let arguments = arguments
+        .into_iter()
+        .map(|value| Argument { name: None, value })
+        .collect();
+    Expr::new(
+        ExprKind::Call(Box::new(CallExpr {
+            function: function.into(),
+            name_span,
+            arguments,
+        })),
+        span,
+    )
+}
+
+/// A reference with a path of names.
+fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Span) -> Expr {
+    let reference = Ref {
+        head,
+        head_span,
+        path,
+    };
+    Expr::new(ExprKind::Ref(Box::new(reference)), span)
+}
+
+impl Lowering<'_> {
+    /// Lowers a value.
+    pub(crate) fn expr(&mut self, node: &Node) -> Expr {
+        match &node.content {
+            Content::Missing => Expr::error(node.span),
+            Content::Scalar(scalar) => self.scalar(node, scalar),
+            Content::List(items) => {
+                let items = items.iter().map(|item| self.expr(item)).collect();
+                Expr::new(ExprKind::List(items), node.span)
+            }
+            Content::Map(_) => self.map(node),
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
+        match scalar::typed(scalar) {
+            Value::Text(_) => self.text(node, scalar),
+            value => Expr::literal(value, value_span(node)),
+        }
+    }
+
+    /// Lowers a text with its accesses.
+    fn text(&mut self, node: &Node, scalar: &Scalar) -> Expr {
+        let span = value_span(node);
+        if !access::is_interpolated(&scalar.text) {
+            return Expr::literal(Value::text(&*scalar.text), span);
+        }
+        let map = node.text_map(self.source);
+        let pieces = access::pieces(&scalar.text, &map, &mut self.found);
+        match pieces.as_slice() {
+            [TextPiece::Literal(text)] => return Expr::literal(Value::text(text.as_str()), span),
+            [TextPiece::Access(access, place)] => return self.access(access, *place),
+            _ => {}
+        }
+        let parts = pieces.into_iter().map(|piece| match piece {
+            TextPiece::Literal(text) => TextPart::Text(text.into()),
+            TextPiece::Access(access, place) => {
+                let value = self.access(&access, place);
+                TextPart::Expr(call(AS_TEXT, place, vec![value], place), place)
+            }
+            TextPiece::Reported(place) => TextPart::Expr(Expr::error(place), place),
+        });
+        let parts = parts.collect();
+        Expr::new(ExprKind::Text(parts), span)
+    }
+
+    /// Lowers a property access; `span` is its `${..}`.
+    pub(crate) fn access(&mut self, access: &PropertyAccess, span: Span) -> Expr {
+        let name = &access.root.item;
+        if name == RESERVED {
+            return self.run_fact(access, span);
+        }
+        // A key of the stack's configuration may have the prefix of the project.
+        let own = name.strip_prefix(self.project.as_ref());
+        let own = own.and_then(|rest| rest.strip_prefix(':'));
+        let known = self.names.get_key_value(name.as_str());
+        let known = known.or_else(|| {
+            let (name, element) = self.names.get_key_value(own?)?;
+            (element.kind == NamedKind::Config).then_some((name, element))
+        });
+        let Some((name, element)) = known else {
+            return self.unknown_name(&access.root, span);
+        };
+        let (name, head_span) = (name.clone(), access.root.span);
+        match element.kind {
+            NamedKind::Config => {
+                let value = reference(ReferenceHead::Input(name), head_span, Vec::new(), span);
+                self.steps(value, &access.steps, span)
+            }
+            NamedKind::Variable => {
+                let value = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
+                self.steps(value, &access.steps, span)
+            }
+            NamedKind::Resource | NamedKind::Provider => {
+                let head = ReferenceHead::Resource { name, bare: true };
+                self.resource_access(head, head_span, &access.steps, span)
+            }
+        }
+    }
+
+    /// Lowers an access to a resource: its id, or an output.
+    fn resource_access(
+        &mut self,
+        head: ReferenceHead,
+        head_span: Span,
+        steps: &[Spanned<AccessStep>],
+        span: Span,
+    ) -> Expr {
+        let Some((first, rest)) = steps.split_first() else {
+            return reference(head, head_span, Vec::new(), span);
+        };
+        let AccessStep::Name(output) = &first.item else {
+            let mistake = expr::codes::WRONG_ACCESSOR
+                .new("a resource has no positions")
+                .label(first.span, "a name of an output is needed");
+            return self.fail(mistake, span);
+        };
+        let value = match output.as_str() {
+            "id" => reference(head, head_span, Vec::new(), span),
+            "urn" => {
+                let mistake = UNSUPPORTED_FEATURE
+                    .new("the URN of a resource cannot be read yet")
+                    .label(first.span, "not available in this version")
+                    .help("read `id` or an output");
+                return self.fail(mistake, span);
+            }
+            output => {
+                let accessor = |name: &str| Accessor {
+                    kind: AccessorKind::Name(name.into()),
+                    span: first.span,
+                };
+                let path = vec![accessor("attributes"), accessor(output)];
+                reference(head, head_span, path, span)
+            }
+        };
+        self.steps(value, rest, span)
+    }
+
+    /// Applies steps to a value.
+    fn steps(&mut self, value: Expr, steps: &[Spanned<AccessStep>], span: Span) -> Expr {
+        if steps.is_empty() {
+            return value;
+        }
+        let step = |step: &Spanned<AccessStep>| {
+            let value = match &step.item {
+                AccessStep::Name(name) => Value::text(name.as_str()),
+                // A position beyond this range is in no list.
+                AccessStep::Index(at) => Value::Int(i64::try_from(*at).unwrap_or(i64::MAX)),
+            };
+            Expr::literal(value, step.span)
+        };
+        let arguments = std::iter::once(value).chain(steps.iter().map(step));
+        call(ACCESS, span, arguments.collect(), span)
+    }
+
+    /// Lowers an access to the value `pulumi`.
+    fn run_fact(&mut self, access: &PropertyAccess, span: Span) -> Expr {
+        let root = access.root.span;
+        let [step] = access.steps.as_slice() else {
+            let mistake = ACCESS_SYNTAX
+                .new("`pulumi` needs one member")
+                .label(root, "a member must follow")
+                .help("write `${pulumi.stack}` or `${pulumi.project}`");
+            return self.fail(mistake, span);
+        };
+        let AccessStep::Name(fact) = &step.item else {
+            let mistake = expr::codes::WRONG_ACCESSOR
+                .new("`pulumi` has no positions")
+                .label(step.span, "a name is needed");
+            return self.fail(mistake, span);
+        };
+        match fact.as_str() {
+            "stack" => {
+                let head = ReferenceHead::Scoped("instance".into());
+                reference(head, root, Vec::new(), span)
+            }
+            "project" => Expr::literal(Value::Text(self.project.clone()), span),
+            "organization" => Expr::literal(Value::text(ORGANIZATION), span),
+            "cwd" | "rootDirectory" => {
+                let mistake = UNSUPPORTED_FEATURE
+                    .new(format!("`pulumi.{fact}` cannot be read yet"))
+                    .label(step.span, "not available in this version")
+                    .help("write paths relative to the program");
+                self.fail(mistake, span)
+            }
+            other => {
+                let mistake = UNKNOWN_FIELD
+                    .new(format!("`pulumi` has no member `{other}`"))
+                    .label(step.span, "no such member")
+                    .help_nearest(other, RUN_FACTS);
+                self.fail(mistake, span)
+            }
+        }
+    }
+
+    fn unknown_name(&mut self, root: &Spanned<String>, span: Span) -> Expr {
+        let name = root.item.as_str();
+        let unknown = UNKNOWN_NAME
+            .new(format!(
+                "there is no configuration, variable or resource `{name}`"
+            ))
+            .label(root.span, "no such name");
+        let trimmed = name.trim();
+        let unknown = if trimmed != name && self.names.contains_key(trimmed) {
+            unknown.help(format!("remove the blanks: `${{{trimmed}}}`"))
+        } else {
+            let names = self.names.keys().map(AsRef::as_ref);
+            let nearest = diag::nearest(name, names);
+            match nearest {
+                Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")),
+                None => unknown.help(format!("write `$${{{name}}}` for the text itself")),
+            }
+        };
+        self.fail(unknown, span)
+    }
+
+    /// Lowers a map: a call if it has one key that names a function.
+    fn map(&mut self, node: &Node) -> Expr {
+        let Some(all) = entries(node, RepeatedKey::LastCounts, &mut self.found) else {
+            return Expr::error(node.span);
+        };
+        if let [entry] = all.as_slice()
+            && let Some(function) = called_function(&entry.key.item)
+            && let Some(call) = self.call_of(function, entry, value_span(node))
+        {
+            return call;
+        }
+        for entry in all.iter().filter(|_| all.len() > 1) {
+            match called_function(&entry.key.item) {
+                None | Some(CalledFunction::Unknown(_)) => {}
+                Some(_) => self.found.push(
+                    FUNCTION_AS_DATA
+                        .new(format!("`{}` calls no function here", entry.key.item))
+                        .label(entry.key.span, "a call is the only key of its map")
+                        .help("move the other keys elsewhere"),
+                ),
+            }
+        }
+        self.data_map(&all, node.span)
+    }
+
+    /// Lowers a map as data. Its keys may have accesses.
+    fn data_map(&mut self, all: &[TextEntry<'_>], span: Span) -> Expr {
+        let computed = |entry: &TextEntry<'_>| access::is_interpolated(&entry.key.item);
+        if all.iter().any(computed) {
+            let mut arguments = Vec::with_capacity(all.len() * 2);
+            for entry in all {
+                arguments.push(self.expr(entry.key_node));
+                arguments.push(self.expr(entry.value));
+            }
+            return call(ENTRIES, span, arguments, span);
+        }
+        self.plain_map(all, span)
+    }
+
+    /// Lowers a map whose keys are plain text, such as the properties of a resource.
+    pub(crate) fn plain_map(&mut self, all: &[TextEntry<'_>], span: Span) -> Expr {
+        let entries = all
+            .iter()
+            .map(|entry| (entry.key.clone(), self.expr(entry.value)));
+        let entries: Vec<(Spanned<Name>, Expr)> = entries.collect();
+        Expr::new(ExprKind::Map(entries), span)
+    }
+
+    /// Lowers a call. `None` for a name that no function has: the map is data, with a warning.
+    fn call_of(
+        &mut self,
+        function: CalledFunction<'_>,
+        entry: &TextEntry<'_>,
+        span: Span,
+    ) -> Option<Expr> {
+        if let Some(key) = function.key()
+            && key != *entry.key.item
+        {
+            self.unusual_case(&entry.key.item, &key, entry.key.span);
+        }
+        let key_span = entry.key.span;
+        Some(match function {
+            CalledFunction::Pure(function) => {
+                let argument = self.expr(entry.value);
+                if let Some((count, form)) = function.items
+                    && let ExprKind::List(items) = &argument.kind
+                    && items.len() != count
+                {
+                    let found = items.len();
+                    let mistake = ARGUMENT_COUNT
+                        .new(format!(
+                            "`fn::{}` takes {form}, found {found} items",
+                            function.name
+                        ))
+                        .label(argument.span, format!("{count} items are needed"));
+                    return Some(self.fail(mistake, span));
+                }
+                call(function.name, key_span, vec![argument], span)
+            }
+            CalledFunction::File(name) => {
+                let path = self.expr(entry.value);
+                let place = path.span;
+                let content = call("file", key_span, vec![path], place);
+                let form = Expr::literal(Value::text(name), key_span);
+                call(FILE_CONTENT, key_span, vec![content, form], span)
+            }
+            CalledFunction::Deferred(name) => {
+                let mistake = UNSUPPORTED_FEATURE
+                    .new(format!("`fn::{name}` cannot be called yet"))
+                    .label(key_span, "not available in this version");
+                self.fail(mistake, span)
+            }
+            CalledFunction::Invoke => self.invoke(entry, span),
+            CalledFunction::Package(token) => {
+                let arguments = self.invoke_arguments(entry.value);
+                self.package_call(Spanned::new(token, key_span), arguments, None, span)
+            }
+            CalledFunction::Unknown(name) => {
+                if is_reserved(name) {
+                    let mistake = UNSUPPORTED_FEATURE
+                        .new(format!("`fn::{name}` is reserved"))
+                        .label(key_span, "no function of this version");
+                    return Some(self.fail(mistake, span));
+                }
+                self.found.push(
+                    FUNCTION_AS_DATA
+                        .new(format!("there is no function `fn::{name}`"))
+                        .label(key_span, "taken as data")
+                        .help_nearest(name, function_names()),
+                );
+                return None;
+            }
+        })
+    }
+
+    /// Lowers `fn::invoke`.
+    fn invoke(&mut self, entry: &TextEntry<'_>, span: Span) -> Expr {
+        const KEYS: [&str; 4] = ["function", "arguments", "return", "options"];
+        let place = value_span(entry.value);
+        let Some(parts) = entries(entry.value, RepeatedKey::LastCounts, &mut self.found) else {
+            let kind = node_kind(entry.value);
+            let mistake = ARGUMENT_TYPE
+                .new(format!("`fn::invoke` takes a map, found {kind}"))
+                .label(place, kind)
+                .help("write `fn::invoke: {function: package:function, arguments: {..}}`");
+            return self.fail(mistake, span);
+        };
+        let mut function = None;
+        let mut arguments = Expr::new(ExprKind::Map(Vec::new()), place);
+        let mut returned = None;
+        let mut provider = None;
+        for part in &parts {
+            let written = part.key.item.as_ref();
+            let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
+            if let Some(known) = known.filter(|known| **known != written) {
+                self.unusual_case(written, known, part.key.span);
+            }
+            match known {
+                Some(&"function") => function = self.fixed_text(part.value, "`function`"),
+                Some(&"arguments") => arguments = self.invoke_arguments(part.value),
+                Some(&"return") => returned = self.fixed_text(part.value, "`return`"),
+                Some(_) => provider = self.invoke_options(part.value),
+                None => self.found.push(
+                    UNKNOWN_KEY
+                        .new(format!("`fn::invoke` has no part `{written}`"))
+                        .label(part.key.span, "no such part")
+                        .help_nearest(written, KEYS),
+                ),
+            }
+        }
+        let Some(function) = function else {
+            let mistake = ARGUMENT_COUNT
+                .new("`fn::invoke` needs `function`")
+                .label(place, "names no function")
+                .help("add `function: package:function`");
+            return self.fail(mistake, span);
+        };
+        let value = self.package_call(function, arguments, provider, span);
+        let Some(returned) = returned else {
+            return value;
+        };
+        let step = Expr::literal(Value::text(returned.item), returned.span);
+        call(crate::native::RETURN, span, vec![value, step], span)
+    }
+
+    /// The arguments of a package's function: a map, or nothing.
+    fn invoke_arguments(&mut self, node: &Node) -> Expr {
+        if crate::read::is_null(node) {
+            return Expr::new(ExprKind::Map(Vec::new()), value_span(node));
+        }
+        match entries(node, RepeatedKey::LastCounts, &mut self.found) {
+            Some(all) => self.plain_map(&all, value_span(node)),
+            None => {
+                let kind = node_kind(node);
+                let mistake = ARGUMENT_TYPE
+                    .new(format!(
+                        "the arguments of a function are a map, found {kind}"
+                    ))
+                    .label(value_span(node), kind);
+                self.fail(mistake, value_span(node))
+            }
+        }
+    }
+
+    /// The provider in the options of a call. Other options are reported.
+    fn invoke_options(&mut self, node: &Node) -> Option<Expr> {
+        const KEYS: [&str; 5] = [
+            "dependsOn",
+            "parent",
+            "provider",
+            "version",
+            "pluginDownloadURL",
+        ];
+        let options = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
+        let mut provider = None;
+        for option in options {
+            let written = option.key.item.as_ref();
+            let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
+            match known {
+                Some(&"provider") => {
+                    if let Some(name) = self.named_resource(option.value, "`provider`") {
+                        let head = ReferenceHead::Resource {
+                            name: name.item,
+                            bare: true,
+                        };
+                        provider = Some(reference(head, name.span, Vec::new(), name.span));
+                    }
+                }
+                // The versions and URLs of a program are those of its packages.
+                Some(&"version" | &"pluginDownloadURL") => {}
+                Some(other) => self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new(format!("calls do not follow the option `{other}` yet"))
+                        .label(option.key.span, "not available in this version"),
+                ),
+                None => self.found.push(
+                    UNKNOWN_KEY
+                        .new(format!("unknown option `{written}`"))
+                        .label(option.key.span, "calls have no such option")
+                        .with_severity(diag::Severity::Warning)
+                        .help_nearest(written, KEYS),
+                ),
+            }
+        }
+        provider
+    }
+
+    /// A call of a function of a package.
+    fn package_call(
+        &mut self,
+        token: Spanned<&str>,
+        arguments: Expr,
+        provider: Option<Expr>,
+        span: Span,
+    ) -> Expr {
+        let (package, rest) = match TypeToken::read(token.item) {
+            Some(TypeToken::Packaged { package, rest }) => (package, rest),
+            Some(_) => {
+                let mistake = UNSUPPORTED_FEATURE
+                    .new(format!("`{}` cannot be called yet", token.item))
+                    .label(token.span, "not available in this version");
+                return self.fail(mistake, span);
+            }
+            None => {
+                let mistake = invalid_token(token, "function");
+                return self.fail(mistake, span);
+            }
+        };
+        if self.is_missing(package, token.span) {
+            return Expr::error(span);
+        }
+        let provider = provider.unwrap_or_else(|| match self.default_providers.get(package) {
+            Some(name) => {
+                let head = ReferenceHead::Resource {
+                    name: name.item.clone(),
+                    bare: true,
+                };
+                reference(head, token.span, Vec::new(), token.span)
+            }
+            None => Expr::literal(Value::Null, token.span),
+        });
+        let function = Value::Text(qualified(package, rest));
+        let function = Expr::literal(function, token.span);
+        call(
+            INVOKE,
+            token.span,
+            vec![function, arguments, provider],
+            span,
+        )
+    }
+
+    /// Whether a package cannot be used. Its first use is reported.
+    pub(crate) fn is_missing(&mut self, package: &str, span: Span) -> bool {
+        let Some(why) = self.missing_packages.get_mut(package) else {
+            return false;
+        };
+        let why = std::mem::take(why);
+        if !why.is_empty() {
+            self.found.push(
+                PACKAGE_UNAVAILABLE
+                    .new(format!("the package `{package}` cannot be used"))
+                    .label(span, "named here first")
+                    .note(why.to_string()),
+            );
+        }
+        true
+    }
+
+    /// The resource that an option names with `${name}`; any other value is reported.
+    pub(crate) fn named_resource(&mut self, node: &Node, what: &str) -> Option<Spanned<Name>> {
+        let place = value_span(node);
+        let mistake = crate::codes::NOT_A_RESOURCE
+            .new(format!("{what} must be a resource"))
+            .label(place, format!("this is {}", node_kind(node)))
+            .help("write `${NAME}` with the name of a resource");
+        let Some(written) = text(node) else {
+            if !node.is_missing() {
+                self.found.push(mistake);
+            }
+            return None;
+        };
+        let map = node.text_map(self.source);
+        let pieces = access::pieces(written, &map, &mut self.found);
+        let access = match pieces.as_slice() {
+            [TextPiece::Access(access, _)] => access,
+            [TextPiece::Reported(_)] => return None,
+            _ => {
+                self.found.push(mistake);
+                return None;
+            }
+        };
+        let name = access.root.item.as_str();
+        match self.names.get_key_value(name) {
+            None => {
+                self.unknown_name(&access.root, place);
+                None
+            }
+            Some((name, element)) => {
+                let is_resource = matches!(element.kind, NamedKind::Resource | NamedKind::Provider);
+                let name = name.clone();
+                if !is_resource || !access.steps.is_empty() {
+                    self.found.push(mistake);
+                    return None;
+                }
+                Some(Spanned::new(name, access.root.span))
+            }
+        }
+    }
+}
+
+/// The diagnostic for a token without a package.
+pub(crate) fn invalid_token(token: Spanned<&str>, of: &str) -> diag::Diagnostic {
+    INVALID_TOKEN
+        .new(format!("`{}` is not the token of a {of}", token.item))
+        .label(token.span, "it names no package")
+        .help(format!(
+            "write the package first, such as `package:{}`",
+            token.item.trim_matches(':')
+        ))
+}

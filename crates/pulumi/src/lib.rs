@@ -1,0 +1,125 @@
+//! The dialect `pulumi`: programs of Pulumi YAML, as `Pulumi.yaml`, `Main.yaml` or their JSON forms.
+//!
+//! ```text
+//! Tree ──> names of all ──> sections ──> Blueprint
+//!          entries          calls, `${..}`
+//! ```
+//!
+//! A program has the meaning of the Pulumi YAML specification and of today's language
+//! (decisions/pulumi). Configuration becomes inputs, variables become named intermediate values,
+//! outputs become exports. A type token `aws:s3/bucket:Bucket` becomes the type
+//! `pulumi:aws/s3/bucket:Bucket`: packages of programs have namespaces of their own.
+//!
+//! Not here: starting plugins (`pulumi_host`), the types of packages (`pulumi_wire`), evaluation.
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod access;
+mod call_forms;
+mod codes;
+mod config;
+mod document;
+mod expressions;
+pub mod functions;
+mod lowering;
+mod native;
+mod options;
+mod packages;
+mod read;
+mod resources;
+mod rules;
+mod scalar;
+mod shape;
+mod tokens;
+
+use blueprint::{Blueprint, Expr, Packages};
+use diag::{Code, Diagnostics};
+use dialect::{
+    Dialect, DialectRules, DialectSettings, Document, Explained, Lowered, Shape, Wanted,
+};
+use expr::FunctionTable;
+
+pub use codes::CODES;
+
+/// The name of the dialect.
+pub const NAME: &str = "pulumi";
+
+/// Pulumi YAML.
+pub struct PulumiDialect;
+
+/// The names of files that may be programs.
+const FILE_NAMES: [&str; 5] = [
+    "Main.json",
+    "Main.yaml",
+    "Pulumi.yaml",
+    "Pulumi.yml",
+    "Pulumi.json",
+];
+
+impl Dialect for PulumiDialect {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn codes(&self) -> &'static [&'static [&'static Code]] {
+        static ALL: &[&[&Code]] = &[codes::CODES];
+        ALL
+    }
+
+    fn recognise(&self, document: &Document<'_>) -> u8 {
+        let Some(root) = document.tree().root.as_ref() else {
+            return 0;
+        };
+        let runtime = root.get("runtime");
+        let runtime = runtime.map(|node| node.get("name").unwrap_or(node));
+        if let Some(runtime) = runtime {
+            // A project in another language is no program of this one.
+            return if runtime.text() == Some("yaml") {
+                100
+            } else {
+                0
+            };
+        }
+        let is_named = FILE_NAMES.contains(&document.name);
+        if is_named && root.as_map().is_some() {
+            90
+        } else {
+            0
+        }
+    }
+
+    fn shape(&self) -> &'static Shape {
+        &shape::SHAPE
+    }
+
+    fn functions(&self) -> Vec<Explained> {
+        functions::explained()
+    }
+
+    fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
+        packages::required(document)
+    }
+
+    fn lower(
+        &self,
+        document: &Document<'_>,
+        _functions: &FunctionTable,
+        packages: &Packages,
+    ) -> Lowered {
+        let mut lowered = document::lower(document);
+        lowered.blueprint.resolve_types(packages);
+        lowered
+    }
+
+    fn rules(&self) -> DialectRules {
+        rules::RULES
+    }
+
+    fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
+        native::insert_functions(table);
+    }
+
+    fn expression(&self, typed: &Document<'_>, of: &Blueprint) -> Option<(Expr, Diagnostics)> {
+        Some(document::expression(typed, of))
+    }
+}

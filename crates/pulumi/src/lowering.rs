@@ -1,0 +1,208 @@
+//! The state that the lowering of all sections shares: the names of the program, and the
+//! diagnostics so far.
+
+use blueprint::{Expr, IndexMap, Name};
+use diag::{Diagnostic, Diagnostics, Span, Spanned};
+use syntax::Node;
+
+use crate::codes::KEY_CASING;
+use crate::packages::NamedPackages;
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
+use dialect::codes::UNKNOWN_KEY;
+use dialect::{Section, SectionKey};
+
+/// The name whose value describes the run.
+pub(crate) const RESERVED: &str = "pulumi";
+
+/// The kind of element that a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum NamedKind {
+    /// A configuration entry.
+    Config,
+    /// A variable.
+    Variable,
+    /// A resource.
+    Resource,
+    /// A resource that is a provider.
+    Provider,
+}
+
+/// A name of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedElement {
+    /// What it stands for.
+    pub(crate) kind: NamedKind,
+    /// The place of its definition.
+    pub(crate) span: Span,
+}
+
+/// The state of lowering a program to a blueprint.
+pub(crate) struct Lowering<'d> {
+    /// The source text, for places inside of scalars.
+    pub(crate) source: &'d str,
+    /// The name of the project.
+    pub(crate) project: Name,
+    /// All names: configuration, variables and resources share one namespace.
+    pub(crate) names: IndexMap<Name, NamedElement>,
+    /// The packages that the program names.
+    pub(crate) packages: NamedPackages,
+    /// The packages that cannot be used. Reported at their first use.
+    pub(crate) missing_packages: IndexMap<Name, Name>,
+    /// The provider that serves a package by default, by package.
+    pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
+    /// Whether an unusual case of a key was reported already.
+    pub(crate) casing_reported: bool,
+    pub(crate) found: Diagnostics,
+}
+
+/// The entries of a map with fixed keys, by the names in their table.
+pub(crate) struct SectionFields<'t> {
+    entries: Vec<(&'static SectionKey, TextEntry<'t>)>,
+    /// Entries with keys that the section does not have.
+    pub(crate) others: Vec<TextEntry<'t>>,
+}
+
+impl<'t> SectionFields<'t> {
+    /// The entry of a key.
+    pub(crate) fn entry(&self, key: &str) -> Option<&TextEntry<'t>> {
+        let found = self.entries.iter().find(|(known, _)| known.name == key);
+        found.map(|(_, entry)| entry)
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
+        self.entry(key).map(|entry| entry.value)
+    }
+
+    /// The value of a key, unless it is null.
+    pub(crate) fn written(&self, key: &str) -> Option<&'t Node> {
+        self.get(key).filter(|node| !is_null(node))
+    }
+}
+
+impl Lowering<'_> {
+    /// Reports a mistake and returns the expression in error.
+    pub(crate) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
+        self.found.push(diagnostic);
+        Expr::error(span)
+    }
+
+    /// Reads a map by the table of its keys, without regard to case. `None` if the node is no map,
+    /// which is reported.
+    pub(crate) fn fields<'t>(
+        &mut self,
+        section: &'static Section,
+        node: &'t Node,
+        what: &str,
+    ) -> Option<SectionFields<'t>> {
+        let Some(all) = entries(node, RepeatedKey::LastCounts, &mut self.found) else {
+            crate::read::wrong_shape(node, what, "a map", &mut self.found);
+            return None;
+        };
+        let mut fields = SectionFields {
+            entries: Vec::with_capacity(all.len()),
+            others: Vec::new(),
+        };
+        for entry in all {
+            let written = entry.key.item.as_ref();
+            let exact = section.keys.iter().find(|key| key.name == written);
+            let loose = || {
+                let mut keys = section.keys.iter();
+                keys.find(|key| key.name.eq_ignore_ascii_case(written))
+            };
+            match exact.or_else(loose) {
+                Some(key) => {
+                    if key.name != written {
+                        self.unusual_case(written, key.name, entry.key.span);
+                    }
+                    fields.entries.push((key, entry));
+                }
+                None => fields.others.push(entry),
+            }
+        }
+        Some(fields)
+    }
+
+    /// Reports keys that a section does not have.
+    pub(crate) fn unknown_keys(&mut self, section: &'static Section, others: &[TextEntry<'_>]) {
+        for entry in others {
+            let written = &entry.key.item;
+            let known = section.keys.iter().map(|key| key.name);
+            self.found.push(
+                UNKNOWN_KEY
+                    .new(format!("unknown key `{written}`"))
+                    .label(
+                        entry.key.span,
+                        format!("`{}` has no such key", section.name),
+                    )
+                    .help_nearest(written, known),
+            );
+        }
+    }
+
+    /// Warns once in a program about a key in another case.
+    pub(crate) fn unusual_case(&mut self, written: &str, known: &str, span: Span) {
+        if self.casing_reported {
+            return;
+        }
+        self.casing_reported = true;
+        self.found.push(
+            KEY_CASING
+                .new(format!("`{written}` is read as `{known}`"))
+                .label(span, "other capital letters than the key has")
+                .fix(
+                    format!("write `{known}`"),
+                    vec![(span, known.to_owned())],
+                    false,
+                ),
+        );
+    }
+
+    /// A boolean; any other value is reported. `None` for null.
+    pub(crate) fn switch(&mut self, node: &Node, what: &str) -> Option<bool> {
+        if is_null(node) {
+            return None;
+        }
+        let value = node.as_scalar().map(crate::scalar::typed);
+        match value {
+            Some(blueprint::Value::Bool(value)) => Some(value),
+            _ => {
+                crate::read::wrong_shape(node, what, "a boolean", &mut self.found);
+                None
+            }
+        }
+    }
+
+    /// A text without accesses; any other value is reported. `None` for null.
+    pub(crate) fn fixed_text<'t>(
+        &mut self,
+        node: &'t Node,
+        what: &str,
+    ) -> Option<Spanned<&'t str>> {
+        if is_null(node) {
+            return None;
+        }
+        match crate::read::text(node) {
+            Some(text) => Some(Spanned::new(text, value_span(node))),
+            None => {
+                crate::read::wrong_shape(node, what, "a string", &mut self.found);
+                None
+            }
+        }
+    }
+
+    /// The texts of a list; other values are reported.
+    pub(crate) fn fixed_texts<'t>(&mut self, node: &'t Node, what: &str) -> Vec<Spanned<&'t str>> {
+        if is_null(node) {
+            return Vec::new();
+        }
+        let Some(items) = node.as_list() else {
+            crate::read::wrong_shape(node, what, "a list", &mut self.found);
+            return Vec::new();
+        };
+        items
+            .iter()
+            .filter_map(|item| self.fixed_text(item, &format!("an item of {what}")))
+            .collect()
+    }
+}

@@ -1,0 +1,333 @@
+//! The functions of the dialect, for the evaluator.
+//!
+//! Names in parentheses are internal functions: only the lowering creates calls of them.
+
+use std::sync::Arc;
+
+use blueprint::{INVOKE, Type, Value};
+use data_encoding::BASE64;
+use expr::codes::{
+    ARGUMENT_TYPE, INDEX_OUT_OF_RANGE, INTERPOLATED_COMPLEX, NOT_UTF8, UNKNOWN_FIELD,
+    WRONG_ACCESSOR,
+};
+use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, ValueStep};
+use sha2::{Digest as _, Sha256};
+
+use crate::functions::{PartialArgument, PulumiFunction, functions};
+use crate::scalar::kind_words;
+
+/// Walks steps into a value.
+pub(crate) const ACCESS: &str = "(access)";
+/// A field of the result of a package's function.
+pub(crate) const RETURN: &str = "(return)";
+/// A value as a part of a text.
+pub(crate) const AS_TEXT: &str = "(text)";
+/// A map with computed keys: keys and values in turn.
+pub(crate) const ENTRIES: &str = "(entries)";
+/// The content of a file in the form that a function gives it.
+pub(crate) const FILE_CONTENT: &str = "(file content)";
+
+/// Adds the functions of the dialect to the table of all functions.
+pub(crate) fn insert_functions(table: &mut FunctionTable) {
+    let mut own = FunctionTable::new().keeping_null();
+    // Functions that need the world are those of the native dialect.
+    for name in ["file", INVOKE] {
+        if let Some(asks) = table.get(name) {
+            let _ = own.insert(asks.clone());
+        }
+    }
+    for (name, run) in INTERNAL {
+        let native = Arc::new(Internal { name, run: *run });
+        let _ = own.insert(definition(
+            name,
+            "Called by the lowering of programs.",
+            native,
+        ));
+    }
+    for function in functions() {
+        let native = Arc::new(Row(function));
+        let _ = own.insert(definition(function.name, function.docs, native));
+    }
+    table.insert_dialect(crate::NAME, own);
+}
+
+fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
+    let rest = Parameter {
+        name: "argument".into(),
+        ty: Type::Any,
+        optional: true,
+        callback: None,
+        absent_as_none: false,
+    };
+    FunctionDef {
+        name: name.into(),
+        parameters: Vec::new(),
+        rest: Some(rest),
+        min_arguments: 0,
+        returns: Returns::Type(Type::Any),
+        returned_function: None,
+        takes_index: false,
+        named: false,
+        none_propagates: false,
+        purity: Purity::Pure,
+        not_in_specification: false,
+        docs: docs.into(),
+        examples: Vec::new(),
+        native: Some(native),
+    }
+}
+
+/// A function of the language.
+#[derive(Debug)]
+struct Row(&'static PulumiFunction);
+
+impl Native for Row {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        self.0.run(arguments.first().unwrap_or(&Value::Null))
+    }
+
+    fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
+        self.0.parts == PartialArgument::Leaves
+    }
+}
+
+type InternalCode = fn(&[Value]) -> Result<Value, Refusal>;
+
+const INTERNAL: &[(&str, InternalCode)] = &[
+    (ACCESS, access),
+    (RETURN, returned),
+    (AS_TEXT, as_text),
+    (ENTRIES, entries),
+    (FILE_CONTENT, file_content),
+];
+
+/// An internal function.
+#[derive(Debug)]
+struct Internal {
+    name: &'static str,
+    run: InternalCode,
+}
+
+impl Native for Internal {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        (self.run)(arguments)
+    }
+
+    /// Not searched for: these functions are not written in programs.
+    fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
+        None
+    }
+
+    fn returns_part_of_arguments(&self) -> bool {
+        matches!(self.name, ACCESS | RETURN)
+    }
+
+    fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
+        match self.name {
+            ACCESS | RETURN => true,
+            // The values of a map need not be known, its keys must be.
+            ENTRIES => arguments
+                .iter()
+                .step_by(2)
+                .all(|key| !key.has_unknown() && !key.has_secret()),
+            _ => false,
+        }
+    }
+}
+
+fn refusal(
+    code: &'static diag::Code,
+    message: impl Into<String>,
+    argument: usize,
+    help: Option<&str>,
+) -> Refusal {
+    Refusal {
+        code,
+        message: message.into(),
+        path: vec![ValueStep::Index(argument)],
+        inside: None,
+        help: help.map(str::to_owned),
+        words: None,
+    }
+}
+
+/// Walks steps into a value (decisions/pulumi#property-access). A missing entry of a map is null.
+fn access(arguments: &[Value]) -> Result<Value, Refusal> {
+    let Some((first, steps)) = arguments.split_first() else {
+        return Ok(Value::Null);
+    };
+    let mut value = first;
+    let mut secret = false;
+    for (at, step) in steps.iter().enumerate() {
+        let (bare, marked) = value.split_secret();
+        secret |= marked;
+        value = match (bare, step) {
+            (Value::Unknown(_), _) => return Ok(bare.clone().tainted(secret)),
+            (Value::Map(entries), Value::Text(name)) => match entries.get(name) {
+                Some(entry) => entry,
+                // An entry that the provider will fill in is not known yet.
+                None if bare.has_unknown() => {
+                    return Ok(crate::functions::unknown_of(bare).tainted(secret));
+                }
+                None => &Value::Null,
+            },
+            (Value::List(items) | Value::Set(items), Value::Int(index)) => {
+                let item = usize::try_from(*index)
+                    .ok()
+                    .and_then(|index| items.get(index));
+                match item {
+                    Some(item) => item,
+                    None => {
+                        let message =
+                            format!("the list has no item {index}: it has {}", items.len());
+                        return Err(refusal(&INDEX_OUT_OF_RANGE, message, at + 1, None));
+                    }
+                }
+            }
+            (other, Value::Text(name)) => {
+                let message = format!("{} has no `{name}`", kind_words(other));
+                let help = matches!(other, Value::List(_) | Value::Set(_))
+                    .then_some("take an item first, such as `[0]`");
+                return Err(refusal(&WRONG_ACCESSOR, message, at + 1, help));
+            }
+            (other, _) => {
+                let message = format!("{} has no positions", kind_words(other));
+                return Err(refusal(&WRONG_ACCESSOR, message, at + 1, None));
+            }
+        };
+    }
+    Ok(value.clone().tainted(secret))
+}
+
+/// The field of a result that `return` names.
+fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [result, field] = arguments else {
+        return Ok(Value::Null);
+    };
+    let (bare, secret) = result.split_secret();
+    let (Value::Map(entries), Some(name)) = (bare, field.as_text()) else {
+        if bare.is_unknown() {
+            return Ok(bare.clone().tainted(secret));
+        }
+        let message = "the function gives no map, so it has no fields";
+        return Err(refusal(
+            &WRONG_ACCESSOR,
+            message,
+            1,
+            Some("remove `return`"),
+        ));
+    };
+    match entries.get(name) {
+        Some(value) => Ok(value.clone().tainted(secret)),
+        None if bare.has_unknown() => Ok(crate::functions::unknown_of(bare).tainted(secret)),
+        None => {
+            let message = format!("the result of the function has no field `{name}`");
+            Err(refusal(&UNKNOWN_FIELD, message, 1, None))
+        }
+    }
+}
+
+/// A value as a part of a text: a string, number or boolean.
+fn as_text(arguments: &[Value]) -> Result<Value, Refusal> {
+    let value = arguments.first().unwrap_or(&Value::Null);
+    match value {
+        Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_) => {
+            Ok(value.clone())
+        }
+        other => {
+            let message = format!("{} cannot be a part of a text", kind_words(other));
+            let help = Some("make it text with `fn::toJSON` in a variable");
+            Err(refusal(&INTERPOLATED_COMPLEX, message, 0, help))
+        }
+    }
+}
+
+/// The map of keys and values in turn.
+fn entries(arguments: &[Value]) -> Result<Value, Refusal> {
+    let mut map = blueprint::Map::default();
+    for (at, pair) in arguments.chunks(2).enumerate() {
+        let [key, value] = pair else { continue };
+        let Value::Text(key) = key else {
+            let message = format!("a key must be a string, found {}", kind_words(key));
+            return Err(refusal(&ARGUMENT_TYPE, message, at * 2, None));
+        };
+        map.insert(key.clone(), value.clone());
+    }
+    Ok(Value::Map(Arc::new(map)))
+}
+
+/// The bytes of a file as text, base64, or the base64 of their digest.
+fn file_content(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [content, form] = arguments else {
+        return Ok(Value::Null);
+    };
+    let bytes = match content {
+        Value::Bytes(bytes) => bytes.as_ref(),
+        Value::Text(text) => text.as_bytes(),
+        other => return Ok(other.clone()),
+    };
+    match form.as_text() {
+        Some("filebase64") => Ok(Value::text(BASE64.encode(bytes))),
+        Some("filebase64sha256") => Ok(Value::text(BASE64.encode(&Sha256::digest(bytes)))),
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Value::text(text)),
+            Err(_) => {
+                let help = Some("read other files with `fn::filebase64`");
+                Err(refusal(&NOT_UTF8, "the file is not UTF-8 text", 0, help))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_entry_is_null_and_a_wrong_step_is_refused() {
+        let value = Value::map([
+            ("list", Value::list([Value::text("a")])),
+            ("secret", Value::map([("x", Value::Int(1))]).secret()),
+        ]);
+        let walk = |steps: &[Value]| {
+            let mut arguments = vec![value.clone()];
+            arguments.extend(steps.iter().cloned());
+            access(&arguments)
+        };
+        let name = |text: &str| Value::text(text);
+        assert_eq!(
+            walk(&[name("list"), Value::Int(0)]).unwrap(),
+            Value::text("a")
+        );
+        assert_eq!(walk(&[name("none")]).unwrap(), Value::Null);
+        assert_eq!(
+            walk(&[name("secret"), name("x")]).unwrap(),
+            Value::Int(1).secret()
+        );
+        for (steps, code, argument) in [
+            (vec![name("list"), Value::Int(1)], "index-out-of-range", 2),
+            (vec![name("list"), name("x")], "wrong-accessor", 2),
+            (vec![Value::Int(0)], "wrong-accessor", 1),
+            (vec![name("none"), name("x")], "wrong-accessor", 2),
+        ] {
+            let refused = walk(&steps).unwrap_err();
+            assert_eq!(refused.code.name, code);
+            assert_eq!(refused.path, [ValueStep::Index(argument)]);
+        }
+    }
+
+    #[test]
+    fn null_lists_and_maps_are_no_parts_of_a_text() {
+        for value in [
+            Value::Null,
+            Value::list([]),
+            Value::map::<blueprint::Name>([]),
+        ] {
+            assert_eq!(
+                as_text(&[value]).unwrap_err().code.name,
+                "interpolated-complex"
+            );
+        }
+        assert_eq!(as_text(&[Value::Bool(true)]).unwrap(), Value::Bool(true));
+    }
+}

@@ -1,0 +1,187 @@
+//! The options of a resource (decisions/pulumi#options).
+//!
+//! Not here: what a child inherits from its parent (`resources`).
+
+use blueprint::{Lifecycle, Name, ReplaceOrder, parse_duration};
+use diag::{Severity, Span, Spanned};
+use syntax::Node;
+
+use crate::lowering::Lowering;
+use crate::read::{is_null, text, value_span};
+use crate::shape;
+use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
+
+/// The options of a resource in the terms of the blueprint.
+#[derive(Default)]
+pub(crate) struct ResourceOptions {
+    /// Lifecycle settings.
+    pub(crate) lifecycle: Lifecycle,
+    /// Whether `protect` is written.
+    pub(crate) states_protection: bool,
+    /// Resources that must be there first.
+    pub(crate) depends_on: Vec<Spanned<Name>>,
+    /// The provider that manages the resource.
+    pub(crate) provider: Option<Spanned<Name>>,
+    /// The resource that it belongs to.
+    pub(crate) parent: Option<Spanned<Name>>,
+}
+
+/// Options that change what is done, and that this version does not follow yet.
+const UNSUPPORTED: [&str; 7] = [
+    "additionalSecretOutputs",
+    "deletedWith",
+    "envVarMappings",
+    "providers",
+    "replaceOnChanges",
+    "replaceWith",
+    "replacementTrigger",
+];
+
+impl Lowering<'_> {
+    /// Reads the options of a resource.
+    pub(crate) fn options(&mut self, node: &Node) -> ResourceOptions {
+        let mut options = ResourceOptions::default();
+        if is_null(node) {
+            return options;
+        }
+        let Some(fields) = self.fields(&shape::OPTIONS, node, "`options`") else {
+            return options;
+        };
+        self.unknown_keys(&shape::OPTIONS, &fields.others);
+        for name in UNSUPPORTED {
+            if let Some(entry) = fields.entry(name)
+                && !is_empty(entry.value)
+            {
+                self.unsupported_option(name, entry.key.span);
+            }
+        }
+        if let Some(entry) = fields.entry("hideDiffs")
+            && !is_empty(entry.value)
+        {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("plans show the changes that `hideDiffs` names")
+                    .label(entry.key.span, "has no effect in this version")
+                    .with_severity(Severity::Warning),
+            );
+        }
+        let lifecycle = &mut options.lifecycle;
+        if let Some(node) = fields.written("protect") {
+            options.states_protection = true;
+            lifecycle.protect = self.switch(node, "`protect`").unwrap_or(false);
+        }
+        if let Some(node) = fields.written("retainOnDelete") {
+            lifecycle.retain = self.switch(node, "`retainOnDelete`").unwrap_or(false);
+        }
+        if let Some(node) = fields.written("deleteBeforeReplace") {
+            let order = |first: bool| match first {
+                true => ReplaceOrder::DeleteFirst,
+                false => ReplaceOrder::CreateFirst,
+            };
+            lifecycle.replace_order = self.switch(node, "`deleteBeforeReplace`").map(order);
+        }
+        if let Some(node) = fields.written("ignoreChanges") {
+            let paths = self.fixed_texts(node, "`ignoreChanges`");
+            lifecycle.ignore_changes = paths.iter().map(|path| Name::from(path.item)).collect();
+        }
+        if let Some(node) = fields.written("import") {
+            let id = self.fixed_text(node, "`import`");
+            lifecycle.import = id.map(|id| Name::from(id.item));
+        }
+        if let Some(node) = fields.written("customTimeouts") {
+            self.timeouts(node, lifecycle);
+        }
+        if let Some(node) = fields.written("aliases") {
+            lifecycle.moved_from = self.former_names(node);
+        }
+        options.depends_on = fields
+            .written("dependsOn")
+            .map(|node| self.named_resources(node, "`dependsOn`"))
+            .unwrap_or_default();
+        options.provider = fields
+            .written("provider")
+            .and_then(|node| self.named_resource(node, "`provider`"));
+        options.parent = fields
+            .written("parent")
+            .and_then(|node| self.named_resource(node, "`parent`"));
+        options
+    }
+
+    pub(crate) fn unsupported_option(&mut self, name: &str, span: Span) {
+        self.found.push(
+            UNSUPPORTED_FEATURE
+                .new(format!("the option `{name}` is not followed yet"))
+                .label(span, "not available in this version"),
+        );
+    }
+
+    fn timeouts(&mut self, node: &Node, lifecycle: &mut Lifecycle) {
+        let Some(fields) = self.fields(&shape::TIMEOUTS, node, "`customTimeouts`") else {
+            return;
+        };
+        self.unknown_keys(&shape::TIMEOUTS, &fields.others);
+        let mut limit = |key: &str| {
+            let written = self.fixed_text(fields.written(key)?, &format!("`{key}`"))?;
+            match parse_duration(written.item) {
+                Ok(limit) => Some(limit),
+                Err(error) => {
+                    self.found.push(
+                        UNPARSABLE_VALUE
+                            .new(format!("the limit of `{key}` is {error}"))
+                            .label(written.span, "no length of time")
+                            .help("write `30s`, `10m` or `1h30m`"),
+                    );
+                    None
+                }
+            }
+        };
+        lifecycle.timeouts.create = limit("create");
+        lifecycle.timeouts.update = limit("update");
+        lifecycle.timeouts.delete = limit("delete");
+        if let Some(entry) = fields.entry("read") {
+            self.unsupported_option("customTimeouts.read", entry.key.span);
+        }
+    }
+
+    /// The former names of a resource. Aliases by URN or by parts are reported.
+    fn former_names(&mut self, node: &Node) -> Vec<Name> {
+        let Some(items) = node.as_list() else {
+            crate::read::wrong_shape(node, "`aliases`", "a list", &mut self.found);
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for item in items {
+            let by_name = text(item).filter(|text| !text.starts_with("urn:"));
+            let only_name = item.as_map().and_then(|entries| match entries {
+                [entry] if entry.key.text() == Some("name") => text(&entry.value),
+                _ => None,
+            });
+            match by_name.or(only_name) {
+                Some(name) => names.push(Name::from(name)),
+                None => self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new("aliases other than former names are not followed yet")
+                        .label(value_span(item), "not available in this version")
+                        .help("write the former name of the resource in this program"),
+                ),
+            }
+        }
+        names
+    }
+
+    /// The resources that an option names, as one or as a list.
+    fn named_resources(&mut self, node: &Node, what: &str) -> Vec<Spanned<Name>> {
+        let items = node.as_list().unwrap_or(std::slice::from_ref(node));
+        items
+            .iter()
+            .filter_map(|item| self.named_resource(item, what))
+            .collect()
+    }
+}
+
+/// Whether a value says nothing: null, or an empty list or map.
+fn is_empty(node: &Node) -> bool {
+    is_null(node)
+        || node.as_list().is_some_and(<[Node]>::is_empty)
+        || node.as_map().is_some_and(<[syntax::MapEntry]>::is_empty)
+}

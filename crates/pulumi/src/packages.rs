@@ -1,0 +1,115 @@
+//! The packages that a program names, with what it says about their plugins.
+//!
+//! Not here: finding plugins (the engine and `pulumi_host`).
+
+use blueprint::{IndexMap, Name};
+use dialect::{Answer, Document, PackageRequest, Wanted};
+use syntax::{Content, Node};
+
+use crate::call_forms::invoked_token;
+use crate::read::text;
+use crate::tokens::{TypeToken, namespace};
+
+/// The requests for the packages by their names in Pulumi, in the order of the program.
+pub(crate) type NamedPackages = IndexMap<Name, PackageRequest>;
+
+/// What a program needs before it can be lowered: its packages, so that their types are known.
+pub(crate) fn required(document: &Document<'_>) -> Vec<Wanted> {
+    if document.context.inputs_only {
+        return Vec::new();
+    }
+    let requests = named_packages(document).into_values();
+    requests.map(Wanted::Package).collect()
+}
+
+/// The reason why the package of a request cannot be used; `None` if it can, or if nobody was
+/// asked.
+pub(crate) fn unavailable<'d>(
+    document: &Document<'d>,
+    request: &PackageRequest,
+) -> Option<&'d Name> {
+    let wanted = Wanted::Package(request.clone());
+    match document.context.answers.get(&wanted)? {
+        Answer::Missing(why) => Some(why),
+        _ => None,
+    }
+}
+
+/// Finds the packages of all types and functions.
+pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
+    let mut named = NamedPackages::default();
+    let Some(root) = &document.tree().root else {
+        return named;
+    };
+    let resources = root.get("resources").and_then(Node::as_map);
+    for entry in resources.into_iter().flatten() {
+        let Some(node) = section_key(&entry.value, "type") else {
+            continue;
+        };
+        let package = match text(node).and_then(TypeToken::read) {
+            Some(TypeToken::Packaged { package, .. } | TypeToken::Provider { package }) => package,
+            _ => continue,
+        };
+        let request = named_package(&mut named, package);
+        let options = section_key(&entry.value, "options");
+        let option = |key: &str| {
+            options
+                .and_then(|options| section_key(options, key))
+                .and_then(Node::text)
+        };
+        if request.version.is_none() {
+            request.version = option("version").map(Name::from);
+        }
+        if request.url.is_none() {
+            request.url = option("pluginDownloadURL").map(Name::from);
+        }
+    }
+    calls(root, &mut named);
+    let plugins = root
+        .get("plugins")
+        .and_then(|plugins| plugins.get("providers"));
+    for plugin in plugins.and_then(Node::as_list).unwrap_or_default() {
+        let part = |key: &str| plugin.get(key).and_then(Node::text).map(Name::from);
+        let Some(package) = part("name").and_then(|name| named.get_mut(&name)) else {
+            continue;
+        };
+        if let Some(version) = part("version") {
+            package.version = Some(version);
+        }
+    }
+    named
+}
+
+/// The request for a package, which is added if it is new.
+fn named_package<'n>(named: &'n mut NamedPackages, package: &str) -> &'n mut PackageRequest {
+    let new = || PackageRequest::named(namespace(package));
+    named.entry(package.into()).or_insert_with(new)
+}
+
+/// Adds the packages of all functions that are called in a node.
+fn calls(node: &Node, named: &mut NamedPackages) {
+    match &node.content {
+        Content::List(items) => items.iter().for_each(|item| calls(item, named)),
+        Content::Map(entries) => {
+            if let [entry] = entries.as_slice()
+                && let Some(token) = invoked_token(entry)
+                && let Some(TypeToken::Packaged { package, .. }) = TypeToken::read(token)
+            {
+                named_package(named, package);
+            }
+            for entry in entries {
+                calls(&entry.value, named);
+            }
+        }
+        Content::Scalar(_) | Content::Missing => {}
+    }
+}
+
+/// The value of a key without regard to case.
+fn section_key<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let matches = |written: &str| written.eq_ignore_ascii_case(key);
+    let mut entries = node.as_map()?.iter();
+    entries
+        .find(|entry| entry.key.text().is_some_and(matches))
+        .map(|entry| &entry.value)
+}

@@ -1,0 +1,326 @@
+//! The section `resources` (decisions/pulumi#resources).
+
+use std::collections::HashSet;
+
+use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, Value};
+use diag::{Diagnostic, Severity, Span, Spanned};
+use syntax::Node;
+
+use crate::codes::MISPLACED_OPTION;
+use crate::expressions::invalid_token;
+use crate::lowering::{Lowering, NamedKind, SectionFields};
+use crate::options::ResourceOptions;
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span};
+use crate::shape;
+use crate::tokens::{TypeToken, namespace, qualified};
+use dialect::codes::{MISSING_FIELD, UNSUPPORTED_FEATURE};
+use expr::codes::TYPE_MISMATCH;
+
+/// What a resource says about its parent and its package, for inheritance.
+struct Family {
+    parent: Option<Spanned<Name>>,
+    package: Name,
+    states_protection: bool,
+}
+
+impl Lowering<'_> {
+    /// Lowers the resources.
+    pub(crate) fn resources(&mut self, all: &[TextEntry<'_>]) -> IndexMap<Name, Resource> {
+        let mut resources: IndexMap<Name, Resource> = IndexMap::default();
+        let mut families: IndexMap<Name, Family> = IndexMap::default();
+        for entry in all {
+            if let Some((resource, family)) = self.resource(entry) {
+                resources.insert(entry.key.item.clone(), resource);
+                families.insert(entry.key.item.clone(), family);
+            }
+        }
+        self.inherit(&mut resources, &families);
+        resources
+    }
+
+    fn resource(&mut self, entry: &TextEntry<'_>) -> Option<(Resource, Family)> {
+        let (name, span) = (&entry.key.item, entry.key.span);
+        let what = format!("the resource `{name}`");
+        let fields = self.fields(&shape::RESOURCE, entry.value, &what)?;
+        let misplaced = self.misplaced_options(&fields);
+        let (type_name, package) = self.type_name(&fields, name, span);
+        let is_provider = type_name.item.name().as_ref() == PROVIDER_TYPE;
+        self.reject_deferred(&fields, name);
+        let options = match (fields.written("options"), misplaced) {
+            (Some(node), _) => self.options(node),
+            (None, Some(node)) => self.lifted_options(&node),
+            (None, None) => ResourceOptions::default(),
+        };
+        let spec = self.properties(&fields, span);
+        let spec_key = fields
+            .entry("properties")
+            .map_or(span, |entry| entry.key.span);
+        let spec = if is_provider {
+            self.provider_spec(&package, spec, type_name.span)
+        } else {
+            spec
+        };
+        let mut resource = Resource::new(span, type_name, spec_key, spec);
+        resource.lifecycle = options.lifecycle;
+        resource.depends_on = options.depends_on;
+        resource.provider = options.provider.map(Box::new);
+        if let Some(parent) = &options.parent {
+            resource.depends_on.push(parent.clone());
+        }
+        let family = Family {
+            parent: options.parent,
+            package,
+            states_protection: options.states_protection,
+        };
+        Some((resource, family))
+    }
+
+    /// Lowers the properties: a map, or one expression that gives a map.
+    fn properties(&mut self, fields: &SectionFields<'_>, span: Span) -> Expr {
+        let Some(node) = fields.written("properties") else {
+            return Expr::new(ExprKind::Map(Vec::new()), span);
+        };
+        let place = value_span(node);
+        if node.as_map().is_none() {
+            let value = self.expr(node);
+            let is_data = matches!(
+                value.kind,
+                ExprKind::List(_) | ExprKind::Literal(_) | ExprKind::Text(_)
+            );
+            if is_data {
+                let kind = node_kind(node);
+                let mistake = TYPE_MISMATCH
+                    .new(format!("`properties` must be a map, found {kind}"))
+                    .label(place, kind);
+                return self.fail(mistake, place);
+            }
+            return value;
+        }
+        let all = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
+        if let [only] = all.as_slice()
+            && crate::call_forms::called_function(&only.key.item).is_some()
+        {
+            return self.expr(node);
+        }
+        self.plain_map(&all, place)
+    }
+
+    /// The fields of the configuration of a provider.
+    fn provider_spec(&mut self, package: &str, settings: Expr, span: Span) -> Expr {
+        let key = |name: &str| Spanned::new(Name::from(name), span);
+        let package = Expr::literal(Value::Text(namespace(package)), span);
+        let place = settings.span;
+        let entries = vec![(key("namespace"), package), (key("settings"), settings)];
+        Expr::new(ExprKind::Map(entries), place)
+    }
+
+    /// The type of a resource and its package. A mistake is reported, and the type is empty.
+    fn type_name(
+        &mut self,
+        fields: &SectionFields<'_>,
+        name: &Name,
+        span: Span,
+    ) -> (Spanned<blueprint::TypeId>, Name) {
+        let none = |place: Span| (Spanned::new("".into(), place), Name::from(""));
+        let Some(node) = fields.written("type") else {
+            self.found.push(
+                MISSING_FIELD
+                    .new(format!("the resource `{name}` has no type"))
+                    .label(span, "`type` is missing")
+                    .help("add `type: package:module:Type`"),
+            );
+            return none(span);
+        };
+        let Some(token) = self.fixed_text(node, "`type`") else {
+            return none(span);
+        };
+        let named = |name: Name| Spanned::new(name.into(), token.span);
+        match TypeToken::read(token.item) {
+            None => {
+                let mistake = invalid_token(token, "type");
+                self.found.push(mistake);
+                none(token.span)
+            }
+            Some(TypeToken::BuiltIn) => {
+                self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new(format!("`{}` is not managed yet", token.item))
+                        .label(token.span, "not available in this version"),
+                );
+                none(token.span)
+            }
+            Some(TypeToken::Provider { package }) => match self.is_missing(package, token.span) {
+                true => none(token.span),
+                false => (named(PROVIDER_TYPE.into()), package.into()),
+            },
+            Some(TypeToken::Packaged { package, rest }) => {
+                match self.is_missing(package, token.span) {
+                    true => none(token.span),
+                    false => (named(qualified(package, rest)), package.into()),
+                }
+            }
+        }
+    }
+
+    /// Reports keys that a resource does not have. Options beside `options` are returned, with a
+    /// warning.
+    fn misplaced_options<'t>(&mut self, fields: &SectionFields<'t>) -> Option<Vec<TextEntry<'t>>> {
+        let mut misplaced = Vec::new();
+        let mut unknown = Vec::new();
+        for entry in &fields.others {
+            let written = entry.key.item.as_ref();
+            let mut known = shape::OPTIONS.keys.iter();
+            if known.any(|key| key.name.eq_ignore_ascii_case(written)) {
+                misplaced.push(entry.clone());
+            } else {
+                unknown.push(entry.clone());
+            }
+        }
+        self.unknown_keys(&shape::RESOURCE, &unknown);
+        for entry in &misplaced {
+            let written = &entry.key.item;
+            let misplaced = MISPLACED_OPTION
+                .new(format!("`{written}` is an option"))
+                .label(entry.key.span, "stands beside `options`");
+            self.found.push(match fields.written("options") {
+                None => misplaced.help(format!("move it: `options: {{{written}: ..}}`")),
+                Some(options) => misplaced
+                    .label(value_span(options), "options of the resource")
+                    .help("move it under `options`: it has no effect here")
+                    .with_severity(Severity::Error),
+            });
+        }
+        (!misplaced.is_empty()).then_some(misplaced)
+    }
+
+    /// The options that stand beside the other keys of a resource.
+    fn lifted_options(&mut self, misplaced: &[TextEntry<'_>]) -> ResourceOptions {
+        let entries = misplaced.iter().map(|entry| syntax::MapEntry {
+            key: entry.key_node.clone(),
+            value: entry.value.clone(),
+        });
+        let span = misplaced.first().map_or(Span::NONE, |entry| entry.key.span);
+        let node = Node::new(span, syntax::Content::Map(entries.collect()));
+        self.options(&node)
+    }
+
+    /// Reports keys that this version does not follow yet.
+    fn reject_deferred(&mut self, fields: &SectionFields<'_>, name: &Name) {
+        let unsupported = |what: &str, span: Span| -> Diagnostic {
+            UNSUPPORTED_FEATURE
+                .new(format!("{what} is not followed yet"))
+                .label(span, "not available in this version")
+        };
+        if let Some(entry) = fields.entry("get") {
+            self.found.push(unsupported("`get`", entry.key.span));
+        }
+        let other_name = fields
+            .entry("name")
+            .filter(|entry| !is_null(entry.value) && entry.value.text() != Some(name));
+        if let Some(entry) = other_name {
+            let what = "a name that differs from the key";
+            self.found.push(unsupported(what, entry.key.span));
+        }
+    }
+
+    /// Gives children what they inherit: the protection of their parent, and its provider if it
+    /// serves their package. A resource without a provider then gets the default one.
+    fn inherit(&self, resources: &mut IndexMap<Name, Resource>, families: &IndexMap<Name, Family>) {
+        let names: Vec<Name> = resources.keys().cloned().collect();
+        let mut settled: HashSet<Name> = HashSet::new();
+        for name in &names {
+            // The resource with its ancestors that are not settled yet. A circle of parents is
+            // reported by the check.
+            let mut chain = Vec::new();
+            let mut next = Some(name.clone());
+            while let Some(one) = next.take().filter(|one| settled.insert(one.clone())) {
+                let parent = families.get(&one).and_then(|family| family.parent.as_ref());
+                next = parent.map(|parent| parent.item.clone());
+                chain.push(one);
+            }
+            for one in chain.iter().rev() {
+                self.inherit_one(one, resources, families);
+            }
+        }
+    }
+
+    fn inherit_one(
+        &self,
+        name: &Name,
+        resources: &mut IndexMap<Name, Resource>,
+        families: &IndexMap<Name, Family>,
+    ) {
+        let Some(family) = families.get(name) else {
+            return;
+        };
+        let parent = family.parent.as_ref().map(|parent| &parent.item);
+        let above = parent.and_then(|parent| {
+            let serves = families.get(parent)?.package == family.package;
+            let parent = resources.get(parent)?;
+            let provider = parent.provider.clone().filter(|_| serves);
+            Some((parent.lifecycle.protect, provider))
+        });
+        let (protect, provider) = above.unwrap_or_default();
+        let Some(resource) = resources.get_mut(name) else {
+            return;
+        };
+        if resource.type_name.item.name().as_ref() == PROVIDER_TYPE {
+            return;
+        }
+        if !family.states_protection && protect {
+            resource.lifecycle.protect = true;
+        }
+        if resource.provider.is_none() {
+            let default = self.default_providers.get(&family.package);
+            resource.provider = provider.or_else(|| default.cloned().map(Box::new));
+        }
+    }
+
+    /// Finds the providers that serve a package by default.
+    pub(crate) fn find_default_providers(&mut self, all: &[TextEntry<'_>]) {
+        for entry in all {
+            let part = |key: &str| {
+                let mut entries = entry.value.as_map().into_iter().flatten();
+                let found = entries.find(|part| {
+                    part.key
+                        .text()
+                        .is_some_and(|text| text.eq_ignore_ascii_case(key))
+                });
+                found.map(|part| &part.value)
+            };
+            let Some(node) = part("defaultProvider").filter(|node| !is_null(node)) else {
+                continue;
+            };
+            let token = part("type").and_then(Node::text).and_then(TypeToken::read);
+            let Some(TypeToken::Provider { package }) = token else {
+                self.found.push(
+                    crate::codes::NOT_A_RESOURCE
+                        .new("only a provider can be a default provider")
+                        .label(value_span(node), "on a resource of another type")
+                        .help("use it on a resource of type `pulumi:providers:PACKAGE`"),
+                );
+                continue;
+            };
+            if self.switch(node, "`defaultProvider`") == Some(true) {
+                let name = Spanned::new(entry.key.item.clone(), entry.key.span);
+                self.default_providers.insert(package.into(), name);
+            }
+        }
+    }
+
+    /// The kind of a resource's name.
+    pub(crate) fn resource_kind(entry: &TextEntry<'_>) -> NamedKind {
+        let mut parts = entry.value.as_map().into_iter().flatten();
+        let ty = parts.find(|part| {
+            let key = part.key.text();
+            key.is_some_and(|key| key.eq_ignore_ascii_case("type"))
+        });
+        let token = ty
+            .and_then(|part| part.value.text())
+            .and_then(TypeToken::read);
+        match token {
+            Some(TypeToken::Provider { .. }) => NamedKind::Provider,
+            _ => NamedKind::Resource,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Tokens of types and functions: `aws:s3/bucket:Bucket` is the type
+//! `pulumi:aws/s3/bucket:Bucket` of the blueprint (decisions/pulumi#namespaces-of-packages).
+//!
+//! The package completes a short token: `aws:s3:Bucket` and `random:RandomPet` name a type as well.
+
+use blueprint::Name;
+
+/// The beginning of the namespaces of packages.
+const FAMILY: &str = "pulumi:";
+
+/// The beginning of the tokens of providers.
+const PROVIDERS: &str = "pulumi:providers:";
+
+/// A type token.
+#[derive(Debug, PartialEq)]
+pub(crate) enum TypeToken<'t> {
+    /// The provider of a package.
+    Provider {
+        /// The package.
+        package: &'t str,
+    },
+    /// A type of the package `pulumi`, which is part of the engine.
+    BuiltIn,
+    /// A type of a package.
+    Packaged {
+        /// The package.
+        package: &'t str,
+        /// The token without the package.
+        rest: &'t str,
+    },
+}
+
+impl<'t> TypeToken<'t> {
+    /// Reads a token; `None` if it names no package or no type.
+    pub(crate) fn read(token: &'t str) -> Option<TypeToken<'t>> {
+        if let Some(package) = token.strip_prefix(PROVIDERS) {
+            return is_package(package).then_some(TypeToken::Provider { package });
+        }
+        let (package, rest) = token.split_once(':')?;
+        if !is_package(package) || rest.trim_matches(':').is_empty() {
+            return None;
+        }
+        if package == "pulumi" {
+            return Some(TypeToken::BuiltIn);
+        }
+        Some(TypeToken::Packaged { package, rest })
+    }
+}
+
+/// The namespace of a package.
+pub(crate) fn namespace(package: &str) -> Name {
+    format!("{FAMILY}{package}").into()
+}
+
+/// The name of a type or function of a package.
+pub(crate) fn qualified(package: &str, rest: &str) -> Name {
+    format!("{FAMILY}{package}/{rest}").into()
+}
+
+fn is_package(name: &str) -> bool {
+    let is_inner =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_a_package_and_a_type() {
+        for (token, read) in [
+            (
+                "aws:s3/bucket:Bucket",
+                Some(TypeToken::Packaged {
+                    package: "aws",
+                    rest: "s3/bucket:Bucket",
+                }),
+            ),
+            (
+                "random:RandomPet",
+                Some(TypeToken::Packaged {
+                    package: "random",
+                    rest: "RandomPet",
+                }),
+            ),
+            (
+                "pulumi:providers:aws",
+                Some(TypeToken::Provider { package: "aws" }),
+            ),
+            ("pulumi:pulumi:StackReference", Some(TypeToken::BuiltIn)),
+            ("Thing", None),
+            ("aws:", None),
+            (":Thing", None),
+            ("a/b:Thing", None),
+            ("pulumi:providers:", None),
+        ] {
+            assert_eq!(TypeToken::read(token), read, "{token}");
+        }
+        assert_eq!(
+            &*qualified("aws", "s3/bucket:Bucket"),
+            "pulumi:aws/s3/bucket:Bucket"
+        );
+    }
+}

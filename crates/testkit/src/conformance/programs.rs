@@ -1,0 +1,340 @@
+//! Programs of Pulumi YAML: compares what a plan knows with the recorded answer of a preview (see
+//! the pack's README). The types of packages come from the schemas of the pack; a simulation stands
+//! in for the plugins.
+//!
+//! Compared are the outcome, the kind and line of one error, and the outputs. Not compared yet: the
+//! requests to the engine, warnings, answers of an update.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use blueprint::{Name, Value};
+use engine::{Given, Options};
+use provider::{Catalog, Hosted};
+use pulumi_wire::schema::{PackageSchema, PackageTypes};
+use serde_json::{Map, Value as Json};
+
+use super::case::{Case, read_json};
+use crate::harness::{Harness, StageResult};
+use crate::runtime::in_runtime;
+
+/// The kinds of errors in the pack, with the codes that mean the same.
+const KINDS: &[(&str, &[&str])] = &[
+    (
+        "access-syntax",
+        &[
+            "access-syntax",
+            "substitution-empty",
+            "substitution-unterminated",
+        ],
+    ),
+    (
+        "bad-access",
+        &["wrong-accessor", "unknown-field", "index-out-of-range"],
+    ),
+    (
+        "bad-argument",
+        &[
+            "argument-type",
+            "argument-count",
+            "argument-range",
+            "argument-format",
+            "not-utf8",
+            "type-mismatch",
+            "wrong-shape",
+        ],
+    ),
+    ("config-missing", &["missing-variable"]),
+    (
+        "config-type",
+        &[
+            "unparsable-value",
+            "type-mismatch",
+            "unknown-type",
+            "missing-field",
+        ],
+    ),
+    ("cycle", &["cycle", "self-reference"]),
+    ("duplicate-name", &["name-collision", "duplicate-key"]),
+    ("file-unreadable", &["source-unreadable"]),
+    (
+        "index-out-of-range",
+        &["index-out-of-range", "argument-range"],
+    ),
+    ("key-not-string", &["key-not-text"]),
+    ("missing-result", &["unknown-field", "wrong-accessor"]),
+    ("missing-type", &["missing-field"]),
+    ("option-not-resource", &["not-a-resource"]),
+    (
+        "type-mismatch",
+        &[
+            "type-mismatch",
+            "argument-type",
+            "wrong-shape",
+            "interpolated-complex",
+            "missing-spec-field",
+        ],
+    ),
+    ("unknown-field", &["unknown-key"]),
+    (
+        "unknown-function",
+        &[
+            "unknown-data-source-type",
+            "unknown-function",
+            "package-unavailable",
+        ],
+    ),
+    ("unknown-name", &["unknown-name"]),
+    ("unknown-option", &["unknown-key"]),
+    (
+        "unknown-property",
+        &["unknown-field", "unknown-spec-field", "missing-spec-field"],
+    ),
+    (
+        "unknown-token",
+        &[
+            "unknown-resource-type",
+            "invalid-token",
+            "package-unavailable",
+        ],
+    ),
+    ("yaml-alias", &["invalid-syntax"]),
+    ("yaml-syntax", &["invalid-syntax", "wrong-shape"]),
+];
+
+/// The cases of a file, without those for the texts of today's tool.
+pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
+    let folder = pack.join("programs");
+    let listed = read_json(&folder.join(format!("{file}.json")))?;
+    let catalogs = catalogs(&folder.join("schemas"))?;
+    let all = listed.as_array().cloned().unwrap_or_default();
+    let counted = all.into_iter().filter(|case| case["compat"] != true);
+    let cases = counted.map(|case| {
+        let catalogs = catalogs.clone();
+        Case {
+            id: case["name"].as_str().unwrap_or_default().to_owned(),
+            run: Box::new(move || in_runtime(async move { run(&case, catalogs).await })?),
+        }
+    });
+    Ok(cases.collect())
+}
+
+/// The catalogues of all packages with a schema.
+fn catalogs(folder: &Path) -> Result<Vec<Arc<Catalog>>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut catalogs = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        let schema = PackageSchema::parse(text).map_err(|error| error.to_string())?;
+        let namespace = Name::from(format!("pulumi:{}", schema.name()));
+        let types = Arc::new(PackageTypes::new(Arc::new(schema), namespace.clone()));
+        catalogs.push(Arc::new(Catalog {
+            namespaces: vec![namespace],
+            settings: types.settings(),
+            hosted: Some(Hosted {
+                family: "pulumi".into(),
+                version: types.schema().version().cloned(),
+                parameters: Value::Null,
+            }),
+            source: Some(types),
+            ..Catalog::default()
+        }));
+    }
+    Ok(catalogs)
+}
+
+async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), String> {
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let files = case["files"].as_object();
+    for (name, content) in files.into_iter().flatten() {
+        let path = place.path().join(name);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        }
+        let bytes = match (content.as_str(), content["base64"].as_str()) {
+            (Some(text), _) => text.as_bytes().to_vec(),
+            (None, Some(text)) => base64::engine::general_purpose::STANDARD
+                .decode(text)
+                .map_err(|error| error.to_string())?,
+            (None, None) => Vec::new(),
+        };
+        std::fs::write(path, bytes).map_err(|error| error.to_string())?;
+    }
+    let names = ["Main.json", "Main.yaml", "Pulumi.yaml"];
+    let name = names
+        .into_iter()
+        .find(|name| case["files"].get(name).is_some())
+        .ok_or("the case has no program")?;
+    let text = case["files"][name].as_str().unwrap_or_default().to_owned();
+    let mut harness = Harness::new(place.path().to_owned(), catalogs);
+    let stack = case["stack"].as_str().unwrap_or("dev");
+    harness.name = state::InstanceName::from_free_text(stack);
+    let project = case["project"].as_str().unwrap_or("demo");
+    let staged = harness
+        .stage(name, &text, given(case, project), Options::default())
+        .await;
+    let expect = &case["expect"];
+    let wanted = if expect.get("both").is_some() {
+        &expect["both"]
+    } else {
+        &expect["preview"]
+    };
+    if wanted.is_null() {
+        return Ok(());
+    }
+    let result = compare(wanted, &staged);
+    let others = case["also"].as_array().into_iter().flatten();
+    let has_other = others.into_iter().any(|other| {
+        if other["anything"].is_string() {
+            return true;
+        }
+        other["ok"].as_bool() == Some(staged.staged.is_some())
+    });
+    if has_other { Ok(()) } else { result }
+}
+
+/// The configuration as the host of a program receives it.
+fn given(case: &Json, project: &str) -> Given {
+    let mut given = Given::default();
+    let secrets = case["secretKeys"].as_array();
+    let config = case["config"].as_object();
+    for (key, value) in config.into_iter().flatten() {
+        let own = key
+            .strip_prefix(project)
+            .and_then(|rest| rest.strip_prefix(':'));
+        let Some(name) = own else { continue };
+        let is_secret = secrets.is_some_and(|secrets| secrets.iter().any(|one| one == key));
+        let value = Value::text(value.as_str().unwrap_or_default()).tainted(is_secret);
+        given.typed.insert(name.into(), value);
+    }
+    given
+}
+
+fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
+    let errors: Vec<_> = staged
+        .diagnostics
+        .iter()
+        .filter(|one| one.is_error())
+        .collect();
+    let reported = || -> Vec<String> {
+        let line = |one: &diag::Diagnostic| {
+            let file = staged.files.get(one.span().file);
+            file.map_or(0, |file| file.position(one.span().start).line)
+        };
+        errors
+            .iter()
+            .map(|one| format!("{} {}: {}", one.code.name, line(one), one.message))
+            .collect()
+    };
+    if wanted.get("crash").is_some() {
+        return Ok(());
+    }
+    if wanted["ok"] != true {
+        if errors.is_empty() {
+            return Err(format!("no error, wanted {}", wanted["errors"]));
+        }
+        let listed = wanted["errors"].as_array();
+        let matches = listed.into_iter().flatten().any(|error| {
+            let kind = error["kind"].as_str().unwrap_or_default();
+            let codes = KINDS.iter().find(|(known, _)| *known == kind);
+            let codes = codes.map_or(&[][..], |(_, codes)| codes);
+            let wanted_line = error["range"][0].as_u64();
+            errors.iter().any(|one| {
+                let file = staged.files.get(one.span().file);
+                let line = file.map(|file| u64::from(file.position(one.span().start).line));
+                codes.contains(&one.code.name) && (wanted_line.is_none() || wanted_line == line)
+            })
+        });
+        return match matches {
+            true => Ok(()),
+            false => Err(format!("{:?}, wanted {}", reported(), wanted["errors"])),
+        };
+    }
+    let Some(plan) = &staged.staged else {
+        return Err(format!("refused: {:?}", reported()));
+    };
+    let outputs: Map<String, Json> = plan
+        .plan
+        .exports
+        .iter()
+        .filter_map(|export| Some((export.name.to_string(), marked(export.after.as_ref()?))))
+        .collect();
+    let empty = Json::Object(Map::new());
+    let wanted = wanted.get("outputs").unwrap_or(&empty);
+    let outputs = Json::Object(outputs);
+    match same(wanted, &outputs) {
+        true => Ok(()),
+        false => Err(format!("outputs {outputs}, wanted {wanted}")),
+    }
+}
+
+/// A value in the notation of the pack.
+fn marked(value: &Value) -> Json {
+    match value {
+        Value::Secret(inner) => serde_json::json!({"$secret": marked(inner)}),
+        Value::Unknown(_) => serde_json::json!({"$unknown": true}),
+        Value::List(items) | Value::Set(items) => items.iter().map(marked).collect(),
+        Value::Map(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, entry)| (key.to_string(), marked(entry)));
+            Json::Object(entries.collect())
+        }
+        Value::Asset(asset) => asset_json(asset),
+        Value::Float(float) if float.is_nan() => serde_json::json!({"$float": "NaN"}),
+        Value::Float(float) if float.is_infinite() => {
+            let sign = if *float > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            };
+            serde_json::json!({"$float": sign})
+        }
+        other => serde_json::to_value(other).unwrap_or(Json::Null),
+    }
+}
+
+fn asset_json(asset: &blueprint::Asset) -> Json {
+    use blueprint::Asset;
+    match asset {
+        Asset::Text(text) => serde_json::json!({"$asset": {"text": text.to_string()}}),
+        Asset::File(path) => serde_json::json!({"$asset": {"path": path.to_string()}}),
+        Asset::Remote(url) => serde_json::json!({"$asset": {"uri": url.to_string()}}),
+        Asset::Archive(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(name, entry)| (name.to_string(), asset_json(entry)));
+            let entries: Map<String, Json> = entries.collect();
+            serde_json::json!({"$archive": {"assets": entries}})
+        }
+    }
+}
+
+/// Whether an answer is the recorded one: numbers are doubles, and a digest of an asset may be
+/// missing.
+fn same(wanted: &Json, found: &Json) -> bool {
+    if wanted["$any"] == true {
+        return true;
+    }
+    match (wanted, found) {
+        (Json::Number(wanted), Json::Number(found)) => wanted.as_f64() == found.as_f64(),
+        (Json::Array(wanted), Json::Array(found)) => {
+            wanted.len() == found.len()
+                && wanted
+                    .iter()
+                    .zip(found)
+                    .all(|(one, other)| same(one, other))
+        }
+        (Json::Object(wanted), Json::Object(found)) => {
+            let counted = |key: &&String| key.as_str() != "hash";
+            wanted.keys().filter(counted).count() == found.keys().filter(counted).count()
+                && wanted
+                    .iter()
+                    .filter(|(key, _)| counted(key))
+                    .all(|(key, one)| found.get(key).is_some_and(|other| same(one, other)))
+        }
+        (wanted, found) => wanted == found,
+    }
+}
