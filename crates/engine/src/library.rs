@@ -161,6 +161,19 @@ impl Library {
         library
     }
 
+    /// Replaces the catalogues. Hosted packages are opened into the new ones.
+    pub fn set_catalogs(&mut self, catalogs: Arc<Catalogs>) {
+        let (_, extensions) = self.selection.own_and_extensions();
+        self.packages = Arc::new(HostedPackages::new(
+            &self.selection.plugins,
+            catalogs.clone(),
+            self.real.clone(),
+            extensions,
+            self.selection.limits.clone(),
+        ));
+        self.catalogs = catalogs;
+    }
+
     /// Returns a closer for the sessions of its providers, which also works after the library is
     /// dropped. Simulated providers have nothing to close.
     pub fn closer(&self) -> Closer {

@@ -304,7 +304,7 @@ impl Lowering<'_> {
         }
         let what = format!("the configuration `{}`", entry.key.item);
         let fields = self.fields(&shape::CONFIG, entry.value, &what)?;
-        self.unknown_keys(&shape::CONFIG, &fields.others);
+        self.ignored_keys(&shape::CONFIG, &fields.others);
         let declared = fields
             .written("type")
             .map(|node| self.config_type(node, fields.get("items")));

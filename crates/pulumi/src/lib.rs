@@ -20,6 +20,7 @@ mod codes;
 mod config;
 mod document;
 mod expressions;
+mod fitting;
 pub mod functions;
 mod lowering;
 mod native;

@@ -2,7 +2,7 @@
 //! diagnostics so far.
 
 use blueprint::{Expr, IndexMap, Name};
-use diag::{Diagnostic, Diagnostics, Span, Spanned};
+use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::KEY_CASING;
@@ -126,17 +126,15 @@ impl Lowering<'_> {
     /// Reports keys that a section does not have.
     pub(crate) fn unknown_keys(&mut self, section: &'static Section, others: &[TextEntry<'_>]) {
         for entry in others {
-            let written = &entry.key.item;
-            let known = section.keys.iter().map(|key| key.name);
-            self.found.push(
-                UNKNOWN_KEY
-                    .new(format!("unknown key `{written}`"))
-                    .label(
-                        entry.key.span,
-                        format!("`{}` has no such key", section.name),
-                    )
-                    .help_nearest(written, known),
-            );
+            self.found.push(unknown_key(section, entry));
+        }
+    }
+
+    /// Warns about keys that a section does not have, where they have no effect.
+    pub(crate) fn ignored_keys(&mut self, section: &'static Section, others: &[TextEntry<'_>]) {
+        for entry in others {
+            let mistake = unknown_key(section, entry);
+            self.found.push(mistake.with_severity(Severity::Warning));
         }
     }
 
@@ -205,4 +203,16 @@ impl Lowering<'_> {
             .filter_map(|item| self.fixed_text(item, &format!("an item of {what}")))
             .collect()
     }
+}
+
+fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
+    let written = &entry.key.item;
+    let known = section.keys.iter().map(|key| key.name);
+    UNKNOWN_KEY
+        .new(format!("unknown key `{written}`"))
+        .label(
+            entry.key.span,
+            format!("`{}` has no such key", section.name),
+        )
+        .help_nearest(written, known)
 }

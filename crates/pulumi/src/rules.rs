@@ -1,12 +1,13 @@
-//! The rules of the dialect: given values of the configuration.
+//! The rules of the dialect: given values of the configuration, and properties.
 
-use blueprint::{Input, Name, Value};
+use blueprint::{Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::rules::{
-    Checks, DialectRules, GivenValue, InputRules, NativeInput, NativePassedInput,
+    Checks, DialectRules, GivenValue, InputRules, NativeInput, NativePassedInput, NativeSpec,
+    SpecAt, SpecRules,
 };
 
-use crate::config;
+use crate::{config, fitting};
 
 /// The rules of programs.
 struct PulumiRules;
@@ -15,6 +16,7 @@ struct PulumiRules;
 pub(crate) const RULES: DialectRules = DialectRules {
     checks: Checks::BY_VALUE,
     inputs: &PulumiRules,
+    specs: &PulumiRules,
     ..DialectRules::NATIVE
 };
 
@@ -43,5 +45,22 @@ impl InputRules for PulumiRules {
             return given.cloned();
         }
         config::value(name, input, given.map(GivenValue::Typed), found)
+    }
+}
+
+impl SpecRules for PulumiRules {
+    fn fit(
+        &self,
+        value: &Value,
+        _at: SpecAt<'_>,
+        schema: &Schema,
+        native: NativeSpec<'_>,
+        found: &mut Diagnostics,
+    ) -> Value {
+        native(&fitting::converted(value, schema), found)
+    }
+
+    fn accepts(&self, found: &Type, wanted: &Field) -> bool {
+        fitting::accepts(found, wanted)
     }
 }

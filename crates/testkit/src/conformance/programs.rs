@@ -56,7 +56,10 @@ const KINDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("cycle", &["cycle", "self-reference"]),
-    ("duplicate-name", &["name-collision", "duplicate-key"]),
+    (
+        "duplicate-name",
+        &["name-collision", "duplicate-key", "reserved-name"],
+    ),
     ("file-unreadable", &["source-unreadable"]),
     (
         "index-out-of-range",
@@ -168,7 +171,8 @@ async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), String> {
         .find(|name| case["files"].get(name).is_some())
         .ok_or("the case has no program")?;
     let text = case["files"][name].as_str().unwrap_or_default().to_owned();
-    let mut harness = Harness::new(place.path().to_owned(), catalogs);
+    let cyan = Arc::new(providers::cyan::provider());
+    let mut harness = Harness::with(place.path().to_owned(), catalogs, vec![cyan]);
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);
     let project = case["project"].as_str().unwrap_or("demo");

@@ -77,7 +77,7 @@ impl Harness {
         let mut library = library.clone();
         library.selection.dialects = self.context.settings.clone();
         library.dialects = self.dialects.clone();
-        library.catalogs = self.catalogs.clone();
+        library.set_catalogs(self.catalogs.clone());
         library.functions = self.functions.clone();
         library.providers = providers;
         let with = |config: Config, (namespace, settings): (&blueprint::Name, _)| {
