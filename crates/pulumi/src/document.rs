@@ -2,18 +2,23 @@
 
 use blueprint::{Blueprint, Export, Expr, IndexMap, Local, Name, Type, Value};
 use diag::{Diagnostics, Severity, Span, Spanned};
-use dialect::codes::{NAME_COLLISION, RESERVED_NAME, UNKNOWN_KEY, WRONG_SHAPE};
+use dialect::codes::{
+    NAME_COLLISION, RESERVED_NAME, UNKNOWN_KEY, UNSUPPORTED_FEATURE, WRONG_SHAPE,
+};
 use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
 use crate::NAME;
-use crate::lowering::{Lowering, NamedElement, NamedKind, RESERVED};
+use crate::lowering::{Lowering, NamedElement, NamedKind, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
-use crate::read::{RepeatedKey, TextEntry, entries, is_null};
+use crate::read::{RepeatedKey, TextEntry, entries};
 use crate::shape;
 
 /// The name of a project that states none.
 const UNNAMED: &str = "project";
+
+/// Sections of plugins that are written in this language.
+const PLUGIN_SECTIONS: [&str; 3] = ["components", "namespace", "version"];
 
 /// Lowers a program. Returns its meaning and all mistakes.
 pub(crate) fn lower(document: &Document<'_>) -> Lowered {
@@ -92,20 +97,8 @@ impl<'d> Lowering<'d> {
         let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
             return;
         };
-        // Other keys have no meaning: programs keep anchors there.
-        for entry in &fields.others {
-            let written = &entry.key.item;
-            let near = diag::nearest(written, shape::PROGRAM.keys.iter().map(|key| key.name));
-            if let Some(near) = near {
-                self.found.push(
-                    UNKNOWN_KEY
-                        .new(format!("unknown key `{written}`"))
-                        .label(entry.key.span, "has no effect")
-                        .with_severity(Severity::Warning)
-                        .help(format!("did you mean `{near}`?")),
-                );
-            }
-        }
+        self.other_sections(&fields.others);
+        self.reject_compiler(&fields);
         if let Some(node) = fields.written("name")
             && let Some(name) = self.fixed_text(node, "`name`")
         {
@@ -115,7 +108,7 @@ impl<'d> Lowering<'d> {
         for (entry, _) in &config {
             self.declare(entry, NamedKind::Config);
         }
-        let section = |lowering: &mut Self, key: &str| match fields.written(key) {
+        let section = |lowering: &mut Self, key: &str| match fields.get(key) {
             Some(node) => lowering.definitions(node, key),
             None => Vec::new(),
         };
@@ -140,11 +133,47 @@ impl<'d> Lowering<'d> {
         blueprint.exports = self.outputs(&outputs);
     }
 
+    /// Reports keys that a program cannot have, and warns about those that are close to a known
+    /// one. Other keys have no meaning: programs keep anchors there.
+    fn other_sections(&mut self, others: &[TextEntry<'_>]) {
+        for entry in others {
+            let written = &entry.key.item;
+            if PLUGIN_SECTIONS.contains(&written.as_ref()) {
+                self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new(format!("`{written}` belongs to a plugin, not to a program"))
+                        .label(entry.key.span, "components cannot be defined here"),
+                );
+                continue;
+            }
+            let known = shape::PROGRAM.keys.iter().map(|key| key.name);
+            if let Some(near) = diag::nearest(written, known) {
+                self.found.push(
+                    UNKNOWN_KEY
+                        .new(format!("unknown key `{written}`"))
+                        .label(entry.key.span, "has no effect")
+                        .with_severity(Severity::Warning)
+                        .help(format!("did you mean `{near}`?")),
+                );
+            }
+        }
+    }
+
+    /// Reports a compiler, whose output would be the program.
+    fn reject_compiler(&mut self, fields: &SectionFields<'_>) {
+        let options = fields.get("runtime").and_then(|node| node.get("options"));
+        if let Some(entry) = options.and_then(|options| options.entry("compiler")) {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("programs that a compiler writes are not read yet")
+                    .label(entry.key.span, "not available in this version")
+                    .help("run the compiler, and give its output as the program"),
+            );
+        }
+    }
+
     /// The entries of `config` and `configuration`. An entry of `config` takes precedence.
-    fn config_entries<'t>(
-        &mut self,
-        fields: &crate::lowering::SectionFields<'t>,
-    ) -> Vec<(TextEntry<'t>, bool)> {
+    fn config_entries<'t>(&mut self, fields: &SectionFields<'t>) -> Vec<(TextEntry<'t>, bool)> {
         let mut all: Vec<(TextEntry<'t>, bool)> = Vec::new();
         for (key, is_former) in [("config", false), ("configuration", true)] {
             let Some(entry) = fields.entry(key) else {
@@ -152,9 +181,6 @@ impl<'d> Lowering<'d> {
             };
             if is_former {
                 self.deprecated_configuration(entry.key.span);
-            }
-            if is_null(entry.value) {
-                continue;
             }
             for definition in self.definitions(entry.value, key) {
                 let name = &definition.key.item;

@@ -68,7 +68,7 @@ impl Lowering<'_> {
     }
 
     fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
-        match scalar::typed(scalar) {
+        match scalar::typed(node, scalar) {
             Value::Text(_) => self.text(node, scalar),
             value => Expr::literal(value, value_span(node)),
         }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use blueprint::{Field, Kind, Map, Schema, Type, Value, parse_integer};
 
+use crate::scalar::float_text;
+
 /// The properties with converted values. Values that do not fit stay as they are.
 pub(crate) fn converted(value: &Value, schema: &Schema) -> Value {
     match value {
@@ -32,7 +34,7 @@ fn field_value(value: &Value, kind: &Kind) -> Value {
         (Value::Bool(value), Kind::String) => Value::text(value.to_string()),
         (Value::Int(value), Kind::String) => Value::text(value.to_string()),
         (Value::Decimal(digits), Kind::String) => Value::Text(digits.clone()),
-        (Value::Float(value), Kind::String) => Value::text(blueprint::format_float(*value)),
+        (Value::Float(value), Kind::String) => Value::text(float_text(*value)),
         (Value::Text(text), Kind::Boolean) => match text.as_ref() {
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
@@ -63,7 +65,7 @@ fn number(text: &str) -> Option<Value> {
         return Some(Value::Int(value));
     }
     let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
-    (blueprint::format_float(value) == text).then_some(Value::Float(value))
+    (float_text(value) == text).then_some(Value::Float(value))
 }
 
 /// Whether a value of this type is converted to the kind of the field.

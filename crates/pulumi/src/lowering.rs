@@ -161,7 +161,9 @@ impl Lowering<'_> {
         if is_null(node) {
             return None;
         }
-        let value = node.as_scalar().map(crate::scalar::typed);
+        let value = node
+            .as_scalar()
+            .map(|scalar| crate::scalar::typed(node, scalar));
         match value {
             Some(blueprint::Value::Bool(value)) => Some(value),
             _ => {

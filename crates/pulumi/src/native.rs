@@ -14,7 +14,7 @@ use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Retur
 use sha2::{Digest as _, Sha256};
 
 use crate::functions::{PartialArgument, PulumiFunction, functions};
-use crate::scalar::kind_words;
+use crate::scalar::{float_text, kind_words};
 
 /// Walks steps into a value.
 pub(crate) const ACCESS: &str = "(access)";
@@ -231,9 +231,8 @@ fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
 fn as_text(arguments: &[Value]) -> Result<Value, Refusal> {
     let value = arguments.first().unwrap_or(&Value::Null);
     match value {
-        Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_) => {
-            Ok(value.clone())
-        }
+        Value::Float(float) => Ok(Value::text(float_text(*float))),
+        Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Decimal(_) => Ok(value.clone()),
         other => {
             let message = format!("{} cannot be a part of a text", kind_words(other));
             let help = Some("make it text with `fn::toJSON` in a variable");
@@ -329,5 +328,10 @@ mod tests {
             );
         }
         assert_eq!(as_text(&[Value::Bool(true)]).unwrap(), Value::Bool(true));
+        assert_eq!(
+            as_text(&[Value::Float(1000.0)]).unwrap(),
+            Value::text("1000")
+        );
+        assert_eq!(as_text(&[Value::Float(1.5)]).unwrap(), Value::text("1.5"));
     }
 }

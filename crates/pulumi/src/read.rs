@@ -38,13 +38,13 @@ pub(crate) fn value_span(node: &Node) -> Span {
 /// Whether a node is a written null, or no value at all.
 pub(crate) fn is_null(node: &Node) -> bool {
     node.as_scalar()
-        .is_some_and(|scalar| scalar::typed(scalar).is_null())
+        .is_some_and(|scalar| scalar::typed(node, scalar).is_null())
 }
 
 /// The text of a node, if it is text and not a number, boolean or null.
 pub(crate) fn text(node: &Node) -> Option<&str> {
     let scalar = node.as_scalar()?;
-    scalar::typed(scalar).as_text().map(|_| &*scalar.text)
+    scalar::typed(node, scalar).as_text().map(|_| &*scalar.text)
 }
 
 /// The kind of a node, for messages.
@@ -52,7 +52,7 @@ pub(crate) fn node_kind(node: &Node) -> &'static str {
     match &node.content {
         Content::Map(_) => "a map",
         Content::List(_) => "a list",
-        Content::Scalar(scalar) => scalar::kind_words(&scalar::typed(scalar)),
+        Content::Scalar(scalar) => scalar::kind_words(&scalar::typed(node, scalar)),
         Content::Missing => "invalid text",
     }
 }

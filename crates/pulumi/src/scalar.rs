@@ -2,11 +2,17 @@
 //! (decisions/pulumi#scalars).
 
 use blueprint::Value;
-use syntax::{Scalar, Style};
+use syntax::{Node, Scalar, Style};
 
-/// The value of a scalar. Tags have no effect. Text is decoded, and not yet read as an expression.
-pub(crate) fn typed(scalar: &Scalar) -> Value {
+/// The value of a scalar. A tag of the core schema decides the kind; other tags have no effect. Text
+/// is decoded, and not yet read as an expression.
+pub(crate) fn typed(node: &Node, scalar: &Scalar) -> Value {
     let text = &*scalar.text;
+    match node.tag().map(|tag| &*tag.item) {
+        Some("!!str" | "!") => return Value::text(text),
+        Some("!!int" | "!!float" | "!!bool" | "!!null") => return plain(text),
+        _ => {}
+    }
     match scalar.style {
         Style::Plain => plain(text),
         Style::JsonNumber => json_number(text),
@@ -32,6 +38,16 @@ pub(crate) fn kind_words(value: &Value) -> &'static str {
         Value::Unknown(_) => "a value that is not known yet",
         Value::Secret(_) => "a secret",
     }
+}
+
+/// The text of a float: a whole number has no fraction.
+pub(crate) fn float_text(value: f64) -> String {
+    // Larger numbers have an exponent in their shortest form.
+    const LARGEST_WHOLE: f64 = 1e15;
+    if value.fract() == 0.0 && value.abs() < LARGEST_WHOLE {
+        return format!("{value:.0}");
+    }
+    blueprint::format_float(value)
 }
 
 fn plain(text: &str) -> Value {

@@ -6,7 +6,7 @@ use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_TYPE, NOT_UTF8};
 use sha1::{Digest as _, Sha1};
 
 use super::function::{FunctionResult, PartialArgument, PulumiFunction, refusal, text_argument};
-use crate::scalar::kind_words;
+use crate::scalar::{float_text, kind_words};
 
 pub(super) const FUNCTIONS: &[PulumiFunction] = &[
     PulumiFunction {
@@ -98,7 +98,7 @@ fn write_json(value: &Value, out: &mut String) -> Result<(), expr::Refusal> {
         Value::Int(value) => out.push_str(&value.to_string()),
         Value::Decimal(text) => out.push_str(text),
         Value::Float(value) if value.is_finite() => {
-            out.push_str(&blueprint::format_float(*value));
+            out.push_str(&float_text(*value));
         }
         Value::Text(text) => write_text(text, out),
         Value::List(items) | Value::Set(items) => {
