@@ -101,8 +101,6 @@ struct AccessReader<'t> {
     map: &'t TextMap,
 }
 
-type Mistake = Box<Diagnostic>;
-
 impl AccessReader<'_> {
     fn span(&self, start: usize, end: usize) -> Span {
         self.map.span(start as u32, end as u32)
@@ -121,7 +119,7 @@ impl AccessReader<'_> {
     }
 
     /// Reads the access after `${`, and its `}`.
-    fn access(&mut self) -> Result<PropertyAccess, Mistake> {
+    fn access(&mut self) -> Result<PropertyAccess, Box<Diagnostic>> {
         let start = self.at;
         let root = match self.peek() {
             Some('}') => {
@@ -184,7 +182,7 @@ impl AccessReader<'_> {
         }
     }
 
-    fn name(&mut self, start: usize) -> Result<Spanned<String>, Mistake> {
+    fn name(&mut self, start: usize) -> Result<Spanned<String>, Box<Diagnostic>> {
         let begin = self.at;
         let length = self.text[begin..].find(['.', '[', '}']);
         let Some(length) = length else {
@@ -204,7 +202,7 @@ impl AccessReader<'_> {
     }
 
     /// Reads `["name"]` or `[0]`.
-    fn brackets(&mut self) -> Result<(AccessStep, Span), Mistake> {
+    fn brackets(&mut self) -> Result<(AccessStep, Span), Box<Diagnostic>> {
         let begin = self.at;
         self.at += 1;
         let step = match self.peek() {
@@ -248,7 +246,7 @@ impl AccessReader<'_> {
     }
 
     /// Reads a name in quotes, in which `\"` is a quote.
-    fn quoted(&mut self, bracket: usize) -> Result<String, Mistake> {
+    fn quoted(&mut self, bracket: usize) -> Result<String, Box<Diagnostic>> {
         self.at += 1;
         let mut name = String::new();
         loop {
@@ -279,7 +277,7 @@ impl AccessReader<'_> {
         }
     }
 
-    fn unterminated(&self, start: usize) -> Mistake {
+    fn unterminated(&self, start: usize) -> Box<Diagnostic> {
         let span = self.span(start - 2, self.text.len());
         Box::new(
             SUBSTITUTION_UNTERMINATED

@@ -9,7 +9,7 @@ use diag::{Diagnostics, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::DEPRECATED_SECTION;
-use crate::lowering::Lowering;
+use crate::lowering::ProgramLowering;
 use crate::read::{TextEntry, value_span};
 use crate::scalar::kind_words;
 use crate::shape;
@@ -258,7 +258,7 @@ pub(crate) fn value(
     }
 }
 
-impl Lowering<'_> {
+impl ProgramLowering<'_> {
     /// Lowers `config` and `configuration`.
     pub(crate) fn config(&mut self, entries: &[(TextEntry<'_>, bool)]) -> IndexMap<Name, Input> {
         let mut inputs = IndexMap::default();

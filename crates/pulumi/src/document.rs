@@ -8,11 +8,10 @@ use dialect::codes::{
 use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
-use crate::NAME;
-use crate::lowering::{Lowering, NamedElement, NamedKind, RESERVED, SectionFields};
+use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries};
-use crate::shape;
+use crate::shape::{self, NAME};
 
 /// The name of a project that states none.
 const UNNAMED: &str = "project";
@@ -26,7 +25,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
         dialect: NAME,
         ..Blueprint::default()
     };
-    let mut lowering = Lowering::new(document.text, named_packages(document));
+    let mut lowering = ProgramLowering::new(document.text, named_packages(document));
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
         lowering.found.push(
@@ -53,7 +52,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
 
 /// Reads a value as a part of the program that was lowered to this blueprint.
 pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
-    let mut lowering = Lowering::new(typed.text, named_packages(typed));
+    let mut lowering = ProgramLowering::new(typed.text, named_packages(typed));
     let end = u32::try_from(typed.text.len()).unwrap_or(u32::MAX);
     let whole = Span::new(typed.file, 0, end);
     let named =
@@ -69,9 +68,9 @@ pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     (expr, lowering.found)
 }
 
-impl<'d> Lowering<'d> {
-    fn new(source: &'d str, packages: NamedPackages) -> Lowering<'d> {
-        Lowering {
+impl<'d> ProgramLowering<'d> {
+    fn new(source: &'d str, packages: NamedPackages) -> ProgramLowering<'d> {
+        ProgramLowering {
             source,
             project: UNNAMED.into(),
             names: IndexMap::default(),

@@ -14,7 +14,7 @@ use crate::call_forms::{CalledFunction, called_function, function_names, is_rese
 use crate::codes::{
     ACCESS_SYNTAX, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
 };
-use crate::lowering::{Lowering, NamedKind, RESERVED};
+use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
 use crate::native::{ACCESS, AS_TEXT, ENTRIES, FILE_CONTENT};
 use crate::read::{RepeatedKey, TextEntry, entries, node_kind, text, value_span};
 use crate::scalar;
@@ -53,7 +53,7 @@ fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Sp
     Expr::new(ExprKind::Ref(Box::new(reference)), span)
 }
 
-impl Lowering<'_> {
+impl ProgramLowering<'_> {
     /// Lowers a value.
     pub(crate) fn expr(&mut self, node: &Node) -> Expr {
         match &node.content {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A program has the meaning of the Pulumi YAML specification and of today's language
-//! (decisions/pulumi). Configuration becomes inputs, variables become named intermediate values,
+//! (docs/decisions/pulumi.md). Configuration becomes inputs, variables become named intermediate values,
 //! outputs become exports. A type token `aws:s3/bucket:Bucket` becomes the type
 //! `pulumi:aws/s3/bucket:Bucket`: packages of programs have namespaces of their own.
 //!
@@ -41,9 +41,7 @@ use dialect::{
 use expr::FunctionTable;
 
 pub use codes::CODES;
-
-/// The name of the dialect.
-pub const NAME: &str = "pulumi";
+pub use shape::NAME;
 
 /// Pulumi YAML.
 pub struct PulumiDialect;

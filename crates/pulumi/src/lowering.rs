@@ -37,7 +37,7 @@ pub(crate) struct NamedElement {
 }
 
 /// The state of lowering a program to a blueprint.
-pub(crate) struct Lowering<'d> {
+pub(crate) struct ProgramLowering<'d> {
     /// The source text, for places inside of scalars.
     pub(crate) source: &'d str,
     /// The name of the project.
@@ -80,7 +80,7 @@ impl<'t> SectionFields<'t> {
     }
 }
 
-impl Lowering<'_> {
+impl ProgramLowering<'_> {
     /// Reports a mistake and returns the expression in error.
     pub(crate) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         self.found.push(diagnostic);

@@ -48,7 +48,7 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
         let native = Arc::new(Row(function));
         let _ = own.insert(definition(function.name, function.docs, native));
     }
-    table.insert_dialect(crate::NAME, own);
+    table.insert_dialect(crate::shape::NAME, own);
 }
 
 fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {

@@ -6,7 +6,7 @@ use blueprint::{Lifecycle, Name, ReplaceOrder, parse_duration};
 use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
-use crate::lowering::Lowering;
+use crate::lowering::ProgramLowering;
 use crate::read::{is_null, text, value_span};
 use crate::shape;
 use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
@@ -37,7 +37,7 @@ const UNSUPPORTED: [&str; 7] = [
     "replacementTrigger",
 ];
 
-impl Lowering<'_> {
+impl ProgramLowering<'_> {
     /// Reads the options of a resource.
     pub(crate) fn options(&mut self, node: &Node) -> ResourceOptions {
         let mut options = ResourceOptions::default();

@@ -8,7 +8,7 @@ use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
 use crate::expressions::invalid_token;
-use crate::lowering::{Lowering, NamedKind, SectionFields};
+use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span};
 use crate::shape;
@@ -23,7 +23,7 @@ struct Family {
     states_protection: bool,
 }
 
-impl Lowering<'_> {
+impl ProgramLowering<'_> {
     /// Lowers the resources.
     pub(crate) fn resources(&mut self, all: &[TextEntry<'_>]) -> IndexMap<Name, Resource> {
         let mut resources: IndexMap<Name, Resource> = IndexMap::default();

@@ -2,6 +2,9 @@
 
 use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 
+/// The name of the dialect.
+pub const NAME: &str = "pulumi";
+
 /// All sections.
 pub(crate) static SHAPE: Shape = Shape {
     sections: &[&PROGRAM, &CONFIG, &RESOURCE, &OPTIONS, &TIMEOUTS, &GET],
