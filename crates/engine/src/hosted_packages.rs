@@ -7,7 +7,7 @@
 //! Not here: how a family opens a package (its host crate); processes (`plugins`); which packages a
 //! document names (`evaluate`).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{IndexMap, Name, Package};
 use dialect::PackageRequest;
@@ -17,12 +17,17 @@ use provider::{
 };
 use tokio::sync::OnceCell;
 
+use crate::library::Selection;
+use crate::package_families::{ConfiguredFamily, version_conflict};
 use crate::phases::run::PackageOpener;
 use crate::plugin_config::ConfiguredPackage;
 
 /// The hosted packages of a session.
 pub(crate) struct HostedPackages {
     packages: IndexMap<Name, (ConfiguredPackage, OnceCell<()>)>,
+    families: Vec<ConfiguredFamily>,
+    /// The packages of families that were asked for.
+    of_families: Mutex<IndexMap<Name, Arc<OnceCell<UsedVersion>>>>,
     /// The catalogues and providers that an opened package is added to.
     catalogs: Arc<Catalogs>,
     providers: Providers,
@@ -32,56 +37,123 @@ pub(crate) struct HostedPackages {
     limits: IndexMap<Name, Limits>,
 }
 
+/// The version of the program of a package that is open; `None` if it is not known, or if the
+/// package cannot be opened.
+struct UsedVersion(Option<Name>);
+
 impl HostedPackages {
-    /// Returns the configured packages. None of them is open.
+    /// Returns the packages of a selection. None of them is open.
     pub(crate) fn new(
-        configured: &[ConfiguredPackage],
+        selection: &Selection,
         catalogs: Arc<Catalogs>,
         providers: Providers,
         extensions: Vec<Arc<Catalog>>,
-        limits: IndexMap<Name, Limits>,
     ) -> HostedPackages {
-        let packages = configured
+        let packages = selection
+            .plugins
             .iter()
             .map(|one| (one.package.name.clone(), (one.clone(), OnceCell::new())));
         HostedPackages {
             packages: packages.collect(),
+            families: selection.families.clone(),
+            of_families: Mutex::default(),
             catalogs,
             providers,
             extensions,
-            limits,
+            limits: selection.limits.clone(),
         }
     }
 
     /// Opens the packages with these names at the same time. Other names are ignored.
     pub(crate) async fn open_all(&self, names: &[&str]) {
-        if self.packages.is_empty() {
-            return;
-        }
         let mut closed: Vec<&str> = names.to_vec();
         closed.retain(|name| self.catalogs.is_closed(name));
         closed.sort_unstable();
         closed.dedup();
-        let packages = closed
-            .into_iter()
-            .filter_map(|name| self.packages.get(name));
-        let opening: Vec<_> = packages.map(|package| self.open_once(package)).collect();
-        futures::future::join_all(opening).await;
+        let requests: Vec<PackageRequest> = closed.into_iter().map(PackageRequest::named).collect();
+        // The catalogue of a package that cannot be opened says why.
+        futures::future::join_all(requests.iter().map(|request| self.ask(request))).await;
     }
 
-    async fn open_once(&self, (configured, opened): &(ConfiguredPackage, OnceCell<()>)) {
-        opened
-            .get_or_init(|| async {
-                let provider = open(configured).await;
-                let catalog = match &provider {
-                    Ok(provider) => self.extended(provider.catalog()),
-                    Err(error) => Arc::new(unavailable(configured, error)),
-                };
-                let name = &configured.package.name;
-                self.providers.set_opened(name, provider);
-                self.catalogs.set_opened(name, catalog);
-            })
-            .await;
+    /// Opens the package of a request, unless it is open. Its catalogue says why it cannot be opened.
+    /// The error is the reason why an open package does not serve the request.
+    async fn ask(&self, request: &PackageRequest) -> Result<(), Name> {
+        let name = &request.name;
+        if let Some((configured, opened)) = self.packages.get(name) {
+            opened
+                .get_or_init(|| async {
+                    let provider = open(configured).await;
+                    self.set_opened(name, configured, provider);
+                })
+                .await;
+            return Ok(());
+        }
+        if !self.is_found(name) && self.catalogs.of(name).is_some() {
+            // A catalogue of the user describes the package.
+            return Ok(());
+        }
+        let mut families = self.families.iter();
+        let Some(family) = families.find(|family| family.namespaces.package(name).is_some()) else {
+            let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
+            return Err(why.into());
+        };
+        let used = self.of_family(name);
+        let UsedVersion(used) = used.get_or_init(|| self.open_found(family, request)).await;
+        match version_conflict(request, used.as_ref()) {
+            Some(conflict) => Err(conflict.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a package of a family was asked for before.
+    fn is_found(&self, name: &Name) -> bool {
+        let cells = self.of_families.lock();
+        cells
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains_key(name)
+    }
+
+    /// Returns the cell of a package of a family. It is filled when the package is open.
+    fn of_family(&self, name: &Name) -> Arc<OnceCell<UsedVersion>> {
+        let cells = self.of_families.lock();
+        let mut cells = cells.unwrap_or_else(PoisonError::into_inner);
+        cells.entry(name.clone()).or_default().clone()
+    }
+
+    async fn open_found(&self, family: &ConfiguredFamily, request: &PackageRequest) -> UsedVersion {
+        let name = &request.name;
+        match family.locate(request).await {
+            Ok(located) => {
+                let provider = open(&located.configured).await;
+                let version = located.version.filter(|_| provider.is_ok());
+                self.set_opened(name, &located.configured, provider);
+                UsedVersion(version)
+            }
+            Err(why) => {
+                let error = ProviderError::new(ErrorKind::Document, why.as_str());
+                self.providers.set_opened(name, Err(error));
+                let catalog = unavailable(name, family.family, &why, None);
+                self.catalogs.set_opened(name, Arc::new(catalog));
+                UsedVersion(None)
+            }
+        }
+    }
+
+    fn set_opened(
+        &self,
+        name: &Name,
+        configured: &ConfiguredPackage,
+        provider: Result<Arc<dyn Provider>, ProviderError>,
+    ) {
+        let catalog = match &provider {
+            Ok(provider) => self.extended(provider.catalog()),
+            Err(error) => {
+                let place = configured.configured.clone();
+                Arc::new(unavailable(name, configured.family, &error.message, place))
+            }
+        };
+        self.providers.set_opened(name, provider);
+        self.catalogs.set_opened(name, catalog);
     }
 
     /// Returns a catalogue with the user's additions and limits.
@@ -114,15 +186,7 @@ impl PackageOpener for HostedPackages {
     ) -> BoxFuture<'a, Result<Arc<Package>, Name>> {
         Box::pin(async move {
             let name = &request.name;
-            match self.packages.get(name) {
-                Some(package) => self.open_once(package).await,
-                // A catalogue of the user describes the package.
-                None if self.catalogs.of(name).is_some() => {}
-                None => {
-                    let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
-                    return Err(why.into());
-                }
-            }
+            self.ask(request).await?;
             let catalog = self.catalogs.of(name).cloned().unwrap_or_default();
             match (&catalog.unavailable, &catalog.hosted) {
                 (None, Some(hosted)) => Ok(Arc::new(hosted.package(name))),
@@ -141,25 +205,24 @@ async fn open(configured: &ConfiguredPackage) -> Result<Arc<dyn Provider>, Provi
 }
 
 /// Returns the catalogue of a package that cannot be opened.
-fn unavailable(configured: &ConfiguredPackage, error: &ProviderError) -> Catalog {
-    let name = &configured.package.name;
+fn unavailable(name: &Name, family: &str, why: &str, configured: Option<String>) -> Catalog {
     let unavailable = Unavailable {
         package: name.clone(),
-        why: error.message.clone(),
-        configured: configured.configured.clone(),
+        why: why.to_owned(),
+        configured,
     };
     Catalog {
         namespaces: vec![name.clone()],
-        hosted: Some(hosted(configured)),
+        hosted: Some(hosted(family)),
         unavailable: Some(Arc::new(unavailable)),
         ..Catalog::default()
     }
 }
 
 /// Returns the facts of a package that are known before it is opened.
-pub(crate) fn hosted(configured: &ConfiguredPackage) -> Hosted {
+pub(crate) fn hosted(family: &str) -> Hosted {
     Hosted {
-        family: configured.family.into(),
+        family: family.into(),
         version: None,
         parameters: blueprint::Value::Null,
     }

@@ -73,6 +73,7 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
         let Some(package) = part("name").and_then(|name| named.get_mut(&name)) else {
             continue;
         };
+        package.path = part("path");
         if let Some(version) = part("version") {
             package.version = Some(version);
         }
