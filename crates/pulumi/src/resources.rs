@@ -55,15 +55,17 @@ impl ProgramLowering<'_> {
         let spec_key = fields
             .entry("properties")
             .map_or(span, |entry| entry.key.span);
-        let spec = if is_provider {
-            self.provider_spec(&package, spec, type_name.span)
-        } else {
-            spec
+        let is_missing = self.missing_packages.contains_key(&package);
+        let spec = match is_provider {
+            true if is_missing => Expr::error(spec.span),
+            true => self.provider_spec(&package, spec, type_name.span),
+            false => spec,
         };
         let mut resource = Resource::new(span, type_name, spec_key, spec);
         resource.lifecycle = options.lifecycle;
         resource.depends_on = options.depends_on;
-        resource.provider = options.provider.map(Box::new);
+        // The types of a package that cannot be used are not known: no configuration fits them.
+        resource.provider = options.provider.filter(|_| !is_missing).map(Box::new);
         if let Some(parent) = &options.parent {
             resource.depends_on.push(parent.clone());
         }
@@ -149,13 +151,13 @@ impl ProgramLowering<'_> {
                 );
                 none(token.span)
             }
-            Some(TypeToken::Provider { package }) => match self.is_missing(package, token.span) {
-                true => none(token.span),
-                false => (named(PROVIDER_TYPE.into()), package.into()),
-            },
+            Some(TypeToken::Provider { package }) => {
+                self.is_missing(package, token.span);
+                (named(PROVIDER_TYPE.into()), package.into())
+            }
             Some(TypeToken::Packaged { package, rest }) => {
                 match self.is_missing(package, token.span) {
-                    true => none(token.span),
+                    true => (Spanned::new("".into(), token.span), package.into()),
                     false => (named(qualified(package, rest)), package.into()),
                 }
             }
@@ -270,7 +272,7 @@ impl ProgramLowering<'_> {
         if !family.states_protection && protect {
             resource.lifecycle.protect = true;
         }
-        if resource.provider.is_none() {
+        if resource.provider.is_none() && !self.missing_packages.contains_key(&family.package) {
             let default = self.default_providers.get(&family.package);
             resource.provider = provider.or_else(|| default.cloned().map(Box::new));
         }

@@ -29,6 +29,7 @@ mod named_files;
 mod output;
 mod place;
 mod plugins;
+mod programs;
 mod pruning;
 mod rehearsal;
 mod remote;

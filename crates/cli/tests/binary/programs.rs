@@ -1,0 +1,111 @@
+//! Tests of programs of Pulumi YAML, without a plugin and with a real one.
+
+use crate::place::Place;
+use crate::plugins::shop;
+
+const PROGRAM: &str = r#"name: store
+runtime: yaml
+config:
+  color: {type: string, default: red}
+  pin: {type: string, secret: true, default: "hidden-1234"}
+resources:
+  prov:
+    type: pulumi:providers:shop
+    defaultProvider: true
+    properties: {folder: FOLDER}
+  lamp:
+    type: shop:Item
+    properties: {name: lamp, label: "${color}", size: "3", password: "${pin}"}
+  shade:
+    type: shop:index:Item
+    properties: {name: shade, label: "shade of ${lamp.name} ${lamp.serial}"}
+    options: {parent: "${lamp}"}
+outputs:
+  shade: ${shade.label}
+  key: ${lamp.key}
+  found:
+    Fn::Invoke:
+      Function: shop:getItem
+      Arguments: {name: "${shade.name}"}
+      Return: label
+"#;
+
+#[test]
+fn a_program_is_deployed_with_the_plugin_that_it_names() {
+    let Some(shop) = shop() else { return };
+    let place = &shop.place;
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    // The table of the test's plugin serves the package of the program.
+    let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
+    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
+    place.write(
+        "cyan.toml",
+        table.replace("[plugins.shop.settings]", "[plugins.peer.settings]"),
+    );
+    let folder = place.path().join("items").display().to_string();
+    place.write("Pulumi.yaml", PROGRAM.replace("FOLDER", &folder));
+    let valid = place.ends(0, &["validate"]).out;
+    assert!(valid.contains("3 resources"), "{valid}");
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(
+        staged.contains("+ lamp pulumi:shop/index:Item create"),
+        "{staged}"
+    );
+    let deployed = place.ends(0, &["deploy", "--yes"]);
+    assert!(deployed.out.contains("3 created"), "{}", deployed.out);
+    assert!(!format!("{}{}", deployed.out, deployed.err).contains("hidden-1234"));
+    let exports = place.ends(0, &["exports"]).out;
+    for line in [
+        "shade = \"shade of lamp 1\"",
+        "key = (secret)",
+        "found = \"shade of lamp 1\"",
+    ] {
+        assert!(exports.contains(line), "{exports}");
+    }
+    let again = place.ends(0, &["stage"]).out;
+    assert!(
+        again.contains("0 to create, 0 to update, 0 to delete"),
+        "{again}"
+    );
+    let changed = place
+        .ends(0, &["deploy", "--yes", "--var", "color=blue"])
+        .out;
+    assert!(changed.contains("1 updated"), "{changed}");
+    // A destroy finds the package by the types of the state.
+    std::fs::remove_file(place.path().join("Pulumi.yaml")).unwrap();
+    let gone = place.ends(0, &["destroy", "--yes"]).out;
+    assert!(gone.contains("3 deleted"), "{gone}");
+}
+
+#[test]
+fn a_package_that_is_nowhere_is_reported_once() {
+    let program = "name: store\nruntime: yaml\nresources:\n  \
+        prov: {type: 'pulumi:providers:nowhere'}\n  \
+        a: {type: 'nowhere:Thing', options: {provider: '${prov}'}}\n  b: {type: 'nowhere:Thing'}\n\
+        outputs: {o: '${a.x}', f: {fn::nowhere:get: {}}}\n";
+    let place = Place::with("Pulumi.yaml", program);
+    let said = place.ends(1, &["validate"]).err;
+    assert_eq!(said.matches("error[").count(), 1, "{said}");
+    for part in [
+        "error[package-unavailable]",
+        "Pulumi.yaml:4:16",
+        "pulumi plugin install resource nowhere",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn a_program_without_resources_needs_no_plugin() {
+    let program = "name: greeting\nruntime: {name: yaml}\nconfig:\n  who: {type: String, default: World}\n\
+        variables:\n  words: [Hello, '${who}']\noutputs:\n  text: {fn::join: [', ', '${words}']}\n";
+    let place = Place::with("Pulumi.yaml", program);
+    place.ends(0, &["deploy", "--yes", "--var", "who=007"]);
+    let exports = place.ends(0, &["exports"]).out;
+    assert!(exports.contains("text = \"Hello, 007\""), "{exports}");
+    let json =
+        r#"{"name": "greeting", "runtime": "yaml", "outputs": {"text": {"fn::toBase64": "a"}}}"#;
+    let place = Place::with("Pulumi.json", json);
+    place.ends(0, &["deploy", "--yes"]);
+    assert!(place.ends(0, &["exports"]).out.contains("text = \"YQ==\""));
+}
