@@ -20,11 +20,12 @@ use crate::exit::{CommandError, Exit};
 use crate::plugin_log;
 use crate::signals;
 use crate::terminal::Terminal;
-use crate::view::changes::short;
+use crate::view::drawing::Drawing;
 use crate::view::live::Live;
 use crate::view::plan as plan_view;
 use crate::view::report::{Report, in_words};
 use crate::view::stops;
+use crate::view::values::short;
 
 /// The interval at which the live view is drawn and waiting lines are written.
 const TICK: Duration = Duration::from_millis(100);
@@ -46,11 +47,10 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
     if report.is_json() {
         return;
     }
-    let verbose = report.terminal.verbose;
     let mut text = if report.terminal.quiet {
         String::new()
     } else {
-        plan_view::plan(plan, verbose, report.terminal.out)
+        plan_view::plan(plan, Drawing::on(&report.terminal))
     };
     if with_summary {
         text.push_str(&plan_view::summary(plan.counts()));
@@ -271,6 +271,7 @@ async fn print_end(
         return Ok(());
     }
     let mut text = String::new();
+    let drawing = Drawing::on(&report.terminal);
     let Terminal {
         verbose,
         quiet,
@@ -281,7 +282,11 @@ async fn print_end(
         let snapshot = session.reading().load(instance).await?;
         text.push_str(&format!("\n{}\n", out.bold("exports")));
         for (name, value) in &snapshot.exports {
-            text.push_str(&format!("  {} = {}\n", out.bold(name), short(value)));
+            text.push_str(&format!(
+                "  {} = {}\n",
+                out.bold(name),
+                short(value, drawing)
+            ));
         }
         text.push('\n');
     }

@@ -52,6 +52,11 @@ impl Paint {
         }
     }
 
+    /// The same without colours.
+    pub(crate) fn without_colors(self) -> Paint {
+        Paint { on: false }
+    }
+
     /// The colours of diagnostics.
     pub(crate) fn colors(self) -> diag::Colors {
         if self.on {

@@ -11,7 +11,7 @@ pub use ::plan::model::{
 pub use ::plan::offline::check_offline;
 pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, StateEdit};
 pub use ::plan::plan;
-pub use ::plan::plan::{Plan, Request, Staged, is_current};
+pub use ::plan::plan::{Plan, Request, Staged, StepSource, is_current};
 pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};
@@ -27,7 +27,7 @@ pub use evaluate::resolve::inputs::{Given, validate_inputs};
 pub use evaluate::transform::{transform, transform_documents};
 pub use evaluate::world::{Environment, World};
 pub use understand::check::{self, Checked, check};
-pub use understand::compare::Change;
+pub use understand::compare::{Change, ListChange, canonical, value_differences};
 pub use understand::documents::{DocumentInstance, Documents};
 pub use understand::graph::{Edge, EdgeKind, Graph, GraphNode};
 pub use understand::json_schema::json_schema;

@@ -168,11 +168,14 @@ pub struct PinnedPreflight {
 impl PinnedPreflight {
     /// Whether any part of the preflight is secret.
     pub fn has_secret(&self) -> bool {
-        let digests = self
-            .sources
-            .iter()
-            .filter_map(|source| source.digest.as_ref());
-        digests.chain([&self.standing]).any(Value::has_secret)
+        let of_source = |source: &PinnedSource| {
+            let texts = source
+                .texts
+                .iter()
+                .flat_map(|texts| [&texts.before, &texts.after]);
+            source.digest.iter().chain(texts).any(Value::has_secret)
+        };
+        self.standing.has_secret() || self.sources.iter().any(of_source)
     }
 }
 
@@ -187,6 +190,18 @@ pub struct PinnedSource {
     /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Value>,
+    /// The text of the source and the text that it replaces, if a person can be shown both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<PinnedTexts>,
+}
+
+/// The text of a source, and the text that it replaces. They are only shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PinnedTexts {
+    /// The text in the object when the plan was made.
+    pub before: Value,
+    /// The text of the source.
+    pub after: Value,
 }
 
 /// The result of refresh for a resource.

@@ -222,6 +222,7 @@ fn link_drift(
                 .value_of(contribution)
                 .map(|now| with_secret_marks_of(now, Some(&contribution.value), None)),
             forces: false,
+            list: None,
         });
     }
     let drifted = |(link, changes): (&Address, Vec<Change>)| {

@@ -173,5 +173,6 @@ async fn plan_from(
     }
     planner.answers.seen = seen;
     planner.memoise();
+    planner.ask_for_texts(&draft).await;
     Some(planner.order(draft, left_out, outputs, found))
 }

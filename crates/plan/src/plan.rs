@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Expr, IndexMap, Name, Value};
 use diag::Diagnostics;
-use evaluate::answers::Answers;
+use evaluate::answers::{Answers, PinnedTexts};
 use evaluate::evaluation_question::evaluate_until_answered;
 use evaluate::resolve::inputs::Given;
 use evaluate::resolve::{Evaluation, ExpressionSite, Halt};
@@ -211,9 +211,8 @@ impl Plan {
             })
     }
 
-    /// The changes of the contents of sources: the address and path of the change, and the name of
-    /// the source.
-    pub fn changed_sources(&self) -> impl Iterator<Item = ((&Address, String), &Name)> {
+    /// The sources of the resources that the plan changes.
+    pub fn sources(&self) -> impl Iterator<Item = StepSource<'_>> {
         let decided = self
             .tasks
             .iter()
@@ -224,7 +223,12 @@ impl Plan {
                 .flat_map(|kept| &kept.sources)
                 .filter_map(move |source| {
                     let digest = decided.ty.as_ref()?.sources.get(&source.field)?;
-                    Some(((&decided.address, format!("spec.{digest}")), &source.name))
+                    Some(StepSource {
+                        address: &decided.address,
+                        digest_path: format!("spec.{digest}"),
+                        name: &source.name,
+                        texts: source.texts.as_ref(),
+                    })
                 })
         })
     }
@@ -257,6 +261,19 @@ impl Plan {
             replaced: of(Action::Replace),
         }
     }
+}
+
+/// A file, or a set of files, that a step reads.
+#[derive(Clone, Debug)]
+pub struct StepSource<'p> {
+    /// The address of the resource.
+    pub address: &'p Address,
+    /// The path of the change of its digest.
+    pub digest_path: String,
+    /// The name of the source in messages.
+    pub name: &'p Name,
+    /// Its text and the text that it replaces, if both can be shown.
+    pub texts: Option<&'p PinnedTexts>,
 }
 
 /// A plan, and the data from which `apply` continues.

@@ -427,6 +427,13 @@ impl<'a> Planner<'a> {
         self.answers.preflights.extend(asked);
     }
 
+    /// Asks for the texts that the steps of a draft replace. A saved plan has its own.
+    pub(crate) async fn ask_for_texts(&mut self, draft: &Draft) {
+        if !self.is_saved && self.options.state_edit.is_none() {
+            preflight::ask_for_texts(draft, &mut self.answers, self.world).await;
+        }
+    }
+
     /// Asks the providers that plan deletes about the deletes of a draft.
     pub(crate) async fn plan_deletes(&mut self, draft: &Draft) {
         if self.options.state_edit.is_some() {

@@ -241,6 +241,7 @@ async fn preflights(
                 prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
                 desired,
                 changing: &nothing,
+                text_limit: 0,
             };
             Some(async move {
                 (

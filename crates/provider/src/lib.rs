@@ -49,7 +49,7 @@ pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Side, Writ
 pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};
 pub use overlay::{conflicting_names, overlay};
 pub use planning::{PlanMode, PlanPhase, PlanRequest, Planned, Verdict};
-pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
+pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead, SourceTexts};
 pub use provider_set::{Providers, SettingsSource};
 pub use rate_limits::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use scrub::{RunScrubber, Scrubber};

@@ -30,6 +30,9 @@ pub struct PreflightRequest<'a> {
     /// Provider's ids of the objects that earlier steps of the plan create or change; empty when
     /// the question is repeated for a saved plan.
     pub changing: &'a Arc<BTreeSet<Name>>,
+    /// The maximum length in bytes of each text in the reply ([`SourceRead::texts`]); 0 if none is
+    /// wanted.
+    pub text_limit: u64,
 }
 
 /// The reply: what an operation would find now.
@@ -56,6 +59,18 @@ pub struct SourceRead {
     pub name: Name,
     /// The digest of the source, or why there is none.
     pub content: SourceContent,
+    /// The text of the source and the text that it replaces. `None` if they are not wanted, not
+    /// known, too long, no text, or not for everybody's eyes.
+    pub texts: Option<SourceTexts>,
+}
+
+/// The text of a source, and the text in the object that it replaces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceTexts {
+    /// The text in the object now.
+    pub before: Value,
+    /// The text of the source.
+    pub after: Value,
 }
 
 /// The content of a source, as its digest.

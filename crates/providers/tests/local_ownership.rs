@@ -574,6 +574,7 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
             prior_inputs: &Value::Null,
             desired: inputs,
             changing: &Arc::default(),
+            text_limit: 0,
         };
         let seen = world
             .provider

@@ -39,6 +39,18 @@ async fn look(
     desired: &Value,
     changing: &[String],
 ) -> Preflight {
+    look_at_texts(folder, provider, operation, type_name, desired, changing, 0).await
+}
+
+async fn look_at_texts(
+    folder: &Path,
+    provider: &dyn Session,
+    operation: Operation,
+    type_name: &str,
+    desired: &Value,
+    changing: &[String],
+    text_limit: u64,
+) -> Preflight {
     let changing: Arc<BTreeSet<Name>> =
         Arc::new(changing.iter().map(|id| Name::from(id.as_str())).collect());
     let (prior_inputs, desired) = if operation == Operation::Delete {
@@ -53,6 +65,7 @@ async fn look(
         prior_inputs,
         desired,
         changing: &changing,
+        text_limit,
     };
     provider.preflight(&call(folder), request).await.unwrap()
 }
@@ -232,4 +245,57 @@ async fn a_folder_to_be_deleted_lists_its_content() {
     )
     .await;
     assert!(empty.existing != full.existing && full.refused.is_none());
+}
+
+#[tokio::test]
+async fn a_source_has_the_texts_that_others_may_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = TempDir::new().unwrap();
+    let provider = providers::local::provider();
+    let write = |name: &str, content: &[u8], mode: u32| {
+        let path = place.path().join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let texts = async |operation, mode: &str, limit| {
+        let desired = spec([
+            ("path", "f".into()),
+            ("source", "src".into()),
+            ("mode", mode.into()),
+        ]);
+        let looked = look_at_texts(
+            place.path(),
+            &provider,
+            operation,
+            "local/file",
+            &desired,
+            &[],
+            limit,
+        )
+        .await;
+        let texts = looked.sources.into_iter().next().unwrap().texts;
+        texts.map(|texts| (texts.before.to_string(), texts.after.to_string()))
+    };
+    write("f", b"old\n", 0o644);
+    write("src", b"new\n", 0o644);
+    let shown = Some((r#""old\n""#.to_owned(), r#""new\n""#.to_owned()));
+    assert_eq!(texts(Operation::Update, "0644", 100).await, shown);
+    assert_eq!(texts(Operation::Update, "0644", 4).await, shown);
+    assert_eq!(texts(Operation::Update, "0644", 3).await, None, "too long");
+    assert_eq!(
+        texts(Operation::Update, "0644", 0).await,
+        None,
+        "not wanted"
+    );
+    assert_eq!(texts(Operation::Create, "0644", 100).await, None, "new");
+    assert_eq!(texts(Operation::Update, "0600", 100).await, None, "private");
+    write("src", b"new\n", 0o600);
+    assert_eq!(texts(Operation::Update, "0644", 100).await, None, "private");
+    write("src", b"n\0w\n", 0o644);
+    assert_eq!(texts(Operation::Update, "0644", 100).await, None, "no text");
+    write("src", b"n\xffw\n", 0o644);
+    assert_eq!(texts(Operation::Update, "0644", 100).await, None, "no text");
+    write("src", b"old\n", 0o644);
+    assert_eq!(texts(Operation::Update, "0644", 100).await, None, "equal");
 }

@@ -147,6 +147,11 @@ impl CallSecrets {
             if let SourceContent::Unreadable(words) = &mut source.content {
                 *words = self.scrub_text(words);
             }
+            if let Some(texts) = &mut source.texts {
+                for text in [&mut texts.before, &mut texts.after] {
+                    *text = self.mark_secrets(std::mem::take(text));
+                }
+            }
         }
         answer.refused = answer.refused.map(|words| self.scrub_text(&words));
         answer.existing = self.mark_secrets(answer.existing);

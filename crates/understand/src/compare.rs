@@ -28,6 +28,24 @@ pub struct Change {
     /// Whether the change forces a replacement of the resource.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forces: bool,
+    /// The outermost list that has the leaf, if the list exists before and after. It is for people:
+    /// the leaves of a list are compared by position, so one inserted item changes all items after
+    /// it.
+    #[serde(skip)]
+    pub list: Option<Arc<ListChange>>,
+}
+
+/// A changed list, as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListChange {
+    /// Its path: `spec.a.b`.
+    pub path: String,
+    /// The old list.
+    pub before: Value,
+    /// The new list.
+    pub after: Value,
+    /// Whether the order of the items counts.
+    pub ordered: bool,
 }
 
 /// Whether two values are equal to a person: secret marks do not count, and 1 equals 1.0.
@@ -156,8 +174,9 @@ fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
     texts(a) == texts(b)
 }
 
-/// A text that is equal for two values exactly if the field's provider treats them as equal.
-fn canonical(field: Option<&Field>, value: &Value) -> String {
+/// A text that is equal for two values exactly if the field's provider treats them as equal. Secret
+/// marks do not count, so the text must not be shown.
+pub fn canonical(field: Option<&Field>, value: &Value) -> String {
     let mut text = String::new();
     write_canonical(field, value, &mut text);
     text
@@ -287,6 +306,17 @@ pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut
     );
 }
 
+/// Appends the differences between two values at a path, by the values alone.
+pub fn value_differences(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    path: &str,
+    changes: &mut Vec<Change>,
+) {
+    let (before, after) = (before.cloned(), after.cloned());
+    compare_values(before, after, None, &mut path.to_owned(), false, changes);
+}
+
 fn compare_maps<'s>(
     before: &Map,
     after: &Map,
@@ -374,20 +404,35 @@ fn compare_values(
                         before: Some(before),
                         after: Some(after),
                         forces,
+                        list: None,
                     });
                 }
                 (Value::Map(old), Value::Map(new)) if !old.is_empty() && !new.is_empty() => {
                     compare_maps(old, new, |key| entry_of(field, key), path, forces, changes);
                 }
-                (Value::List(old) | Value::Set(old), Value::List(new) | Value::Set(new))
-                    if !old.is_empty() && !new.is_empty() =>
-                {
+                (Value::List(old) | Value::Set(old), Value::List(new) | Value::Set(new)) => {
+                    let first = changes.len();
                     match field.filter(|field| unordered(field)) {
+                        _ if old.is_empty() || new.is_empty() => {
+                            add_leaves(&before, field, false, path, forces, changes, Removed);
+                            add_leaves(&after, field, false, path, forces, changes, Added);
+                        }
                         Some(field) => compare_keyed_items(old, new, field, path, forces, changes),
                         None => {
                             compare_by_position(old, new, item_of(field), path, forces, changes)
                         }
                     }
+                    let list = Arc::new(ListChange {
+                        path: path.clone(),
+                        before: before.clone(),
+                        after: after.clone(),
+                        ordered: !field.is_some_and(unordered),
+                    });
+                    // A list in a list is a part of the outer one.
+                    changes
+                        .iter_mut()
+                        .skip(first)
+                        .for_each(|change| change.list = Some(list.clone()));
                 }
                 // A field that is secret as a whole is one change. Its parts decide whether it
                 // forces a replacement.
@@ -407,6 +452,7 @@ fn compare_values(
                         before: Some(before),
                         after: Some(after),
                         forces,
+                        list: None,
                     });
                 }
                 _ if is_leaf(&before) && is_leaf(&after) => {
@@ -415,6 +461,7 @@ fn compare_values(
                         before: Some(before),
                         after: Some(after),
                         forces,
+                        list: None,
                     });
                 }
                 _ => {
@@ -529,6 +576,7 @@ fn compare_keyed_items(
                     before,
                     after: Some(wanted.clone()),
                     forces,
+                    list: None,
                 });
             }
             partner => compare_values(
@@ -618,6 +666,7 @@ fn add_leaves(
                 before,
                 after,
                 forces,
+                list: None,
             });
         }
     }
@@ -714,6 +763,55 @@ mod tests {
 
     fn read(text: &str) -> Value {
         serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_leaf_of_a_list_has_the_outermost_list() {
+        let mut changes = Vec::new();
+        let before = read(r#"{"a":[[1,2],[3]],"b":1,"c":[]}"#);
+        let after = read(r#"{"a":[[1,0],[3]],"b":2,"c":[4]}"#);
+        differences(&Schema::default(), &before, &after, &mut changes);
+        let lists: Vec<(&str, Option<String>)> = changes
+            .iter()
+            .map(|change| {
+                let list = change.list.as_ref();
+                let shown =
+                    list.map(|list| format!("{} {} {}", list.path, list.before, list.after));
+                (change.path.as_str(), shown)
+            })
+            .collect();
+        let (a, c) = ("spec.a [[1, 2], [3]] [[1, 0], [3]]", "spec.c [] [4]");
+        assert_eq!(
+            lists,
+            [
+                ("spec.a[0][1]", Some(a.to_owned())),
+                ("spec.b", None),
+                ("spec.c", Some(c.to_owned())),
+                ("spec.c[0]", Some(c.to_owned())),
+            ]
+        );
+        assert!(
+            changes
+                .iter()
+                .flat_map(|change| &change.list)
+                .all(|list| list.ordered)
+        );
+        let field = keyed_list();
+        let schema = Schema {
+            fields: [("a".into(), field)].into_iter().collect(),
+            open: false,
+        };
+        let mut changes = Vec::new();
+        let before = read(r#"{"a":[{"name":"x","key":"1"}]}"#);
+        let after = read(r#"{"a":[{"name":"x","key":"2"}]}"#);
+        differences(&schema, &before, &after, &mut changes);
+        assert!(
+            changes
+                .iter()
+                .flat_map(|change| &change.list)
+                .all(|list| !list.ordered)
+        );
+        assert_eq!(changes.len(), 1);
     }
 
     fn keyed_list() -> Field {

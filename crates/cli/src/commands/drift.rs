@@ -7,8 +7,8 @@ use crate::arguments::{Drift, Global};
 use crate::commands::destroy::from_state;
 use crate::exit::{CommandError, Exit};
 use crate::open;
-use crate::terminal::Paint;
-use crate::view::changes;
+use crate::view::changes::{self, Margin};
+use crate::view::drawing::Drawing;
 use crate::view::report::Report;
 
 pub(crate) async fn run(
@@ -36,8 +36,9 @@ pub(crate) async fn run(
         report.set_result(json::drift(&instance, &drift));
     } else {
         let mut text = String::new();
+        let drawing = Drawing::on(&report.terminal);
         for one in all {
-            show(&mut text, one, report.terminal.out);
+            show(&mut text, one, drawing);
         }
         text.push_str(&changes::unread(
             &scan.unread,
@@ -84,7 +85,8 @@ async fn accept(
     .await
 }
 
-fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
+fn show(text: &mut String, drifted: &Drifted, drawing: Drawing) {
+    let paint = drawing.paint;
     let Drifted {
         address,
         type_name,
@@ -101,9 +103,7 @@ fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
         paint.dim(type_name)
     ));
     if let How::Differs(list) = how {
-        for change in list {
-            changes::change(text, change, "    ", paint);
-        }
+        changes::write_all(text, list, &Margin::new("    "), drawing);
         text.push('\n');
     }
 }

@@ -9,12 +9,12 @@ use engine::json;
 use engine::run::Clock;
 use state::LeaseHolder;
 
-use self::record::{display_name, flags, one_line, record_text};
+use self::record::{Look, display_name, flags, record_text};
 use super::list::ago;
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};
 use crate::open;
-use crate::terminal::Paint;
+use crate::view::drawing::Drawing;
 use crate::view::report::Report;
 use crate::view::table::table;
 
@@ -29,15 +29,17 @@ pub(crate) async fn run(
         None => Details::Instance(Box::new(session.details(&instance).await?)),
         Some(place) => session.details_at(&instance, place).await?,
     };
-    let (reveal, paint) = (arguments.secrets.reveal, report.terminal.out);
+    let reveal = arguments.secrets.reveal;
     if report.is_json() {
         report.set_result(json::details(&details, reveal));
         return Ok(Exit::Done);
     }
+    let drawing = Drawing::on(&report.terminal);
+    let look = Look { reveal, drawing };
     let text = match &details {
-        Details::Instance(details) => whole(details, reveal, paint),
-        Details::Resource(details) => record_text(details, reveal, paint),
-        Details::Child(details) => children::child_details_text(details, reveal, paint),
+        Details::Instance(details) => whole(details, look),
+        Details::Resource(details) => record_text(details, look),
+        Details::Child(details) => children::child_details_text(details, look),
         Details::Pending(PendingDetails::Resource(pending)) => waiting::pending_text(pending),
         Details::Pending(PendingDetails::Child { place, at }) => {
             format!("{place} child document\nwaiting: {at}\n")
@@ -47,7 +49,8 @@ pub(crate) async fn run(
     Ok(Exit::Done)
 }
 
-fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
+fn whole(details: &InstanceDetails, look: Look) -> String {
+    let paint = look.drawing.paint;
     let now = Clock::System.now();
     let InstanceDetails {
         info,
@@ -139,7 +142,7 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
         };
         text.push_str(&format!("\n{}{old}\n", paint.bold("exports")));
         for (name, value) in &snapshot.exports {
-            text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+            look.write(&mut text, name, " = ", value);
         }
     }
     if let Some(metadata) = snapshot
@@ -149,9 +152,9 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
     {
         text.push_str(&format!("\n{}\n", paint.bold("metadata")));
         for (name, value) in metadata {
-            text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+            look.write(&mut text, name, " = ", value);
         }
     }
-    children::children_text(&mut text, snapshot, reveal, paint);
+    children::children_text(&mut text, snapshot, look);
     text
 }

@@ -3,10 +3,15 @@
 //! A view makes text from data; `terminal` writes it. Everything is readable without colour.
 
 pub(crate) mod changes;
+pub(crate) mod drawing;
 pub(crate) mod events;
+mod inline;
+mod items;
+mod lines;
 pub(crate) mod live;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod stops;
 pub(crate) mod table;
+pub(crate) mod values;
 pub(crate) mod wrap;

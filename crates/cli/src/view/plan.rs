@@ -5,13 +5,15 @@ use state::Counts;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use blueprint::{Address, Name};
+use blueprint::{Address, Value};
 use engine::{
     Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step,
+    StepSource,
 };
 
-use super::changes;
-use crate::terminal::Paint;
+use super::changes::{self, Label, Margin};
+use super::drawing::Drawing;
+use super::{lines, values};
 
 /// The maximum number of steps with which the fields of new resources are shown without
 /// `--verbose`.
@@ -21,7 +23,8 @@ const MANY: usize = 100;
 const LINE: usize = 40;
 
 /// Prints a plan without its last line.
-pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
+pub(crate) fn plan(plan: &Plan, drawing: Drawing) -> String {
+    let (verbose, paint) = (drawing.whole, drawing.paint);
     let mut text = String::new();
     // A state edit changes only records, so its plan is shown in full.
     let all = verbose || plan.kind == state::OperationKind::State;
@@ -40,7 +43,10 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         .map(|link| (&link.address, link))
         .collect();
     let mut stops = super::stops::Stops::of(plan);
-    let sources: HashMap<(&Address, String), &Name> = plan.changed_sources().collect();
+    let mut sources: HashMap<&Address, Vec<StepSource<'_>>> = HashMap::new();
+    for source in plan.sources() {
+        sources.entry(source.address).or_default().push(source);
+    }
     let drift: HashMap<&Address, &Drifted> =
         plan.drift.iter().map(|it| (&it.address, it)).collect();
     for (source, steps) in grouped(&shown) {
@@ -62,14 +68,14 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             let shown = Shown {
                 fields,
                 outside: &outside,
-                sources: &sources,
+                sources: sources.get(&step.address).map_or(&[][..], Vec::as_slice),
                 stops: &stops,
                 indent,
-                paint,
+                drawing,
             };
             step_text(&mut text, step, shown);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
-                link_of(&mut text, link, paint);
+                link_of(&mut text, link, drawing);
             }
         }
     }
@@ -77,17 +83,15 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         text.push('\n');
     }
     stops.write_remaining(&mut text, paint);
-    values(&mut text, "exports", &plan.exports, paint);
-    values(&mut text, "metadata", &plan.metadata_changes, paint);
-    children(&mut text, plan, verbose, paint);
+    named_values(&mut text, "exports", &plan.exports, "", drawing);
+    named_values(&mut text, "metadata", &plan.metadata_changes, "", drawing);
+    children(&mut text, plan, drawing);
     for (address, differs) in &plan.left_alone.document_differs {
         text.push_str(&format!(
             "{} differs from the document and is not changed; update the document to make this permanent\n",
             paint.bold(address)
         ));
-        differs
-            .iter()
-            .for_each(|change| changes::change(&mut text, change, "    ", paint));
+        changes::write_all(&mut text, differs, &Margin::new("    "), drawing);
         text.push('\n');
     }
     text.push_str(&changes::unread(
@@ -125,7 +129,8 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
 }
 
 /// Child documents that are added or removed; with `verbose` also the changes in their exports.
-fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
+fn children(text: &mut String, plan: &Plan, drawing: Drawing) {
+    let (verbose, paint) = (drawing.whole, drawing.paint);
     for child in &plan.children {
         let (sign, word) = match child.action {
             ExportAction::New => (paint.green("+"), "new"),
@@ -139,13 +144,13 @@ fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
             paint.dim("child document")
         ));
         if verbose && child.action != ExportAction::Removed {
-            let mut inner = String::new();
-            values(&mut inner, "exports", &child.exports, paint);
-            values(&mut inner, "metadata", &child.metadata, paint);
-            inner
-                .lines()
-                .filter(|line| !line.is_empty())
-                .for_each(|line| text.push_str(&format!("  {line}\n")));
+            for (title, values) in [("exports", &child.exports), ("metadata", &child.metadata)] {
+                named_values(text, title, values, "  ", drawing);
+                // One empty line follows all children.
+                if text.ends_with("\n\n") {
+                    text.pop();
+                }
+            }
         }
     }
     let shown = |action| verbose || matches!(action, ExportAction::New | ExportAction::Removed);
@@ -159,36 +164,41 @@ fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
 }
 
 /// Named values that change.
-fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint) {
+fn named_values(
+    text: &mut String,
+    title: &str,
+    changes: &[ExportChange],
+    indent: &str,
+    drawing: Drawing,
+) {
+    let paint = drawing.paint;
     let changed: Vec<_> = changes
         .iter()
         .filter(|export| export.action != ExportAction::Unchanged)
         .collect();
-    if !changed.is_empty() {
-        text.push_str(&format!("{}\n", paint.bold(title)));
-        for export in changed {
-            let after = export
-                .after
-                .as_ref()
-                .map(changes::short)
-                .unwrap_or_default();
-            let line = match export.action {
-                ExportAction::New => format!("{} {}: {after}", paint.green("+"), export.name),
-                ExportAction::Changed => {
-                    let before = export
-                        .before
-                        .as_ref()
-                        .map(changes::short)
-                        .unwrap_or_default();
-                    format!("{} {}: {before} -> {after}", paint.yellow("~"), export.name)
-                }
-                ExportAction::Removed => format!("{} {}", paint.red("-"), export.name),
-                ExportAction::Unchanged => continue,
-            };
-            text.push_str(&format!("  {line}\n"));
-        }
-        text.push('\n');
+    if changed.is_empty() {
+        return;
     }
+    text.push_str(&format!("{indent}{}\n", paint.bold(title)));
+    let indent = format!("{indent}  ");
+    for export in changed {
+        let (sign, before) = match export.action {
+            ExportAction::New => (paint.green("+"), None),
+            ExportAction::Changed => (paint.yellow("~"), export.before.as_ref()),
+            ExportAction::Removed => {
+                text.push_str(&format!("{indent}{} {}\n", paint.red("-"), export.name));
+                continue;
+            }
+            ExportAction::Unchanged => continue,
+        };
+        let label = Label {
+            margin: &Margin::signed(&indent, &sign),
+            path: &export.name,
+            forces: false,
+        };
+        changes::write_pair(text, &label, before, export.after.as_ref(), drawing);
+    }
+    text.push('\n');
 }
 
 /// Steps in the order of the plan. The steps that a transform made from one abstract resource form
@@ -239,12 +249,12 @@ struct Shown<'a> {
     fields: bool,
     /// Drift that no change of the step shows.
     outside: &'a [&'a Change],
-    /// The sources of contents, by address and path.
-    sources: &'a HashMap<(&'a Address, String), &'a Name>,
+    /// The files that the step reads.
+    sources: &'a [StepSource<'a>],
     /// The stops of the operation at this step.
     stops: &'a [String],
     indent: &'a str,
-    paint: Paint,
+    drawing: Drawing,
 }
 
 fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
@@ -254,8 +264,9 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         sources,
         stops,
         indent,
-        paint,
+        drawing,
     } = shown;
+    let paint = drawing.paint;
     // A destroy deletes every resource, so do not repeat the reason for each.
     let reasons = step
         .reasons
@@ -340,32 +351,58 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
             "{indent}    {}\n",
             paint.dim("changed outside of `cyan`:")
         ));
-        outside
-            .iter()
-            .for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
+        let margin = Margin::new(&format!("{indent}      "));
+        changes::write_all(text, outside.iter().copied(), &margin, drawing);
         if step.changes.is_empty() {
             text.push('\n');
         }
     }
     if fields || step.action != Action::Create {
-        for change in &step.changes {
-            changes::change(text, change, &format!("{indent}    "), paint);
-            if let Some(source) = sources.get(&(&step.address, change.path.clone())) {
-                let open = change
-                    .after
-                    .as_ref()
-                    .is_some_and(blueprint::Value::is_unknown);
-                let when = if open {
-                    "is changed by this plan"
-                } else {
-                    "has changed"
-                };
-                let what = format!("the content of `{source}` {when}");
-                text.push_str(&format!("{indent}      {}\n", paint.dim(what)));
-            }
-        }
-        if !step.changes.is_empty() {
+        let before = text.len();
+        write_changes(text, step, sources, &format!("{indent}    "), drawing);
+        if text.len() > before {
             text.push('\n');
+        }
+    }
+}
+
+/// Writes the changes of the fields of a step. The text of a source stands in for its digest.
+fn write_changes(
+    text: &mut String,
+    step: &Step,
+    sources: &[StepSource<'_>],
+    indent: &str,
+    drawing: Drawing,
+) {
+    let margin = Margin::new(indent);
+    let digest_of = |source: &StepSource<'_>| {
+        step.changes
+            .iter()
+            .find(|change| change.path == source.digest_path)
+    };
+    let has_shown_text = |change: &&Change| {
+        let source = sources.iter().find(|it| it.digest_path == change.path);
+        source.is_some_and(|source| source.texts.is_some())
+    };
+    let is_shown = |change: &&Change| drawing.whole || !has_shown_text(change);
+    changes::write_all(text, step.changes.iter().filter(is_shown), &margin, drawing);
+    for source in sources {
+        let digest = digest_of(source);
+        let (name, paint) = (source.name, drawing.paint);
+        let what = match (digest, source.texts) {
+            (Some(digest), _) if digest.after.as_ref().is_some_and(Value::is_unknown) => {
+                format!("the content of `{name}` is changed by this plan")
+            }
+            (Some(_), _) => format!("the content of `{name}` has changed"),
+            (None, Some(_)) => format!("the content is that of `{name}` again"),
+            (None, None) => continue,
+        };
+        let end = if source.texts.is_some() { ":" } else { "" };
+        text.push_str(&format!("{indent}{}\n", paint.dim(format!("{what}{end}"))));
+        if let Some(texts) = source.texts
+            && let (Value::Text(old), Value::Text(new)) = (&texts.before, &texts.after)
+        {
+            lines::write_difference(text, old, new, &margin.below(), drawing);
         }
     }
 }
@@ -391,19 +428,20 @@ fn in_batch(step: &Step) -> String {
 
 /// Writes the annotations of a link, and the changes that it makes in the specs of its ends. Its
 /// other effects have their own steps.
-fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
+fn link_of(text: &mut String, link: &LinkChange, drawing: Drawing) {
+    let paint = drawing.paint;
     let before = text.len();
     for (name, value) in link.annotations.as_map().into_iter().flatten() {
         text.push_str(&format!(
             "    {}\n",
-            paint.dim(format!("{name} = {}", changes::short(value)))
+            paint.dim(format!("{name} = {}", values::short(value, drawing)))
         ));
     }
     for effect in link.effects.iter().filter(|effect| effect.with) {
         let target = link_end(&link.address, &effect.into)
             .map_or_else(|| effect.into.to_string(), |end| end.to_string());
         text.push_str(&format!("    {}\n", paint.dim(format!("into {target}:"))));
-        changes::change(text, &effect.change, "      ", paint);
+        changes::write_all(text, [&effect.change], &Margin::new("      "), drawing);
     }
     if text.len() > before {
         text.push('\n');
@@ -491,13 +529,6 @@ mod tests {
         let step = r#"{"id": 0, "address": "new", "type": "test/data", "action": "move", "reasons": ["moved"],
             "moved_from": "old"}"#;
         let step: Step = serde_json::from_str(step).unwrap();
-        let terminal = crate::terminal::Terminal::new(
-            crate::terminal::ColorChoice::Never,
-            false,
-            false,
-            false,
-        );
-        let (sources, paint) = (HashMap::new(), terminal.out);
         let mut text = String::new();
         step_text(
             &mut text,
@@ -505,10 +536,10 @@ mod tests {
             Shown {
                 fields: true,
                 outside: &[],
-                sources: &sources,
+                sources: &[],
                 stops: &[],
                 indent: "  ",
-                paint,
+                drawing: super::super::drawing::plain(false, 80),
             },
         );
         assert_eq!(

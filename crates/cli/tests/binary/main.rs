@@ -36,6 +36,7 @@ mod remote;
 mod rollback;
 mod saved_plans;
 mod schemas;
+mod shown_changes;
 mod spec_examples;
 mod state_edits;
 mod stops;

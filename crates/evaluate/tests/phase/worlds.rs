@@ -152,6 +152,7 @@ fn reply_of_another_kind_is_an_error() {
             prior_inputs: &null,
             desired: &null,
             changing: &Arc::default(),
+            text_limit: 0,
         };
         let fetch = FetchRequest {
             type_name: &type_name,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use evaluate::answers::{Answers, PinnedPreflight, PinnedSource};
+use evaluate::answers::{Answers, PinnedPreflight, PinnedSource, PinnedTexts};
 use evaluate::resolve::Evaluation;
 use evaluate::retry::failure;
 use evaluate::world::World;
@@ -23,6 +23,11 @@ use crate::decision::Decision;
 use crate::draft::{Draft, Obstacle};
 use crate::model::{Action, HashSet, Reason};
 use crate::provider_diagnostics::place_at;
+
+/// The maximum length of a text of a source that is shown, in bytes.
+const TEXT_LIMIT: u64 = 256 << 10;
+/// The maximum length of all texts of sources that are shown, in bytes.
+const TEXTS_LIMIT: u64 = 8 << 20;
 
 /// The objects and resources that the decisions so far create or change.
 #[derive(Default)]
@@ -172,7 +177,7 @@ pub(crate) async fn ask(
     let asked = asked
         .map(|at| (at, folder_of(at)))
         .map(async |(at, folder)| {
-            let answer = preflight_of(&drafts[at], &changing.ids, &folder, world).await;
+            let answer = preflight_of(&drafts[at], &changing.ids, &folder, 0, world).await;
             (at, folder, answer)
         });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
@@ -239,6 +244,7 @@ async fn preflight_of(
     decision: &Decision,
     changing: &Arc<BTreeSet<Name>>,
     folder: &str,
+    text_limit: u64,
     world: &dyn World,
 ) -> Result<Preflight, ProviderError> {
     let operation = operation_of(decision.action);
@@ -260,6 +266,7 @@ async fn preflight_of(
             &decision.desired
         },
         changing,
+        text_limit,
     };
     world.preflight(target, request).await
 }
@@ -307,6 +314,7 @@ pub(crate) fn pinned_preflight(answer: Preflight, folder: Name, follows: bool) -
             field: it.field,
             name: it.name,
             digest: digest(it.content),
+            texts: None,
         })
         .collect();
     PinnedPreflight {
@@ -354,6 +362,7 @@ pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ign
             before: before.cloned(),
             after: Some(after),
             forces: false,
+            list: None,
         });
     }
     if changes.is_empty() {
@@ -376,6 +385,65 @@ pub(crate) fn needs_second_read(decision: &Decision) -> bool {
             .is_some_and(|field| ty.sources.values().any(|digest| digest.as_ref() == field))
     };
     decision.changes.iter().any(is_digest)
+}
+
+/// Adds to the answers the texts of sources that replace other texts, so that a person can be shown
+/// the difference. Texts that repeat a secret are left out, and so is what exceeds a limit.
+pub(crate) async fn ask_for_texts(draft: &Draft, answers: &mut Answers, world: &dyn World) {
+    let changing = Arc::default();
+    let mut rest = TEXTS_LIMIT;
+    for decision in draft.decisions.iter().filter(|it| replaces_text(it)) {
+        let Some(kept) = answers.preflights.get_mut(&decision.address) else {
+            continue;
+        };
+        let is_wanted = |source: &PinnedSource| source.digest.is_some() && source.texts.is_none();
+        let limit = TEXT_LIMIT.min(rest / 2);
+        if !kept.sources.iter().any(is_wanted)
+            || limit == 0
+            || !world.environment().manages(&decision.type_name)
+        {
+            continue;
+        }
+        // Without the texts, the plan shows the digests.
+        let Ok(answer) = preflight_of(decision, &changing, &kept.folder, limit, world).await else {
+            continue;
+        };
+        for source in answer.sources {
+            let (SourceContent::Digest(digest), Some(texts)) = (source.content, source.texts)
+            else {
+                continue;
+            };
+            let same_source = |kept: &&mut PinnedSource| {
+                kept.field == source.field && kept.digest.as_ref() == Some(&digest)
+            };
+            let (Some(before), Some(after)) = (plain_text(&texts.before), plain_text(&texts.after))
+            else {
+                continue;
+            };
+            if let Some(kept) = kept.sources.iter_mut().find(same_source) {
+                rest = rest.saturating_sub((before.len() + after.len()) as u64);
+                kept.texts = Some(PinnedTexts {
+                    before: texts.before,
+                    after: texts.after,
+                });
+            }
+        }
+    }
+}
+
+/// Whether a decision writes the text of a source over another text.
+fn replaces_text(decision: &Decision) -> bool {
+    decision.action == Action::Update
+        && !decision.only_recorded
+        && (needs_second_read(decision) || decision.reasons.contains(&Reason::Drifted))
+}
+
+/// The text, if it is not secret.
+fn plain_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan
@@ -421,7 +489,7 @@ pub(crate) async fn ask_remaining(
             .as_ref()
             .map(|record| record.origin.folder.clone())
             .unwrap_or_default();
-        let answer = preflight_of(decision, &changing.ids, &folder, world).await;
+        let answer = preflight_of(decision, &changing.ids, &folder, 0, world).await;
         (at, folder, answer)
     });
     let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;

@@ -190,6 +190,7 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
                 before: Some(before.clone()),
                 after: Some(after.clone()),
                 forces: false,
+                list: None,
             });
         }
     }

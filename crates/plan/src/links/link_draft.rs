@@ -257,6 +257,7 @@ impl<'a> LinkDraft<'a> {
                         .map(|it| it.contribution.value.clone()),
                     after: Some(contribution.value.clone()),
                     forces: false,
+                    list: None,
                 });
             }
         }
@@ -372,6 +373,7 @@ impl<'a> LinkDraft<'a> {
                     before,
                     after,
                     forces: false,
+                    list: None,
                 };
                 self.changes.push(ContributionChange {
                     into: target.phase(&self.kind),

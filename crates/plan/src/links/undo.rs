@@ -126,6 +126,7 @@ pub(super) fn removal_change(contribution: &Contribution) -> Change {
         before: Some(contribution.value.clone()),
         after: None,
         forces: false,
+        list: None,
     }
 }
 

@@ -4,11 +4,14 @@
 //! `directory`, `symlink`), found before the first change of a plan.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent, SourceRead};
+use provider::{
+    Operation, Preflight, PreflightRequest, ProviderError, SourceContent, SourceRead, SourceTexts,
+};
 
 use super::existing::Existing;
 use super::own_paths::OwnPaths;
@@ -16,6 +19,7 @@ use super::place::{PathContext, failed, id_of, text};
 use super::requests::unknown_type;
 use super::whole_file::{self, PathContent};
 use super::{adoption, archive, archive_list};
+use crate::regular_file;
 
 /// A preflight request, owned, so that another thread can work on it.
 pub(super) struct OwnedRequest {
@@ -25,6 +29,7 @@ pub(super) struct OwnedRequest {
     prior_inputs: Value,
     desired: Value,
     changing: Arc<BTreeSet<Name>>,
+    text_limit: u64,
 }
 
 impl OwnedRequest {
@@ -37,6 +42,7 @@ impl OwnedRequest {
             prior_inputs: request.prior_inputs.clone(),
             desired: request.desired.clone(),
             changing: request.changing.clone(),
+            text_limit: request.text_limit,
         }
     }
 
@@ -113,11 +119,62 @@ fn source_of_file(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead
         },
         Err(error) => SourceContent::Unreadable(error.message),
     };
+    let texts = match &content {
+        SourceContent::Digest(digest) => source_texts(place, request, digest),
+        SourceContent::Open | SourceContent::Unreadable(_) => None,
+    };
     vec![SourceRead {
         field: "source".into(),
         name: written.into(),
         content,
+        texts,
     }]
+}
+
+/// The text of the source with this digest and the text that an update replaces. What only its
+/// owner may read is not shown.
+fn source_texts(
+    place: &PathContext,
+    request: &OwnedRequest,
+    digest: &Value,
+) -> Option<SourceTexts> {
+    let desired = &request.desired;
+    let is_wanted = request.text_limit > 0 && request.operation == Operation::Update;
+    // The object may still have a secret that the last spec wrote.
+    let is_secret = desired.has_secret() || request.prior_inputs.has_secret();
+    let is_private = text(desired, "mode")
+        .and_then(whole_file::parse_mode)
+        .is_some_and(is_private);
+    if !is_wanted || is_secret || is_private {
+        return None;
+    }
+    let read = |path: std::path::PathBuf| shown_text(&path, request.text_limit);
+    let before = read(place.target_path(text(desired, "path")?).ok()?)?;
+    let after = read(place.source(text(desired, "source")?).ok()?)?;
+    let is_same_source = digest.as_text() == Some(whole_file::digest(after.as_bytes()).as_str());
+    (before != after && is_same_source).then(|| SourceTexts {
+        before: before.into(),
+        after: after.into(),
+    })
+}
+
+/// The whole text of a file that others than its owner may read; `None` if it is longer than
+/// `limit` bytes, or no text.
+fn shown_text(path: &Path, limit: u64) -> Option<String> {
+    match whole_file::inspect_path(path).ok()? {
+        PathContent::File { mode, size, .. } if size <= limit && !is_private(mode) => {}
+        _ => return None,
+    }
+    let mut bytes = Vec::new();
+    let file = regular_file::open(path).ok()?;
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    let is_text = bytes.len() as u64 <= limit && !bytes.contains(&0);
+    String::from_utf8(bytes).ok().filter(|_| is_text)
+}
+
+/// Whether only the owner has access with these permission bits.
+fn is_private(mode: u32) -> bool {
+    mode & 0o077 == 0
 }
 
 fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead> {
@@ -140,6 +197,7 @@ fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceR
         field: "root".into(),
         name: written.into(),
         content,
+        texts: None,
     }]
 }
 

@@ -132,6 +132,8 @@ pub(super) async fn source_read(
         field: "source".into(),
         name: written.into(),
         content,
+        // The text of the last template is not kept.
+        texts: None,
     }])
 }
 

@@ -4,13 +4,13 @@ use blueprint::Value;
 use engine::inspect::{ChildDetails, is_link};
 use state::{ChildRecord, Snapshot};
 
-use super::record::{flags, one_line};
+use super::record::{Look, flags};
 use super::waiting;
-use crate::terminal::Paint;
 use crate::view::table::table;
 
 /// Values and metadata of all children, and metadata of data sources.
-pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, reveal: bool, paint: Paint) {
+pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, look: Look) {
+    let paint = look.drawing.paint;
     for (place, child) in &snapshot.declared.children {
         if !child.exports.is_empty() || !child.metadata.is_null() {
             text.push_str(&format!(
@@ -18,7 +18,7 @@ pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, reveal: bool
                 paint.bold(place),
                 paint.dim("child document")
             ));
-            child_text(text, child, reveal);
+            child_text(text, child, look);
         }
     }
     for (name, source) in &snapshot.declared.data_sources {
@@ -27,32 +27,33 @@ pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, reveal: bool
             paint.bold(name),
             paint.dim(format!("data source {}", source.type_name))
         ));
-        entries(text, "", &source.metadata, reveal);
+        entries(text, "", &source.metadata, look);
     }
 }
 
-fn child_text(text: &mut String, child: &ChildRecord, reveal: bool) {
+fn child_text(text: &mut String, child: &ChildRecord, look: Look) {
     for (name, value) in &child.exports {
-        text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+        look.write(text, name, " = ", value);
     }
-    entries(text, "metadata ", &child.metadata, reveal);
+    entries(text, "metadata ", &child.metadata, look);
 }
 
-fn entries(text: &mut String, before: &str, value: &Value, reveal: bool) {
+fn entries(text: &mut String, before: &str, value: &Value, look: Look) {
     for (name, value) in value.as_map().into_iter().flatten() {
-        text.push_str(&format!("  {before}{name} = {}\n", one_line(value, reveal)));
+        look.write(text, &format!("{before}{name}"), " = ", value);
     }
 }
 
 /// One child with all its contents.
-pub(super) fn child_details_text(child: &ChildDetails, reveal: bool, paint: Paint) -> String {
+pub(super) fn child_details_text(child: &ChildDetails, look: Look) -> String {
+    let paint = look.drawing.paint;
     let flag = waiting::flag(child.waiting);
     let mut text = format!(
         "{} {}{flag}\n",
         paint.bold(&child.place),
         paint.dim("child document")
     );
-    child_text(&mut text, &child.record, reveal);
+    child_text(&mut text, &child.record, look);
     let rows = child.resources.iter().map(|one| {
         let id = if is_link(&one.address) {
             String::new()

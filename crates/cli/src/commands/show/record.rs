@@ -5,14 +5,35 @@ use engine::inspect::{ResourceDetails, computed, is_link, link_failed_at};
 use state::{Record, StatusWord};
 
 use super::waiting;
-use crate::terminal::Paint;
-use crate::view::changes::short;
+use crate::view::drawing::Drawing;
+use crate::view::values::write_value;
 
-pub(super) fn one_line(value: &Value, reveal: bool) -> String {
-    if reveal {
-        short(&value.revealed())
-    } else {
-        short(value)
+/// How values of the state are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    /// Whether secrets are shown in clear text.
+    pub(super) reveal: bool,
+    pub(super) drawing: Drawing,
+}
+
+impl Look {
+    /// The same without cuts.
+    fn whole(self) -> Look {
+        let drawing = Drawing {
+            whole: true,
+            ..self.drawing
+        };
+        Look { drawing, ..self }
+    }
+
+    /// Writes a value with its name, and what stands between them.
+    pub(super) fn write(self, text: &mut String, name: &str, between: &str, value: &Value) {
+        text.push_str(&format!("  {name}{between}"));
+        let shown = match self.reveal {
+            true => &value.revealed(),
+            false => value,
+        };
+        write_value(text, shown, "", "  ", self.drawing);
     }
 }
 
@@ -38,7 +59,8 @@ pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     text
 }
 
-pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint) -> String {
+pub(super) fn record_text(details: &ResourceDetails, look: Look) -> String {
+    let paint = look.drawing.paint;
     let ResourceDetails {
         address,
         record,
@@ -61,7 +83,7 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         text.push_str(&format!("attention: {attention}\n"));
     }
     if !record.id.is_empty() && !is_link(address) {
-        let id = if reveal {
+        let id = if look.reveal {
             &record.id
         } else {
             record.shown_id()
@@ -78,7 +100,7 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         if !map.is_empty() {
             text.push_str(&format!("{}\n", paint.bold(name)));
             for (key, value) in map {
-                field(&mut text, key, value, reveal);
+                look.whole().write(&mut text, key, ": ", value);
             }
         }
     };
@@ -109,21 +131,4 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         text.push_str(&format!("uses: {}\n", uses.join(", ")));
     }
     text
-}
-
-fn field(text: &mut String, key: &str, value: &Value, reveal: bool) {
-    let shown = if reveal {
-        value.revealed()
-    } else {
-        value.clone()
-    };
-    match &shown {
-        Value::Text(lines) if lines.contains('\n') => {
-            text.push_str(&format!("  {key}: |\n"));
-            for line in lines.lines() {
-                text.push_str(&format!("    {line}\n"));
-            }
-        }
-        other => text.push_str(&format!("  {key}: {other}\n")),
-    }
 }
