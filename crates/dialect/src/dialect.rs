@@ -3,9 +3,10 @@
 use blueprint::{Blueprint, Expr, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
+use syntax::Tree;
 
 use crate::{
-    Companion, DialectRules, DialectSetting, DialectSettings, Document, Explained,
+    Companion, DialectRules, DialectSetting, DialectSettings, DialectText, Document, Explained,
     LoadedCompanions, Lowered, Shape, Wanted,
 };
 
@@ -63,9 +64,15 @@ pub trait Dialect: Send + Sync {
         false
     }
 
-    /// Whether JSON text is read as JSON, whatever the file is called.
-    fn reads_json_first(&self) -> bool {
+    /// Whether a text is probably one that this dialect [parses](Dialect::parse) itself.
+    fn may_parse(&self, _text: &str) -> bool {
         false
+    }
+
+    /// Parses a text by the rules of this dialect; `None` if its documents are read as all YAML and
+    /// JSON is. Never fails, as `syntax::parse`.
+    fn parse(&self, _text: &DialectText<'_>) -> Option<(Tree, Diagnostics)> {
+        None
     }
 
     /// The settings of the dialect.

@@ -30,7 +30,7 @@ pub use explained::Explained;
 pub use list::Dialects;
 pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
-pub use parsed::ParsedText;
+pub use parsed::{DialectText, ParsedText, TextOrigin};
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
 pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,

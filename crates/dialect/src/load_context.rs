@@ -19,6 +19,8 @@ pub struct LoadContext {
     pub inputs_only: bool,
     /// Whether the text is the listing of a folder, not that of a file.
     pub is_folder: bool,
+    /// Whether the text is written out in another document, not in a file of its own.
+    pub is_written_out: bool,
     /// The dialect's data from companion files, if there are any.
     pub dialect_context: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
@@ -58,6 +60,7 @@ impl LoadContext {
         is_child: false,
         inputs_only: false,
         is_folder: false,
+        is_written_out: false,
         dialect_context: None,
         settings: DocumentSettings::NONE,
         types: None,
@@ -75,6 +78,7 @@ impl LoadContext {
         LoadContext {
             is_child: true,
             is_folder: false,
+            is_written_out: false,
             dialect_context: own,
             answers: Answers::NONE,
             ..self.clone()

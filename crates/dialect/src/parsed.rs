@@ -1,8 +1,8 @@
 //! Parses the text of a document as the dialect that recognises it reads it: one tree or a stream,
 //! YAML or JSON, or the listing of a folder.
 //!
-//! A text of one tree is parsed once. Only a text with a second tree is parsed again, if a dialect
-//! reads streams.
+//! A text of one tree is parsed once, by the dialect that probably recognises it if that parses its
+//! texts itself. Only a text with a second tree is parsed again, if a dialect reads streams.
 
 use std::sync::Arc;
 
@@ -10,6 +10,30 @@ use diag::{Diagnostics, FileId};
 use syntax::{Format, MULTIPLE_DOCUMENTS, Tree};
 
 use crate::{Dialect, Dialects, Document, FolderEntry, LoadContext};
+
+/// A text that a dialect may parse itself.
+#[derive(Clone, Copy, Debug)]
+pub struct DialectText<'a> {
+    /// The file.
+    pub file: FileId,
+    /// The text.
+    pub text: &'a str,
+    /// The format that the name of the file says.
+    pub format: Format,
+    /// Where the text is from.
+    pub origin: TextOrigin,
+}
+
+/// Where a text is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextOrigin {
+    /// A file with a document.
+    File,
+    /// A document that is written out in another one.
+    WrittenOut,
+    /// A file that is given together with the root.
+    Companion,
+}
 
 /// A parsed text.
 pub struct ParsedText<'a> {
@@ -93,6 +117,27 @@ impl Dialects {
             return parsed(ParsedContent::Folder(entries), Diagnostics::new());
         }
         let format = Format::of_name(name);
+        let own = DialectText {
+            file,
+            text,
+            format,
+            origin: if context.is_written_out {
+                TextOrigin::WrittenOut
+            } else {
+                TextOrigin::File
+            },
+        };
+        let is_expected = |dialect: &&'static dyn Dialect| {
+            context.dialect == Some(dialect.name()) || dialect.may_parse(text)
+        };
+        for dialect in self.iter().filter(is_expected) {
+            if let Some((tree, found)) = dialect.parse(&own) {
+                let parsed = parsed(ParsedContent::One(tree), found);
+                if parsed.dialect.map(Dialect::name) == Some(dialect.name()) {
+                    return parsed;
+                }
+            }
+        }
         let (tree, found) = syntax::parse(file, text, format);
         if has_second_tree(&found) && self.iter().any(|dialect| dialect.reads_streams()) {
             let (trees, found) = syntax::parse_stream(file, text, format);
@@ -104,20 +149,21 @@ impl Dialects {
                 return stream;
             }
         }
-        let one = parsed(ParsedContent::One(tree), found);
-        // A text may be JSON despite its file name, if its dialect accepts such texts.
-        let may_be_json = format == Format::Yaml
-            && text.trim_start().starts_with('{')
-            && one
-                .dialect
-                .is_some_and(|dialect| dialect.reads_json_first());
-        if may_be_json {
-            let (json, broken) = syntax::parse(file, text, Format::Json);
-            if broken.is_empty() {
-                return parsed(ParsedContent::One(json), one.found);
-            }
-        }
-        one
+        parsed(ParsedContent::One(tree), found)
+    }
+
+    /// Parses a file that is given together with the root. `name` is its name. Never fails.
+    pub fn parse_companion(&self, file: FileId, name: &str, text: &str) -> (Tree, Diagnostics) {
+        let format = Format::of_name(name);
+        let companion = DialectText {
+            file,
+            text,
+            format,
+            origin: TextOrigin::Companion,
+        };
+        self.iter()
+            .find_map(|dialect| dialect.parse(&companion))
+            .unwrap_or_else(|| syntax::parse(file, text, format))
     }
 }
 

@@ -108,11 +108,7 @@ fn load_environments(
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {
-        let (tree, broken) = syntax::parse(
-            *file,
-            &environment.text,
-            syntax::Format::of_name(&environment.shown),
-        );
+        let (tree, broken) = dialects.parse_companion(*file, &environment.shown, &environment.text);
         if tree
             .root
             .as_ref()

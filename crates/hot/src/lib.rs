@@ -50,6 +50,7 @@ mod rules;
 mod scalar;
 mod settings;
 mod shape;
+mod template_text;
 pub mod version;
 mod yaql;
 
@@ -61,10 +62,12 @@ pub use context::TemplateContext;
 pub use version::NAME;
 use version::VERSION_KEYS;
 
+use diag::Diagnostics;
 use dialect::{
-    Companion, Dialect, DialectRules, DialectSetting, DialectSettings, Document, Explained,
-    LoadedCompanions, Lowered, Shape,
+    Companion, Dialect, DialectRules, DialectSetting, DialectSettings, DialectText, Document,
+    Explained, LoadedCompanions, Lowered, Shape,
 };
+use syntax::Tree;
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -101,8 +104,12 @@ impl Dialect for HotDialect {
         &shape::SHAPE
     }
 
-    fn reads_json_first(&self) -> bool {
-        true
+    fn may_parse(&self, text: &str) -> bool {
+        template_text::may_be_template(text)
+    }
+
+    fn parse(&self, text: &DialectText<'_>) -> Option<(Tree, Diagnostics)> {
+        template_text::parse(text)
     }
 
     fn settings(&self) -> &'static [DialectSetting] {

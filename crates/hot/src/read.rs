@@ -5,7 +5,7 @@ use blueprint::{Name, Value};
 use diag::{Diagnostics, Severity, Span, Spanned};
 use syntax::{Content, Node};
 
-use super::scalar;
+use super::{scalar, template_text};
 use dialect::codes::DUPLICATE_KEY;
 
 /// Reads nodes and collects their mistakes.
@@ -117,6 +117,10 @@ impl NodeReader {
     fn key(&mut self, node: &Node) -> Option<(Name, Option<Value>)> {
         let scalar = node.as_scalar()?;
         let tag = node.tag().map(|tag| &*tag.item);
+        // PyYAML reads `=` as text where it is a key.
+        if tag.is_none() && scalar.style == syntax::Style::Plain && &*scalar.text == "=" {
+            return Some((Name::from("="), None));
+        }
         match scalar::typed(scalar, tag)? {
             Value::Text(text) => Some((text, None)),
             value => Some((scalar::key_text(&value)?, Some(value))),
@@ -228,7 +232,7 @@ fn is_merge(key: &Node) -> bool {
 pub(super) fn data(text: &str) -> Option<Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);
-    let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
+    let (tree, found) = template_text::parse_data(file, text);
     let mut reader = NodeReader {
         found: Diagnostics::new(),
     };

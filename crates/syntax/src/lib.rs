@@ -1,9 +1,10 @@
 //! Parses YAML and JSON into one tree that keeps every position. Parsing never fails.
 //!
 //! ```text
-//! text ──┬── simple ──┬── Tree + Diagnostics
-//!        ├── yaml ────┤
-//!        └── json ────┘
+//! text ──┬── simple ───┬── Tree + Diagnostics
+//!        ├── yaml ─────┤
+//!        ├── libyaml ──┤
+//!        └── json ─────┘
 //! ```
 //!
 //! `layout` writes a tree in the house style.
@@ -23,6 +24,7 @@ mod format;
 mod json;
 mod json_token;
 mod layout;
+mod libyaml;
 mod limits;
 mod parser_stop;
 mod place;
@@ -85,6 +87,28 @@ pub fn parse_stream(file: FileId, text: &str, format: Format) -> (Vec<Tree>, Dia
     let documents = yaml::parse_stream(file, text, &mut found);
     found.sort();
     (documents, found)
+}
+
+/// Parses a text with one YAML document as libyaml reads it, the library behind PyYAML. The
+/// document is the given part of the text; places refer to the whole text.
+///
+/// Never fails, as [`parse`].
+///
+/// # Panics
+///
+/// If the part is not within the text, or does not begin and end between two characters.
+pub fn parse_libyaml(
+    file: FileId,
+    text: &str,
+    part: std::ops::Range<usize>,
+) -> (Tree, Diagnostics) {
+    if text.len() > MAX_BYTES {
+        return parse(file, text, Format::Yaml);
+    }
+    let mut found = Diagnostics::new();
+    let tree = libyaml::parse(file, text, part, &mut found);
+    found.sort();
+    (tree, found)
 }
 
 fn too_long(file: FileId, text: &str) -> Option<Diagnostic> {

@@ -225,7 +225,7 @@ fn indentation_error(text: &str, at: usize, kind: &ParserErrorKind, here: Span) 
     }
 }
 
-fn tab_in_indentation(tab: Span) -> Diagnostic {
+pub(crate) fn tab_in_indentation(tab: Span) -> Diagnostic {
     INVALID_SYNTAX
         .new("a tab where only spaces are allowed")
         .label(tab, "tabs have no fixed width")

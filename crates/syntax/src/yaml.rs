@@ -51,28 +51,37 @@ pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
 pub(crate) fn parse_stream(file: FileId, text: &str, found: &mut Diagnostics) -> Vec<Tree> {
     match simple::parse(file, text) {
         Some(tree) => vec![tree],
-        None => read_documents(file, text, true, found),
+        None => read_documents(file, text, 0, true, found),
     }
 }
 
 fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
+    parse_from(file, text, 0, found)
+}
+
+/// Parses the first document of the text from `from` on.
+pub(crate) fn parse_from(file: FileId, text: &str, from: usize, found: &mut Diagnostics) -> Tree {
     let empty = || Tree {
         root: None,
         comments: Vec::new(),
         format: Format::Yaml,
     };
-    read_documents(file, text, false, found)
+    read_documents(file, text, from, false, found)
         .pop()
         .unwrap_or_else(empty)
 }
 
-/// Parses the documents of a text: all of them, or only the first one.
-fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) -> Vec<Tree> {
-    let mut from = if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
+/// Parses the documents of the text from `from` on: all of them, or only the first one.
+fn read_documents(
+    file: FileId,
+    text: &str,
+    mut from: usize,
+    all: bool,
+    found: &mut Diagnostics,
+) -> Vec<Tree> {
+    if text[from..].starts_with('\u{feff}') {
+        from += '\u{feff}'.len_utf8();
+    }
     let mut reader = TreeBuilder {
         file,
         text,

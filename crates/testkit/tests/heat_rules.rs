@@ -20,7 +20,8 @@ const CHILD_WITH_REQUIRED_INPUT: &str =
     "heat_template_version: 2018-08-31\nparameters: {n: {type: string}}\n";
 const CHILD_WITH_DELETION_POLICY: &str = "heat_template_version: 2018-08-31\nparameters: {end: {type: string}}\n\
     resources: {x: {type: OS::Heat::TestResource, deletion_policy: {get_param: end}}}\n";
-const FILES: [(&str, &str); 6] = [
+const CHILD_WITH_BLOCK_AT_END: &str = "\n \t\nheat_template_version: 2018-08-31\noutputs:\n  o:\n    value: |\n      #!/bin/sh\n      x\n\n \t\u{a0}\n";
+const FILES: [(&str, &str); 7] = [
     ("part.yaml", PART),
     (
         "plain.yaml",
@@ -30,6 +31,7 @@ const FILES: [(&str, &str); 6] = [
     ("otherwise.yaml", IMMUTABLE_CHILD_OTHER_DEFAULT),
     ("needs.yaml", CHILD_WITH_REQUIRED_INPUT),
     ("ends.yaml", CHILD_WITH_DELETION_POLICY),
+    ("block.yaml", CHILD_WITH_BLOCK_AT_END),
 ];
 
 /// Deploys templates one after the other.
@@ -584,4 +586,87 @@ fn nan_is_read_back_as_planned() {
     )]);
     let all = deploy_all(&[&text(".nan"), &text(".nan"), &text("5")]);
     assert_eq!(all[2].as_ref().unwrap()["o"], Value::Int(5), "{all:?}");
+}
+
+#[test]
+fn the_text_of_a_template_is_stripped_as_by_the_client() {
+    let long = "k".repeat(1100);
+    for (text, wanted) in [
+        (
+            "outputs:\n  o:\n    value: |\n      a\n      b\n",
+            "\"a\\nb\"",
+        ),
+        ("outputs:\n  o:\n    value: |+\n      a\n\n\n", "\"a\""),
+        (
+            "outputs:\n  o:\n    value: >\n      a\n      b\n \n",
+            "\"a b\"",
+        ),
+        // A block that is not the end of the file keeps its line break.
+        ("outputs:\n  o:\n    value: |\n      a\n# end\n", "\"a\\n\""),
+        (
+            "outputs:\n  o: {value: {get_attr: [c, o]}}\nresources:\n  c: {type: block.yaml}\n",
+            "\"#!/bin/sh\\nx\"",
+        ),
+        // The engine parses a template that is written out in another one: it strips nothing.
+        (
+            "resources:\n  c:\n    type: OS::Heat::Stack\n    properties:\n      \
+             template: |\n        heat_template_version: 2018-08-31\n        outputs:\n          o:\n            value: |\n              a\noutputs: {o: {value: {get_attr: [c, outputs, o]}}}\n",
+            "\"a\\n\"",
+        ),
+    ] {
+        assert_outputs(&[(text, wanted)]);
+    }
+    let json = format!(
+        "{{\"heat_template_version\": \"2018-08-31\", \"outputs\": {{\"o\": {{\"value\": {{\"{long}\": 1}}}}}}}}"
+    );
+    assert_eq!(codes_of_whole(&json), [""; 0], "keys of JSON have no limit");
+    let yaml =
+        format!("heat_template_version: 2018-08-31\noutputs: {{o: {{value: {{{long}: 1}}}}}}");
+    assert_eq!(codes_of_whole(&yaml), ["invalid-syntax"]);
+}
+
+#[test]
+fn templates_and_environments_are_read_as_libyaml_reads_them() {
+    for (value, wanted) in [
+        ("{\n\ta: 1,\n\tb: 2 }", r#"{"a": 1, "b": 2}"#),
+        ("[\n\t\"x\",\n\t\"y\"\n]", r#"["x", "y"]"#),
+        ("\"one\n\ttwo\"", r#""one two""#),
+        ("\"one\ntwo\"", r#""one two""#),
+        ("\"a\u{85} b\"", r#""a b""#),
+        ("\"a\u{2028} b\"", r#""a\u2028b""#),
+        ("|#c\n      a\n      b\n#", r#""a\nb\n""#),
+        ("{=: 1}", r#"{"=": 1}"#),
+        ("&x [{a: &y 1}, *y]", r#"[{"a": 1}, 1]"#),
+    ] {
+        assert_outputs(&[(&format!("outputs:\n  o:\n    value: {value}\n"), wanted)]);
+    }
+    for value in ["1\n\t\n", "[&x 1, &x 2]", "=", "*x"] {
+        let text = format!(
+            "heat_template_version: 2018-08-31\noutputs:\n  o:\n    value: {value}\n# end\n"
+        );
+        assert_eq!(codes_of_whole(&text), ["invalid-syntax"], "{text}");
+    }
+    let context = testkit::harness::heat_environment(
+        "main.yaml",
+        "heat_template_version: 2018-08-31\n",
+        "env.yaml",
+        "parameter_defaults: {\n\tp: 'a\nb' }\n",
+    );
+    let shown = format!("{:?}", context.dialect_context);
+    assert!(shown.contains("a b"), "{shown}");
+}
+
+/// The codes of the errors in a template, by its whole text.
+fn codes_of_whole(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    run_with_paused_clock(async {
+        let providers: Vec<Arc<dyn provider::Provider>> =
+            vec![Arc::new(providers::heat::provider())];
+        let harness = Harness::with(folder.path().to_owned(), Vec::new(), providers);
+        let stage = harness
+            .stage("main.yaml", text, Given::default(), Options::default())
+            .await;
+        let errors = stage.diagnostics.iter().filter(|one| one.is_error());
+        errors.map(|one| one.code.name.to_owned()).collect()
+    })
 }

@@ -123,6 +123,7 @@ impl DocumentReader<'_> {
                 path.join("/")
             );
             file = self.reading.files.add(shown, text.as_ref());
+            context.is_written_out = true;
             let loaded = self
                 .load(file, &mut context, location.clone(), &mut found)
                 .await;

@@ -340,24 +340,19 @@ impl TemplateCase {
     ) -> Result<Given, Box<StepResult>> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
-        let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
         let context = dialect::LoadContext {
             dialect: Some("hot"),
             ..Default::default()
         };
-        let document = dialect::Document::new(
-            root,
-            "template.yaml",
-            text,
-            std::slice::from_ref(&tree),
-            &context,
-        );
+        let dialects = crate::dialects();
+        let parsed = dialects.parse(root, "template.yaml", text, &context);
+        let document = parsed.document();
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
             .iter()
             .map(|(name, text)| {
                 let file = files.add(name.as_str(), text.as_str());
-                (file, syntax::parse(file, text, syntax::Format::Yaml))
+                (file, dialects.parse_companion(file, name, text))
             })
             .collect();
         let beside: Vec<dialect::Companion<'_>> = texts

@@ -254,13 +254,13 @@ fn failed(error: Error, mut reports: Reports) -> StageResult {
 pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -> LoadContext {
     let mut files = Files::new();
     let (file, beside) = (files.add(root, text), files.add(name, environment));
-    let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
-    let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
+    let dialects = crate::dialects();
     let alone = LoadContext::NONE;
-    let document = dialect::Document::new(file, root, text, std::slice::from_ref(&tree), &alone);
-    crate::dialects()
+    let parsed = dialects.parse(file, root, text, &alone);
+    let (given, _) = dialects.parse_companion(beside, name, environment);
+    dialects
         .read_companions(
-            &document,
+            &parsed.document(),
             &[Companion {
                 file: beside,
                 name,
