@@ -93,7 +93,7 @@ impl Blueprint {
     }
 
     /// Visits all expressions of the elements, without their subexpressions.
-    fn expressions<'b>(&'b self, visit: &mut impl FnMut(&'b Expr)) {
+    pub fn expressions<'b>(&'b self, visit: &mut impl FnMut(&'b Expr)) {
         for local in self.locals.values() {
             visit(&local.value);
             local.description.iter().for_each(&mut *visit);

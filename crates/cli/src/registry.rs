@@ -9,7 +9,7 @@ use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::installed::{
     Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore,
-    RootOptions, Runtime, Simulation,
+    ReadPart, RootOptions, Runtime, Simulation,
 };
 use hot::HotDialect;
 use provider::{Catalog, Provider};
@@ -130,6 +130,13 @@ impl Simulation for World {
             disable_event_log: true,
             ..FakeOptions::default()
         }))
+    }
+
+    fn make_parts(&self, parts: Vec<ReadPart>) {
+        fake::make_parts(
+            &self.0,
+            parts.into_iter().map(|part| (part.type_name, part.path)),
+        );
     }
 }
 

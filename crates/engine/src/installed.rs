@@ -16,6 +16,7 @@ use state::Store;
 use state::seal::Sealer;
 
 use crate::place::StatePlace;
+pub use crate::read_parts::ReadPart;
 
 /// The installed components.
 #[derive(Clone)]
@@ -225,6 +226,9 @@ pub trait Simulation: Send + Sync {
         catalog: Arc<Catalog>,
         behind: Option<Arc<dyn Provider>>,
     ) -> Arc<dyn Provider>;
+
+    /// Makes the objects of the world have these parts, where their fields allow it.
+    fn make_parts(&self, parts: Vec<ReadPart>);
 }
 
 /// The access mode of a store.

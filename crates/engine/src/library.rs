@@ -18,6 +18,7 @@ use crate::package_families::ConfiguredFamily;
 use crate::phases::run::Shell;
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
+use crate::read_parts::ReadPart;
 
 /// The selection of the user: simulated or real providers, further catalogues, limits, settings of
 /// dialects.
@@ -106,6 +107,8 @@ pub struct Library {
     pub functions: Arc<FunctionTable>,
     /// The providers. Simulated ones keep their resources in memory.
     pub providers: Providers,
+    /// The simulated world in memory.
+    memory: OpenWorld,
     /// Providers that manage real resources.
     real: Providers,
     /// The hosted packages. Real providers of those that are open are in `real`.
@@ -150,12 +153,14 @@ impl Library {
             real.clone(),
             extensions,
         ));
+        let memory = installed.simulate.in_memory.clone();
         let mut library = Library {
             dialects: installed.dialects.clone(),
             installed,
             selection,
             catalogs,
             functions: Arc::new(functions),
+            memory,
             providers: Providers::new(),
             real,
             packages,
@@ -165,8 +170,8 @@ impl Library {
             library.installed.simulate.in_memory.clone(),
             OnceLock::new(),
         );
-        library.providers =
-            library.providers_in(Arc::new(move || world.get_or_init(|| in_memory()).clone()));
+        library.memory = Arc::new(move || world.get_or_init(|| in_memory()).clone());
+        library.providers = library.providers_in(library.memory.clone());
         library
     }
 
@@ -264,9 +269,16 @@ impl Library {
     }
 
     /// Returns the providers for a plan. Simulated ones keep their resources in the simulated world
-    /// of the state.
-    pub fn providers_at(&self, place: &StatePlace) -> Result<Providers, Error> {
+    /// of the state, whose objects have the `parts` that the documents read.
+    pub fn providers_at(
+        &self,
+        place: &StatePlace,
+        parts: impl FnOnce() -> Vec<ReadPart>,
+    ) -> Result<Providers, Error> {
         let Some(file) = place.simulation_file() else {
+            if self.selection.simulated {
+                (self.memory)().make_parts(parts());
+            }
             return Ok(self.providers.clone());
         };
         let mut opened = self
@@ -284,6 +296,7 @@ impl Library {
             return Ok(self.providers.clone());
         }
         let world = (self.installed.simulate.open)(&file).map_err(Error::World)?;
+        world.make_parts(parts());
         Ok(self.providers_in(Arc::new(move || world.clone())))
     }
 

@@ -148,7 +148,8 @@ impl Session {
             }
         };
         self.library.open_recorded(&snapshot).await;
-        let mut shell = self.shell(instance, &root)?;
+        let documents = document.as_ref().map(|(documents, _)| documents.as_ref());
+        let mut shell = self.shell_of(instance, &root, documents)?;
         let basis = Basis {
             document,
             given,

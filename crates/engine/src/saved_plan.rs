@@ -134,7 +134,8 @@ impl Session {
             .recheck_document(&made_from, &given, &snapshot, frontend)
             .await?;
         self.library.open_recorded(&snapshot).await;
-        let mut shell = self.shell(&instance, &root)?;
+        let documents = document.as_ref().map(|(documents, _)| documents.as_ref());
+        let mut shell = self.shell_of(&instance, &root, documents)?;
         let answers = Some(made_from.answers);
         let basis = Basis {
             document,

@@ -22,7 +22,9 @@ use crate::installed::{Access, Installed};
 use crate::key;
 use crate::library::{Closer, Library, Selection};
 use crate::paths::absolute;
+use crate::phases::Documents;
 use crate::place::StatePlace;
+use crate::read_parts::read_parts;
 use crate::state_url;
 
 /// The settings of a request, which override the configuration.
@@ -201,9 +203,21 @@ impl Session {
     /// Returns the providers with their settings, for documents in the folder `root`. Fails if a
     /// plugin that was looked up cannot be used.
     pub fn shell(&self, instance: &InstanceName, root: &Path) -> Result<Shell, Error> {
+        self.shell_of(instance, root, None)
+    }
+
+    /// As [`Session::shell`], for a plan of these documents.
+    pub(crate) fn shell_of(
+        &self,
+        instance: &InstanceName,
+        root: &Path,
+        documents: Option<&Documents>,
+    ) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
-        let providers = self.library.providers_at(&self.place)?;
+        let providers = self.library.providers_at(&self.place, || {
+            documents.map(read_parts).unwrap_or_default()
+        })?;
         let settings = self
             .config
             .settings(instance, &self.library.catalogs, knows)?;

@@ -293,7 +293,11 @@ impl Session {
             // Transforms may make resources of any type.
             self.library.open_all();
         }
-        self.shell(instance, &document.source.folder)
+        self.shell_of(
+            instance,
+            &document.source.folder,
+            document.documents.as_deref(),
+        )
     }
 
     /// Makes a plan and reports its diagnostics. If only reads failed, the plan can be shown but

@@ -7,7 +7,8 @@ use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::Installed;
 use engine::installed::{
-    InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime, Simulation,
+    InstalledProvider, InstalledSimulation, InstalledStore, ReadPart, RootOptions, Runtime,
+    Simulation,
 };
 use hot::HotDialect;
 use provider::{Catalog, Provider};
@@ -91,5 +92,12 @@ impl Simulation for SimulatedCloud {
             functions: behind,
             ..FakeOptions::default()
         }))
+    }
+
+    fn make_parts(&self, parts: Vec<ReadPart>) {
+        fake::make_parts(
+            &self.0,
+            parts.into_iter().map(|part| (part.type_name, part.path)),
+        );
     }
 }

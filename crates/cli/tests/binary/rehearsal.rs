@@ -580,3 +580,48 @@ resources:
         "0 created, 0 updated, 2 deleted"
     );
 }
+
+const SHOP: &str = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/db": {"idField": "id", "fields": {
+  "id": {"kind": "string", "computed": true},
+  "size": {"kind": "integer"},
+  "ids": {"kind": "map", "values": {"kind": "string"}, "computed": true},
+  "hosts": {"kind": "array", "items": {"kind": "string"}, "computed": true},
+  "pools": {"kind": "map", "values": {"kind": "array", "items": {"kind": "string"}}, "computed": true}}}}}"#;
+
+#[test]
+fn a_rehearsed_object_has_the_parts_that_the_document_reads() {
+    let document = "version: 2023-04-20
+values: {ids: {type: any, value: '${resources.d.spec.ids}'}}
+resources:
+  d: {type: shop/db, spec: {size: 1}}
+  e: {type: std/value, spec: {input: '${d.spec.ids.reader} ${d.spec.hosts[4]} ${d.spec.pools[\"a-b\"][3]}'}}
+  f: {type: std/value, spec: {input: '${values.ids.writer}'}}
+";
+    let place = Place::with("shop.blueprint.yaml", document);
+    place.write("cat.json", SHOP);
+    let with = ["--simulate", "--catalog", "cat.json"];
+    let run = |command: &str, more: &[&str]| {
+        let all: Vec<&str> = [&[command][..], &with[..], more].concat();
+        place.ends(0, &all)
+    };
+    let deployed = run("deploy", &["-y"]);
+    assert_eq!(deployed.last_line(), "3 created, 0 updated, 0 deleted");
+    assert_eq!(
+        run("stage", &[]).last_line(),
+        "0 to create, 0 to update, 0 to delete"
+    );
+    run("destroy", &["-y"]);
+
+    let template = "heat_template_version: 2018-08-31
+resources:
+  box: {type: OS::Nova::Server, properties: {flavor: s, image: i, networks: [{network: front}]}}
+  m: {type: OS::Octavia::PoolMember, properties: {pool: p, address: {get_attr: [box, networks, front, 0]}, protocol_port: 80}}
+outputs:
+  name: {value: {get_attr: [box, addresses, front, 1, addr]}}
+";
+    let place = Place::with("a.yaml", template);
+    let deployed = place.ends(0, &["deploy", "--simulate", "-y", "a.yaml", "-i", "x"]);
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+    let exports = place.ends(0, &["exports", "x", "--simulate"]);
+    assert!(!exports.out.contains("null"), "{}", exports.out);
+}

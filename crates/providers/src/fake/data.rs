@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Value};
+use blueprint::{FieldPath, Map, Name, Value};
 use expr::{FunctionDef, Purity};
 use provider::{
     Arguments, Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError,
@@ -11,6 +11,7 @@ use provider::{
 
 use super::matching_candidate;
 use super::plausible::ValueOwner;
+use super::read_parts;
 use super::values::{self, ValueFacts};
 
 /// The candidates for filters, in the order of the rows.
@@ -18,10 +19,11 @@ pub(super) fn fetch(
     data_source_type: &DataSourceType,
     filters: &[(Name, Name, Value)],
     fit: &Fit,
+    parts: &[FieldPath],
 ) -> Fetched {
     if data_source_type.rows.is_empty() {
         return Fetched {
-            candidates: vec![invented(data_source_type, filters, fit)],
+            candidates: vec![invented(data_source_type, filters, fit, parts)],
             applied: (0..filters.len()).collect(),
             ..Fetched::default()
         };
@@ -112,6 +114,7 @@ fn invented(
     data_source_type: &DataSourceType,
     filters: &[(Name, Name, Value)],
     fit: &Fit,
+    parts: &[FieldPath],
 ) -> Candidate {
     let mut text = data_source_type.name.to_string();
     for (field, operator, search) in filters {
@@ -131,11 +134,19 @@ fn invented(
         sent: &null,
         name,
         fit,
+        parts,
     };
     let fields = data_source_type.schema.fields.iter();
     let mut fields: Map = fields
         .map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts)))
         .collect();
+    read_parts::add(
+        &mut fields,
+        &data_source_type.schema,
+        &null,
+        parts,
+        &facts.subject(),
+    );
     for (path, operator, search) in filters {
         matching_candidate::satisfy_filter(
             &mut fields,

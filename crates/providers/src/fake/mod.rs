@@ -14,6 +14,7 @@ mod matching_candidate;
 mod object;
 mod pattern;
 mod plausible;
+mod read_parts;
 mod script;
 mod secret_mask;
 mod seed;
@@ -28,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use blueprint::{Name, Value};
+use blueprint::{FieldPath, Name, TypeId, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
     Configured, Direction, ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed,
@@ -153,6 +154,13 @@ pub struct FakeProvider {
 /// statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the objects of a world have the parts that documents read, each by a type and a path; see
+/// [`FakeCloud::make_part`].
+pub fn make_parts(world: &SharedCloud, parts: impl Iterator<Item = (TypeId, FieldPath)>) {
+    let mut world = lock(world);
+    parts.for_each(|(type_name, path)| world.make_part(type_name, path));
 }
 
 impl FakeProvider {
@@ -615,7 +623,14 @@ impl Session for FakeProvider {
             not_cancelled(call)?;
             match self.catalog.data_source_type(request.type_name) {
                 Some(data_source_type) => {
-                    Ok(data::fetch(&data_source_type, request.filters, &self.fit))
+                    let world = lock(&self.world);
+                    let parts = world.parts_of(&data_source_type.name);
+                    Ok(data::fetch(
+                        &data_source_type,
+                        request.filters,
+                        &self.fit,
+                        parts,
+                    ))
                 }
                 None => {
                     let message = format!(

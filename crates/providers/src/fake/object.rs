@@ -1,6 +1,6 @@
 //! One object of the simulated cloud.
 
-use blueprint::{Name, TypeId, Value};
+use blueprint::{FieldPath, Name, TypeId, Value};
 use provider::{Fit, ResourceType};
 
 use super::plausible;
@@ -81,6 +81,7 @@ impl FakeObject {
         resource_type: &ResourceType,
         known: RecordedValues<'_>,
         fit: &Fit,
+        parts: &[FieldPath],
     ) {
         if !secret_mask::has_placeholder(&self.fields, &self.secrets) {
             return;
@@ -93,6 +94,7 @@ impl FakeObject {
             let facts = ValueFacts {
                 id: &self.id,
                 updates: self.updates,
+                parts,
                 ..facts
             };
             let id_field = resource_type.id_field.as_ref();
@@ -148,5 +150,6 @@ pub(super) fn facts_of<'a>(
         sent,
         name,
         fit,
+        parts: &[],
     }
 }

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Map, Name, Schema, TypeId, Value};
+use blueprint::{Field, FieldPath, Kind, Map, Name, Schema, TypeId, Value};
 use provider::Fit;
 use sha2::{Digest, Sha256};
 
 use super::plausible::ValueOwner;
+use super::read_parts;
 
 /// The first 8 hexadecimal digits of the SHA-256 of a text.
 pub(super) fn hash(text: &str) -> String {
@@ -45,10 +46,13 @@ pub(super) struct ValueFacts<'a> {
     pub(super) name: Option<&'a str>,
     /// Checks values against fields.
     pub(super) fit: &'a Fit,
+    /// The parts of the object that documents read.
+    pub(super) parts: &'a [FieldPath],
 }
 
 impl<'a> ValueFacts<'a> {
-    fn subject(&self) -> ValueOwner<'a> {
+    /// The owner of the values.
+    pub(super) fn subject(&self) -> ValueOwner<'a> {
         ValueOwner {
             type_name: self.type_name,
             hash: self.hash,
@@ -191,7 +195,23 @@ pub(super) fn complete(
     before: Option<&Value>,
     facts: &ValueFacts<'_>,
 ) -> Value {
-    complete_at("", schema, id_field, sent, before, facts)
+    with_parts(
+        complete_at("", schema, id_field, sent, before, facts),
+        schema,
+        facts,
+    )
+}
+
+/// All fields of a resource, with the parts that documents read.
+pub(super) fn with_parts(fields: Value, schema: &Schema, facts: &ValueFacts<'_>) -> Value {
+    match fields {
+        Value::Map(mut entries) if !facts.parts.is_empty() => {
+            let made = Arc::make_mut(&mut entries);
+            read_parts::add(made, schema, facts.sent, facts.parts, &facts.subject());
+            Value::Map(entries)
+        }
+        fields => fields,
+    }
 }
 
 fn complete_at(

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use blueprint::{IndexMap, Map, Name, Names, Value};
+use blueprint::{FieldPath, IndexMap, Map, Name, Names, TypeId, Value};
 use provider::{Catalog, Fit, ResourceType};
 
 use super::object::{DesiredObject, FakeObject, RecordedValues, facts_of};
@@ -29,6 +29,8 @@ pub struct FakeCloud {
     unique: IndexMap<String, Name>,
     /// Addresses whose last call has an unknown outcome.
     unknown_outcomes: IndexMap<Name, ()>,
+    /// The parts of objects that documents read, by type.
+    parts: IndexMap<TypeId, Vec<FieldPath>>,
     fit: Fit,
     world_file: Option<WorldFile>,
 }
@@ -88,6 +90,20 @@ impl FakeCloud {
     /// The world for several providers.
     pub fn shared(self) -> SharedCloud {
         Arc::new(Mutex::new(self))
+    }
+
+    /// Makes the objects of the type, and the candidates of its data source, have the part at a path
+    /// where their fields allow it: an entry of a map, an item of a list.
+    pub fn make_part(&mut self, type_name: TypeId, path: FieldPath) {
+        let parts = self.parts.entry(type_name).or_default();
+        if !parts.contains(&path) {
+            parts.push(path);
+        }
+    }
+
+    /// The parts that the objects of a type have because documents read them.
+    pub(super) fn parts_of(&self, type_name: &TypeId) -> &[FieldPath] {
+        self.parts.get(type_name).map_or(&[], Vec::as_slice)
     }
 
     /// All objects, in no particular order.
@@ -162,6 +178,7 @@ impl FakeCloud {
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
         let facts = ValueFacts {
             id,
+            parts: self.parts_of(&resource_type.name),
             ..facts_of(
                 &resource_type,
                 spec,
@@ -250,6 +267,7 @@ impl FakeCloud {
         }
         let facts = ValueFacts {
             id: &id,
+            parts: self.parts_of(&resource_type.name),
             ..facts_of(resource_type, sent, &hash, &self.fit, &secrets)
         };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
@@ -296,6 +314,7 @@ impl FakeCloud {
         let facts = ValueFacts {
             id,
             updates,
+            parts: self.parts_of(&resource_type.name),
             ..facts_of(resource_type, sent, &object.hash, &self.fit, &secrets)
         };
         let id_field = resource_type.id_field.as_ref();
@@ -332,8 +351,10 @@ impl FakeCloud {
         id: &str,
         known: RecordedValues<'_>,
     ) {
+        let parts = self.parts.get(&resource_type.name);
         if let Some(object) = self.objects.get_mut(id) {
-            object.restore_secrets(resource_type, known, &self.fit);
+            let parts = parts.map_or(&[][..], Vec::as_slice);
+            object.restore_secrets(resource_type, known, &self.fit, parts);
         }
     }
 
@@ -352,9 +373,8 @@ impl FakeCloud {
             object.place = place().into();
             self.upsert(object);
         }
-        let object = self.objects.get_mut(id)?;
-        object.restore_secrets(resource_type, known, &self.fit);
-        Some(object)
+        self.restore_secrets(resource_type, id, known);
+        self.object(id)
     }
 
     /// Deletes an object. Returns whether it existed.
