@@ -6,7 +6,7 @@
 //!
 //! Not here: two resources that name one address (`understand::check`).
 
-use blueprint::{Name, TypeId};
+use blueprint::{Address, Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::Answers;
 use provider::ResourceType;
@@ -20,11 +20,11 @@ use crate::model::{Action, AddressSet};
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A type and an id.
-type Claim = (TypeId, Name);
+pub(crate) type Claim = (TypeId, Name);
 
 /// Whether an id of this type identifies an object in the world, is known before the create, and is
 /// not a value in the state.
-fn names_its_objects(ty: &ResourceType) -> bool {
+pub(crate) fn names_its_objects(ty: &ResourceType) -> bool {
     ty.capabilities.preflights && ty.capabilities.imports
 }
 
@@ -57,16 +57,9 @@ pub(crate) async fn refuse(
             continue;
         };
         if let Some(first) = claims.get(&claim) {
-            let a = &first.address;
-            let b = &decision.address;
-            let id = &claim.1;
-            let diagnostic =
-                codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
-            found.push(
-                placed(diagnostic, decision.span)
-                    .help("leave one of them, or let them manage different objects"),
-            );
-            claimed.insert(b.clone());
+            let own = &decision.address;
+            found.push(claimed_twice(&first.address, own, &claim.1, decision.span));
+            claimed.insert(own.clone());
             continue;
         }
         claims.insert(claim, decision);
@@ -145,6 +138,13 @@ pub(crate) async fn refuse(
         claimed.insert(own.clone());
     }
     Ok(claimed)
+}
+
+/// Two resources of one document that would manage the same object.
+pub(crate) fn claimed_twice(first: &Address, second: &Address, id: &str, at: Span) -> Diagnostic {
+    let what = format!("`{first}` and `{second}` would both manage `{id}`");
+    placed(codes::CLAIMED_TWICE.new(what), at)
+        .help("leave one of them, or let them manage different objects")
 }
 
 fn placed(diagnostic: Diagnostic, span: Span) -> Diagnostic {

@@ -8,6 +8,7 @@
 //! this runs.
 
 use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
@@ -23,6 +24,7 @@ use provider::{Catalogs, CheckRequest};
 use state::Snapshot;
 use understand::documents::Documents;
 
+use crate::claims::{Claim, claimed_twice, names_its_objects};
 use crate::draft::Draft;
 use crate::drafting::level::settle_level;
 use crate::levels::{levels, live_locals};
@@ -107,6 +109,7 @@ impl OfflineFacts<'_> {
         evaluation.settle_literal_inputs(mistakes);
         let live = live_locals(documents);
         let mut draft = Draft::default();
+        let mut claims = Claims::default();
         for level in levels(documents.graph()) {
             let (resources, _) = settle_level(
                 &mut evaluation,
@@ -118,7 +121,7 @@ impl OfflineFacts<'_> {
                 mistakes,
             )
             .await;
-            ask_providers(&evaluation, &resources, self.world, mistakes).await;
+            ask_providers(&evaluation, &resources, self.world, &mut claims, mistakes).await;
         }
         for name in documents.root().blueprint().exports.keys() {
             // An export of something absent is left out; nothing else is needed here.
@@ -128,11 +131,16 @@ impl OfflineFacts<'_> {
     }
 }
 
-/// Asks the providers of some resources whether they accept the specs.
+/// The objects that specs show, each with the first resource that manages it.
+type Claims = std::collections::HashMap<Claim, Address, foldhash::fast::FixedState>;
+
+/// Asks the providers of some resources whether they accept the specs. No two resources may manage
+/// one object.
 async fn ask_providers(
     evaluation: &Evaluation,
     resources: &[u32],
     world: &dyn World,
+    claims: &mut Claims,
     found: &mut Diagnostics,
 ) {
     let documents = &evaluation.documents;
@@ -181,6 +189,17 @@ async fn ask_providers(
                 &mut mistakes,
             );
             let refused = mistakes.has_errors();
+            if let Some(id) = checked.id.filter(|_| names_its_objects(&ty)) {
+                match claims.entry((ty.name.clone(), id)) {
+                    Entry::Occupied(first) => {
+                        let (_, id) = first.key();
+                        mistakes.push(claimed_twice(first.get(), address, id, resource.span));
+                    }
+                    Entry::Vacant(free) => {
+                        free.insert(address.clone());
+                    }
+                }
+            }
             documents.add_trails(unit, &mut mistakes);
             found.append(mistakes);
             if refused {

@@ -82,6 +82,9 @@ pub struct CheckRequest<'a> {
 pub struct CheckFindings {
     /// Refusals and warnings.
     pub diagnostics: Vec<ProviderDiagnostic>,
+    /// The id that the object will have, if the spec alone shows it. No two resources of a type have
+    /// the same.
+    pub id: Option<Name>,
 }
 
 impl CheckFindings {

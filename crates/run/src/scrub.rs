@@ -161,6 +161,8 @@ impl CallSecrets {
     /// Removes secrets from the findings about a spec.
     pub(crate) fn scrub_check(&self, mut checked: CheckFindings) -> CheckFindings {
         self.scrub_diagnostics(&mut checked.diagnostics);
+        // Ids are shown, and different secrets would look the same.
+        checked.id = checked.id.filter(|id| *self.scrub_text(id) == **id);
         checked
     }
 

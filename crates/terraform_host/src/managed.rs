@@ -101,7 +101,10 @@ impl ManagedPackage {
             }
         };
         let diagnostics = self.process.run_reading(call, checking).await?;
-        Ok(CheckFindings { diagnostics })
+        Ok(CheckFindings {
+            diagnostics,
+            ..CheckFindings::default()
+        })
     }
 
     async fn plan_with(

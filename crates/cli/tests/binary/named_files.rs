@@ -106,3 +106,54 @@ resources:
     );
     assert!(!err.contains("near.txt` cannot"), "{err}");
 }
+
+#[test]
+fn validate_finds_two_resources_on_one_path() {
+    for (spec, is_refused) in [
+        ("path: out.txt, content: b", true),
+        ("path: ./part/../out.txt, content: b", true),
+        ("path: \"${values.name}.txt\", content: b", true),
+        ("path: other.txt, content: b", false),
+        // The path of `u` is known only on deploy.
+        ("path: \"${u.spec.uuid}.txt\", content: b", false),
+        // Which of the two exists depends on an input that is not given.
+        ("path: \"${variables.where}\", content: b", false),
+    ] {
+        let document = format!(
+            "version: 2023-04-20
+variables: {{where: {{type: string}}}}
+values: {{name: {{type: string, value: out}}}}
+resources:
+  u: {{type: random/uuid, spec: {{}}}}
+  a: {{type: local/file, spec: {{path: out.txt, content: a}}}}
+  b: {{type: local/file, spec: {{{spec}}}}}
+"
+        );
+        let place = Place::with("shop.blueprint.yaml", &document);
+        if is_refused {
+            let err = refusal(&place, &["validate"]);
+            assert!(
+                err.contains("error[claimed-twice]: `a` and `b`"),
+                "{spec}: {err}"
+            );
+            assert_eq!(err.matches("error[").count(), 1, "{spec}: {err}");
+        } else {
+            place.ends(0, &["validate"]);
+        }
+    }
+    // Members of one resource, and resources of a child.
+    let place = Place::with(
+        "shop.blueprint.yaml",
+        "version: 2023-04-20
+resources:
+  m: {type: local/directory, each: '${range(0, 2)}', spec: {path: same}}
+include: {side: {path: side.yaml, metadata: {}}}
+",
+    );
+    place.write(
+        "side.yaml",
+        "version: 2023-04-20\nresources: {d: {type: local/directory, spec: {path: same}}}\n",
+    );
+    let err = refusal(&place, &["validate"]);
+    assert_eq!(err.matches("error[claimed-twice]").count(), 2, "{err}");
+}

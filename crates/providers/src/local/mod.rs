@@ -76,7 +76,7 @@ impl Provider for LocalProvider {
 impl Session for LocalProvider {
     fn check<'a>(
         &'a self,
-        _call: &'a Call,
+        call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let checked = match request.type_name {
@@ -85,7 +85,8 @@ impl Session for LocalProvider {
             "local/command" => command::check(request.spec),
             _ => CheckFindings::default(),
         };
-        let checked = place::check_paths(request.spec, checked);
+        let mut checked = place::check_paths(request.spec, checked);
+        checked.id = place::id_shown(&call.root, request.spec);
         Box::pin(async move { Ok(checked) })
     }
 

@@ -184,6 +184,13 @@ pub(super) fn entries(fields: &Value) -> Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
+/// The path of a resource that its spec shows, without a look at existing links; `None` if the spec
+/// has no known path. Resources with the same path have the same id.
+pub(super) fn id_shown(root: &Path, spec: &Value) -> Option<Name> {
+    let path = absolute(&root.join(text(spec, "path")?)).ok()?;
+    Some(path.display().to_string().into())
+}
+
 /// The canonical path of a resource, which is its id. Links to folders are resolved; the last part
 /// is not, because the resource itself may be a link.
 pub(super) fn id_of(path: &Path) -> Name {
