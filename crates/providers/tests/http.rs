@@ -735,6 +735,48 @@ async fn redirects_are_followed_to_a_limit() {
 }
 
 #[tokio::test]
+async fn answer_to_a_read_with_a_secret_is_secret_as_a_whole() {
+    // A form in which no search finds the secret.
+    let server = Server::new(|_| reply(200, "2retnuh")).await;
+    let header = Value::list([Value::from("Authorization: Bearer hunter2").secret()]);
+    let of = |more: &[(&'static str, Value)]| {
+        let all = [
+            ("url", Value::from(server.url("/"))),
+            ("headers", header.clone()),
+        ];
+        all.into_iter()
+            .chain(more.iter().cloned())
+            .collect::<Vec<_>>()
+    };
+    let body = |fetched: Fetched| fetched.candidates[0].fields.get("body").cloned();
+    let hidden = fetch(&of(&[])).await.unwrap();
+    assert!(
+        hidden.candidates[0]
+            .fields
+            .get("headers")
+            .is_some_and(Value::has_secret)
+    );
+    assert_eq!(body(hidden), Some(Value::from("2retnuh").secret()));
+    let reveal = Value::list([Value::from("body")]);
+    let shown = fetch(&of(&[("reveal", reveal)])).await.unwrap();
+    assert!(
+        shown.candidates[0]
+            .fields
+            .get("headers")
+            .is_some_and(Value::has_secret)
+    );
+    assert_eq!(body(shown), Some(Value::from("2retnuh")));
+    let open = fetch(&[("url", server.url("/").into())]).await.unwrap();
+    assert_eq!(body(open), Some(Value::from("2retnuh")));
+    let wrong = Value::list([Value::from("json")]);
+    let error = fetch(&of(&[("reveal", wrong)])).await.unwrap_err();
+    assert_eq!(
+        error.field.map(|field| field.to_string()).as_deref(),
+        Some("reveal")
+    );
+}
+
+#[tokio::test]
 async fn another_host_gets_no_secret() {
     let other = Server::start(|_| reply(200, "")).await;
     let elsewhere = other.url("/");

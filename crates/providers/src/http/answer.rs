@@ -73,7 +73,7 @@ fn lines(answer: &HttpAnswer, secrets: &SecretTexts) -> Vec<(String, Value)> {
 ///
 /// # Errors
 /// If the body is not valid.
-pub(super) fn exports(answer: &HttpAnswer, secrets: &SecretTexts) -> Result<Value, String> {
+pub(super) fn exports(answer: &HttpAnswer, secrets: &SecretTexts) -> Result<Map, String> {
     let bytes = answer.body.as_deref().ok_or_else(too_long)?;
     let text =
         std::str::from_utf8(bytes).map_err(|_| "the answer is not text in UTF-8".to_owned())?;
@@ -81,9 +81,11 @@ pub(super) fn exports(answer: &HttpAnswer, secrets: &SecretTexts) -> Result<Valu
         let secret = value.has_secret();
         Value::from(format!("{name}: {}", value.as_text().unwrap_or_default())).tainted(secret)
     });
-    Ok(Value::map([
+    let fields = [
         ("status", Value::Int(i64::from(answer.status.as_u16()))),
         ("body", Value::from(text).tainted(secrets.stand_in(text))),
         ("headers", Value::list(headers)),
-    ]))
+    ];
+    let fields = fields.into_iter();
+    Ok(fields.map(|(name, value)| (name.into(), value)).collect())
 }

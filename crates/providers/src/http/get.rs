@@ -7,7 +7,7 @@ use reqwest::Method;
 
 use super::exchange::Exchange;
 use super::secrets::SecretTexts;
-use super::{address, answer};
+use super::{address, answer, secrecy};
 
 /// Fetches the single candidate. Its arguments are passed as filters.
 pub(super) async fn fetch(
@@ -23,6 +23,9 @@ pub(super) async fn fetch(
         .get("url")
         .and_then(Value::as_text)
         .ok_or_else(|| refuse("url", "must be written"))?;
+    let reveal = arguments.get("reveal").and_then(Value::as_list);
+    let reveal = reveal.unwrap_or_default();
+    secrecy::check_exports(reveal).map_err(|message| refuse("reveal", &message))?;
     let url = address::absolute(url).map_err(|message| refuse("url", message))?;
     let mut exchange = Exchange::of(&arguments, url, Method::GET)?;
     exchange.authorities = arguments
@@ -33,15 +36,18 @@ pub(super) async fn fetch(
     if !exchange.expects(answer.status) {
         return Err(exchange.refused(&answer, &secrets));
     }
-    let fields = answer::exports(&answer, &secrets).map_err(|message| {
+    let mut fields = answer::exports(&answer, &secrets).map_err(|message| {
         ProviderError::new(
             ErrorKind::Permanent,
             format!("`{}`: {message}", exchange.shown()),
         )
     })?;
+    if exchange.carries_secret() {
+        secrecy::hide_exports(&mut fields, reveal);
+    }
     let candidate = Candidate {
+        fields: Value::Map(fields.into()),
         filter_fields: arguments,
-        fields,
     };
     let applied = (0..request.filters.len()).collect();
     Ok(Fetched {

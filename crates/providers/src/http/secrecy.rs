@@ -56,6 +56,54 @@ pub(super) fn hide(fields: &mut Map, carried: bool, spec: &Value) {
     }
 }
 
+/// Checks the names of the parts of the answer of a data source.
+///
+/// # Errors
+/// If an answer has no such part.
+pub(super) fn check_exports(reveal: &[Value]) -> Result<(), String> {
+    for name in reveal.iter().filter_map(Value::as_text) {
+        let header = name.strip_prefix("headers.");
+        let is_known =
+            matches!(name, "body" | "headers") || header.is_some_and(|it| !it.is_empty());
+        if !is_known {
+            return Err(format!(
+                "`{name}` is no part of an answer: name `body`, `headers` or `headers.NAME`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Marks the text and the headers of the answer of a data source as secret, except those that
+/// `reveal` names. What is marked already stays marked.
+pub(super) fn hide_exports(fields: &mut Map, reveal: &[Value]) {
+    let names: Vec<&str> = reveal.iter().filter_map(Value::as_text).collect();
+    let is_shown = |name: &str| names.contains(&name);
+    if !is_shown("body")
+        && let Some(body) = fields.get_mut("body")
+    {
+        *body = body.clone().secret();
+    }
+    if !is_shown("headers")
+        && let Some(headers) = fields.get_mut("headers")
+    {
+        let lines = headers.as_list().unwrap_or_default().iter().map(|line| {
+            // The text of a marked line is not needed: it stays marked.
+            let name = line.as_text().and_then(|line| line.split_once(": "));
+            let is_named = name.is_some_and(|(name, _)| {
+                let mut named = names.iter().filter_map(|one| one.strip_prefix("headers."));
+                named.any(|one| one.eq_ignore_ascii_case(name))
+            });
+            if is_named {
+                line.clone()
+            } else {
+                line.clone().secret()
+            }
+        });
+        *headers = Value::list(lines.collect::<Vec<_>>());
+    }
+}
+
 /// Removes the marks of an earlier [`hide`]. Parts that repeat a secret stay marked.
 pub(super) fn show(fields: &mut Map, secrets: &SecretTexts) {
     for name in PARTS {
@@ -141,6 +189,43 @@ mod tests {
             body.contains("<page>") && body.contains("number-7") && !body.contains("/place"),
             "{body}"
         );
+    }
+
+    #[test]
+    fn only_named_exports_of_an_answer_are_shown() {
+        let lines = ["location: /7", "x: y"].map(Value::from);
+        let answer = || -> Map {
+            let fields = [
+                ("status", Value::Int(200)),
+                ("body", Value::from("text")),
+                ("headers", Value::list(lines.clone())),
+            ];
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.into(), value))
+                .collect()
+        };
+        let hidden = |reveal: &[&str]| {
+            let reveal: Vec<Value> = reveal.iter().map(|name| Value::from(*name)).collect();
+            let mut fields = answer();
+            hide_exports(&mut fields, &reveal);
+            Value::Map(fields.into()).to_string()
+        };
+        let all = hidden(&[]);
+        assert!(
+            all.contains("200") && !all.contains("text") && !all.contains("/7"),
+            "{all}"
+        );
+        let some = hidden(&["headers.Location"]);
+        assert!(
+            some.contains("/7") && !some.contains('y') && !some.contains("text"),
+            "{some}"
+        );
+        let most = hidden(&["body", "headers"]);
+        assert!(most.contains("/7") && most.contains("text"), "{most}");
+        for name in ["json", "headers.", "status", ""] {
+            assert!(check_exports(&[Value::from(name)]).is_err(), "{name}");
+        }
     }
 
     #[test]
