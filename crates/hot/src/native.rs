@@ -129,7 +129,7 @@ impl Native for Repeat {
         repeat::counted(argument, version, work).map_err(Refusal::from)
     }
 
-    /// Not searched for: the intermediate results may be large.
+    /// The call itself checks the known parts of its argument.
     fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
         None
     }

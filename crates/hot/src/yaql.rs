@@ -110,9 +110,11 @@ impl Native for Yaql {
         }
     }
 
-    /// Not searched for: an expression may take long.
-    fn refusal_regardless(&self, _arguments: &[Value]) -> Option<Refusal> {
-        None
+    /// A known expression is compiled. It is not evaluated with samples, because it may take long.
+    fn refusal_regardless(&self, arguments: &[Value]) -> Option<Refusal> {
+        let argument = arguments.first()?;
+        let runs = arguments.get(4).and_then(SourceMap::read);
+        form(argument, runs.as_ref()).err()
     }
 
     fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {

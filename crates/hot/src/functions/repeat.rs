@@ -128,6 +128,8 @@ fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, Valu
     };
     let permutations = match entries.get("permutations").map(Value::unmarked) {
         Some(Value::Bool(permutations)) if version >= Version::V2017_09_01 => *permutations,
+        // Checked as if all values were combined, which allows more.
+        Some(Value::Unknown(_)) => true,
         Some(other) if version >= Version::V2017_09_01 => {
             let words = "\"permutations\" should be boolean type for repeat function.";
             let message = format!("`permutations` must be a boolean, not {}", kind(other));
@@ -190,12 +192,15 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         return Err(wrong_type("`for_each` is empty", words).within("for_each"));
     }
     let mut secret = argument.split_secret().1 || for_each.split_secret().1;
+    // What is known is checked although the result is not known yet.
+    let mut is_open = argument.get("permutations").is_some_and(Value::is_unknown);
     let mut loops = Vec::with_capacity(entries.len());
     let mut lengths = Vec::new();
     for (key, value) in entries.iter() {
         secret |= value.split_secret().1;
         if value.is_unknown() {
-            return unknown();
+            is_open = true;
+            continue;
         }
         let values = values(key, value, permutations, version)?;
         if !value.is_null() {
@@ -218,6 +223,9 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
             .heat(words)
             .within(other.as_ref())
             .within("for_each"));
+    }
+    if is_open {
+        return unknown();
     }
     let turns = if permutations {
         loops.iter().try_fold(1_usize, |product, one| {

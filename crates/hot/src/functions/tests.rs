@@ -312,6 +312,52 @@ fn known_argument_is_checked_beside_an_unknown_one() {
 }
 
 #[test]
+fn known_values_of_repeat_are_checked_beside_unknown_ones() {
+    let function = function("repeat").expect("a row");
+    let run = |for_each: &str, permutations: Value| {
+        let for_each = with_unknown(&json(for_each));
+        let entries = [
+            ("template", "v".into()),
+            ("for_each", for_each),
+            ("permutations", permutations),
+        ];
+        function.run(&Value::map(entries), Version::V2018_08_31)
+    };
+    let code = |for_each: &str, permutations: Value| {
+        run(for_each, permutations)
+            .err()
+            .map(|refusal| refusal.code.name)
+    };
+    let (all, step) = (Value::Bool(true), Value::Bool(false));
+    assert_eq!(
+        code(r#"{"v": "?", "w": "text"}"#, all.clone()),
+        Some("argument-type")
+    );
+    assert_eq!(
+        code(r#"{"v": "text", "w": "?"}"#, unknown()),
+        Some("argument-type")
+    );
+    assert_eq!(
+        code(r#"{"v": "?", "w": {"a": 1}}"#, step.clone()),
+        Some("argument-type")
+    );
+    assert_eq!(
+        code(r#"{"v": ["a"], "w": "?", "x": [1, 2]}"#, step.clone()),
+        Some("argument-range")
+    );
+    for (for_each, permutations) in [
+        (r#"{"v": "?", "w": ["a"]}"#, all.clone()),
+        (r#"{"v": "?", "w": {"a": 1}}"#, all.clone()),
+        (r#"{"v": ["a"], "w": "?", "x": [1]}"#, step),
+        (r#"{"v": ["a"], "w": ["b", "c"]}"#, unknown()),
+        (r#"{"v": {"a": 1}}"#, unknown()),
+    ] {
+        let came = run(for_each, permutations);
+        assert!(came.is_ok_and(|value| value.has_unknown()), "{for_each}");
+    }
+}
+
+#[test]
 fn paths_lead_into_maps_lists_and_texts() {
     let value = json(r#"{"a": ["x", {"b": "c"}], "1": "one", "n": null}"#);
     let texts = |path: &str| -> Vec<String> {
