@@ -218,11 +218,19 @@ impl PluginTable {
 
     /// Fails if the table describes a program, which packages of this family do not have.
     fn refuse_program(&self, host: &InstalledHost) -> Result<(), Mistake> {
-        let Some(path) = &self.path else {
+        let places = [
+            ("path", self.path.as_ref().map(Spanned::span)),
+            ("source", self.source.as_ref().map(Spanned::span)),
+            ("version", self.version.as_ref().map(Spanned::span)),
+        ];
+        let written = places
+            .into_iter()
+            .filter_map(|(key, place)| Some((key, place?.start)));
+        let Some((key, at)) = written.min_by_key(|(_, at)| *at) else {
             return Ok(());
         };
         let what = format!("a package of the kind `{}` has no program", host.family);
-        Err(Mistake::new(path.span().start, what, "remove the `path`"))
+        Err(Mistake::new(at, what, format!("remove the `{key}`")))
     }
 
     /// Returns the installed host for the kind of the table, and what opens its packages.

@@ -239,7 +239,17 @@ pub fn rollback_operation(
         match (outcome, operation.kind) {
             (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
             // These operations have no document to restore.
-            (_, OperationKind::State | OperationKind::Reconcile) => {}
+            (_, OperationKind::State | OperationKind::Reconcile) => {
+                if wanted.is_some() {
+                    let (number, kind) = (generation.0, operation.kind.word());
+                    let what = format!(
+                        "generation {number} is of an operation `{kind}`, which has no document to return to"
+                    );
+                    return Err(Box::new(rollback_incomplete(what).help(
+                        "`cyan history` shows the kinds: return to a deployment, an update or a rollback",
+                    )));
+                }
+            }
             (OperationOutcome::Ready, _) => {
                 return Ok(TargetOperation::Restore(*generation, operation.id.clone()));
             }
@@ -361,8 +371,10 @@ mod tests {
         };
         assert_eq!(found(&history, None), of(3));
         assert_eq!(found(&history, Some(1)), of(1));
-        let failed = "generation 5 did not succeed, so it cannot be a rollback target".to_owned();
-        assert_eq!(found(&history, Some(5)), Err(failed));
+        let state = "generation 5 is of an operation `state`, which has no document to return to";
+        assert_eq!(found(&history, Some(5)), Err(state.to_owned()));
+        let failed = "generation 4 did not succeed, so it cannot be a rollback target";
+        assert_eq!(found(&history, Some(4)), Err(failed.to_owned()));
         assert_eq!(
             found(&history, Some(99)),
             Err("there is no generation 99".to_owned())

@@ -127,6 +127,17 @@ fn a_package_without_a_program_has_no_path() {
         error.causes(),
         ["line 3, column 8: a package of the kind `pulumi` has no program"]
     );
+    for key in ["source", "version"] {
+        let table = format!("[plugins.sky]\nkind = \"pulumi\"\n{key} = \"1.2\"\n");
+        let error = session(&host, folder.path(), &table).err().unwrap();
+        let place = key.len() + 4;
+        assert_eq!(
+            error.causes(),
+            [format!(
+                "line 3, column {place}: a package of the kind `pulumi` has no program"
+            )]
+        );
+    }
 }
 
 #[tokio::test]
