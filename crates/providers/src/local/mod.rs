@@ -85,7 +85,9 @@ impl Session for LocalProvider {
             "local/command" => command::check(request.spec),
             _ => CheckFindings::default(),
         };
-        let mut checked = place::check_paths(request.spec, checked);
+        let checked = place::check_paths(request.spec, checked);
+        let (name, spec) = (request.type_name, request.spec);
+        let mut checked = place::check_access(call.files, name, spec, checked);
         checked.id = place::id_shown(&call.root, request.spec);
         Box::pin(async move { Ok(checked) })
     }
