@@ -76,7 +76,7 @@ mod place;
 mod plugin_config;
 mod progress;
 pub mod read_parts;
-mod retention;
+pub mod retention;
 mod rollback;
 mod root;
 mod saved_plan;
