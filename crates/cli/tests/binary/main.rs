@@ -31,6 +31,7 @@ mod place;
 mod plugins;
 mod programs;
 mod pruning;
+mod recorded;
 mod rehearsal;
 mod remote;
 mod rollback;
