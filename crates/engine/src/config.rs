@@ -618,7 +618,7 @@ impl Config {
                 self.config_error(format!("`{path}{place}` {}", error.message))
             })?;
             if let Some(also) = served.get(namespace.as_str()) {
-                limits.entry(also.clone()).or_insert_with(|| read.clone());
+                limits.entry(also.clone()).or_insert(read);
             }
             limits.insert(namespace.as_str().into(), read);
         }

@@ -17,7 +17,6 @@ use provider::{
 };
 use tokio::sync::OnceCell;
 
-use crate::library::Selection;
 use crate::package_families::{ConfiguredFamily, version_conflict};
 use crate::phases::run::PackageOpener;
 use crate::plugin_config::ConfiguredPackage;
@@ -42,25 +41,26 @@ pub(crate) struct HostedPackages {
 struct UsedVersion(Option<Name>);
 
 impl HostedPackages {
-    /// Returns the packages of a selection. None of them is open.
+    /// Returns the configured packages and families. None of the packages is open.
     pub(crate) fn new(
-        selection: &Selection,
+        configured: &[ConfiguredPackage],
+        families: &[ConfiguredFamily],
         catalogs: Arc<Catalogs>,
         providers: Providers,
         extensions: Vec<Arc<Catalog>>,
+        limits: IndexMap<Name, Limits>,
     ) -> HostedPackages {
-        let packages = selection
-            .plugins
+        let packages = configured
             .iter()
             .map(|one| (one.package.name.clone(), (one.clone(), OnceCell::new())));
         HostedPackages {
             packages: packages.collect(),
-            families: selection.families.clone(),
+            families: families.to_vec(),
             of_families: Mutex::default(),
             catalogs,
             providers,
             extensions,
-            limits: selection.limits.clone(),
+            limits,
         }
     }
 

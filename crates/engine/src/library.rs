@@ -163,10 +163,12 @@ impl Library {
         let catalogs = Arc::new(catalogs.with_families(families()));
         let functions = functions(&installed, &selection, &catalogs);
         let packages = Arc::new(HostedPackages::new(
-            &selection,
+            &selection.plugins,
+            &selection.families,
             catalogs.clone(),
             real.clone(),
             extensions,
+            selection.limits.clone(),
         ));
         let memory = installed.simulate.in_memory.clone();
         let mut library = Library {

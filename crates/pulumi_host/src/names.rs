@@ -5,20 +5,11 @@
 //! `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a configuration does not know
 //! its instance. The names stay the same from run to run. Plugins derive automatic names from them.
 
-use blueprint::{Address, PackageFamily};
-use provider::HostedPackage;
+use blueprint::Address;
 use pulumi_wire::Urn;
-
-use crate::FAMILY;
 
 /// The name of the project in all URNs.
 pub(crate) const PROJECT: &str = "cyan";
-
-/// The name of a package in Pulumi: documents name it so, or as `pulumi:NAME`.
-pub(crate) fn plugin_name(package: &HostedPackage) -> &str {
-    let family = PackageFamily::new(FAMILY);
-    family.package(&package.name).unwrap_or(&package.name)
-}
 
 /// The URN of the resource that plugins take for the stack.
 pub(crate) fn root_urn() -> String {

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::{Name, PackageFamily, Value};
 use plugin_host::{CallEffect, PackageHost, Processes, ProgramDigest};
 use plugins::Pool;
 use provider::{
@@ -20,7 +20,7 @@ use pulumi_wire::Phase;
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 
 use crate::managed::ManagedPackage;
-use crate::names::{plugin_name, provider_urn};
+use crate::names::provider_urn;
 use crate::problems::{error_of, field_path, refusals};
 use crate::process::{ConfiguredSettings, FAMILY, PackageProcess, Pulumi};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
@@ -105,6 +105,12 @@ async fn open_package(
         types,
         processes,
     }))
+}
+
+/// The name of a package in Pulumi: documents name it so, or as `pulumi:NAME`.
+fn plugin_name(package: &HostedPackage) -> &str {
+    let family = PackageFamily::new(FAMILY);
+    family.package(&package.name).unwrap_or(&package.name)
 }
 
 /// Reads the schema in a file of the user.
