@@ -196,10 +196,12 @@ impl Library {
     pub fn set_catalogs(&mut self, catalogs: Arc<Catalogs>) {
         let (_, extensions) = self.selection.own_and_extensions();
         self.packages = Arc::new(HostedPackages::new(
-            &self.selection,
+            &self.selection.plugins,
+            &self.selection.families,
             catalogs.clone(),
             self.real.clone(),
             extensions,
+            self.selection.limits.clone(),
         ));
         self.catalogs = catalogs;
     }

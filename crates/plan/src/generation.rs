@@ -239,17 +239,16 @@ pub fn rollback_operation(
         match (outcome, operation.kind) {
             (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
             // These operations have no document to restore.
-            (_, OperationKind::State | OperationKind::Reconcile) => {
-                if wanted.is_some() {
-                    let (number, kind) = (generation.0, operation.kind.word());
-                    let what = format!(
-                        "generation {number} is of an operation `{kind}`, which has no document to return to"
-                    );
-                    return Err(Box::new(rollback_incomplete(what).help(
-                        "`cyan history` shows the kinds: return to a deployment, an update or a rollback",
-                    )));
-                }
+            (_, OperationKind::State | OperationKind::Reconcile) if wanted.is_some() => {
+                let (number, kind) = (generation.0, operation.kind.word());
+                let what = format!(
+                    "generation {number} is of an operation `{kind}`, which has no document to return to"
+                );
+                return Err(Box::new(rollback_incomplete(what).help(
+                    "`cyan history` shows the kinds: return to a deployment, an update or a rollback",
+                )));
             }
+            (_, OperationKind::State | OperationKind::Reconcile) => {}
             (OperationOutcome::Ready, _) => {
                 return Ok(TargetOperation::Restore(*generation, operation.id.clone()));
             }

@@ -189,7 +189,7 @@ async fn ask_providers(
                 &mut mistakes,
             );
             let refused = mistakes.has_errors();
-            if let Some(id) = checked.id.filter(|_| names_its_objects(&ty)) {
+            if let Some(id) = checked.id.filter(|_| names_its_objects(ty)) {
                 match claims.entry((ty.name.clone(), id)) {
                     Entry::Occupied(first) => {
                         let (_, id) = first.key();

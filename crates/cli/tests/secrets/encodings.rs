@@ -99,7 +99,7 @@ fn no_encoding_of_a_secret_appears_in_clear_text() {
     search.ends(0, &with(&["stage", "--out", "first.plan"]));
     for fails in ["fails=holder", "fails=teller"] {
         let words = ["deploy", "--yes", "--verbose", "--var", fails];
-        let said = search.ends(1, &with(&words));
+        let said = search.ends(4, &with(&words));
         assert!(said.err.contains("(secret)"), "{}", said.err);
     }
     search.ends(0, &with(&["deploy", "--yes", "--json"]));
@@ -124,6 +124,6 @@ fn no_encoding_of_a_secret_appears_in_clear_text() {
     search.place.write("fetch-fails", "");
     let said = search.ends(1, &with(&["stage"]));
     assert!(said.err.contains("(secret)"), "{}", said.err);
-    search.ends(0, &["destroy", "--yes"]);
+    search.ends(0, &["destroy", "--yes", "--no-refresh"]);
     assert!(search.hunt.searched() > 50);
 }

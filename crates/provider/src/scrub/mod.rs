@@ -19,17 +19,15 @@ use blueprint::Value;
 
 use self::reading::{LetterSet, Letters, for_each_reading, plain};
 use self::runs::{RunHashes, WholeRuns, filled, for_each_run, rolling_hash};
-use self::secrets::{encodings, gather, gather_whole, hash};
+use self::secrets::{
+    MAX_PART_LENGTH, SHORTEST_INSIDE_A_WORD, encodings, gather, gather_whole, hash,
+};
 
 /// The replacement of a secret.
 const PLACEHOLDER: &str = "(secret)";
 
-/// Number of adjacent characters of a long secret that count as a part of it.
-const MAX_PART_LENGTH: usize = 8;
 /// Minimum length of a part. Shorter secrets are searched as a whole.
 const MIN_PART_LENGTH: usize = 5;
-/// A shorter secret is removed only as a whole word, because it occurs inside many words.
-const SHORTEST_INSIDE_A_WORD: usize = 3;
 
 /// The secrets that a text must not repeat.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use blueprint::Value;
 
-use super::{MAX_PART_LENGTH, SHORTEST_INSIDE_A_WORD};
+/// Number of adjacent characters of a long secret that count as a part of it.
+pub(super) const MAX_PART_LENGTH: usize = 8;
+/// A shorter secret is removed only as a whole word, because it occurs inside many words.
+pub(super) const SHORTEST_INSIDE_A_WORD: usize = 3;
 
 /// The lists and maps that are marked as a whole, at any depth.
 pub(super) fn gather_whole(value: &Value, found: &mut Vec<Value>) {

@@ -70,12 +70,10 @@ impl<'t> Cursor<'t> {
     /// Whether a line break is at this distance, in bytes.
     pub(super) fn is_break(&self, distance: usize) -> bool {
         let rest = self.text.as_bytes().get(self.at + distance..);
-        match rest.unwrap_or_default() {
-            [b'\n' | b'\r', ..] => true,
-            [0xc2, 0x85, ..] => true,
-            [0xe2, 0x80, 0xa8 | 0xa9, ..] => true,
-            _ => false,
-        }
+        matches!(
+            rest.unwrap_or_default(),
+            [b'\n' | b'\r', ..] | [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..]
+        )
     }
 
     /// Whether a space, a tab, a line break or the end of the text is at this distance, in bytes.

@@ -125,7 +125,7 @@ async fn receive(
 
 fn clean(error: ProviderError, scrub: &Scrubber) -> ProviderError {
     ProviderError {
-        message: scrub.clean(&error.message).into(),
+        message: scrub.clean(&error.message),
         ..error
     }
 }
