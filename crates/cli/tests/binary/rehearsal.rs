@@ -581,7 +581,7 @@ resources:
     );
 }
 
-const SHOP: &str = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/db": {"idField": "id", "fields": {
+const SHOP_DATABASE: &str = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/db": {"idField": "id", "fields": {
   "id": {"kind": "string", "computed": true},
   "size": {"kind": "integer"},
   "ids": {"kind": "map", "values": {"kind": "string"}, "computed": true},
@@ -598,7 +598,7 @@ resources:
   f: {type: std/value, spec: {input: '${values.ids.writer}'}}
 ";
     let place = Place::with("shop.blueprint.yaml", document);
-    place.write("cat.json", SHOP);
+    place.write("cat.json", SHOP_DATABASE);
     let with = ["--simulate", "--catalog", "cat.json"];
     let run = |command: &str, more: &[&str]| {
         let all: Vec<&str> = [&[command][..], &with[..], more].concat();
