@@ -739,7 +739,7 @@ async fn redirects_are_followed_to_a_limit() {
 #[tokio::test]
 async fn answer_to_a_read_with_a_secret_is_secret_as_a_whole() {
     // A form in which no search finds the secret.
-    let server = Server::new(|_| reply(200, "2retnuh")).await;
+    let server = Server::start(|_| reply(200, "2retnuh")).await;
     let header = Value::list([Value::from("Authorization: Bearer hunter2").secret()]);
     let of = |more: &[(&'static str, Value)]| {
         let all = [

@@ -5,48 +5,15 @@
 use std::sync::Arc;
 
 use blueprint::{Field, FieldPath, Kind, Map, PathStep, Schema, Value};
-use serde::{Deserialize, Serialize};
+
+pub use crate::change::{Change, ListChange};
+use crate::change::{push_index, push_key};
 
 /// A set of texts with a fixed hash, so that nothing depends on a random seed.
 type TextSet = std::collections::HashSet<String, foldhash::fast::FixedState>;
 
 /// Positions by text, in descending order.
 type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::FixedState>;
-
-/// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole
-/// is one leaf.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// The path of the leaf: `spec.a.b[0]`.
-    pub path: String,
-    /// The old value; `None` if the leaf is new.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
-    /// The new value, which may be Unknown; `None` if the leaf is removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Value>,
-    /// Whether the change forces a replacement of the resource.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forces: bool,
-    /// The outermost list that has the leaf, if the list exists before and after. It is for people:
-    /// the leaves of a list are compared by position, so one inserted item changes all items after
-    /// it.
-    #[serde(skip)]
-    pub list: Option<Arc<ListChange>>,
-}
-
-/// A changed list, as a whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListChange {
-    /// Its path: `spec.a.b`.
-    pub path: String,
-    /// The old list.
-    pub before: Value,
-    /// The new list.
-    pub after: Value,
-    /// Whether the order of the items counts.
-    pub ordered: bool,
-}
 
 /// Whether two values are equal to a person: secret marks do not count, and 1 equals 1.0.
 pub fn same(a: &Value, b: &Value) -> bool {
@@ -359,21 +326,6 @@ fn compare_maps<'s>(
     }
 }
 
-fn push_key(path: &mut String, key: &str) {
-    if key
-        .chars()
-        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-        && !key.is_empty()
-    {
-        path.push('.');
-        path.push_str(key);
-    } else {
-        path.push_str("[\"");
-        path.push_str(key);
-        path.push_str("\"]");
-    }
-}
-
 fn compare_values(
     before: Option<Value>,
     after: Option<Value>,
@@ -597,12 +549,6 @@ fn compare_keyed_items(
     }
 }
 
-fn push_index(path: &mut String, at: usize) {
-    path.push('[');
-    path.push_str(&at.to_string());
-    path.push(']');
-}
-
 fn is_leaf(value: &Value) -> bool {
     match value {
         Value::List(items) | Value::Set(items) => items.is_empty(),
@@ -771,47 +717,14 @@ mod tests {
         let before = read(r#"{"a":[[1,2],[3]],"b":1,"c":[]}"#);
         let after = read(r#"{"a":[[1,0],[3]],"b":2,"c":[4]}"#);
         differences(&Schema::default(), &before, &after, &mut changes);
-        let lists: Vec<(&str, Option<String>)> = changes
-            .iter()
-            .map(|change| {
-                let list = change.list.as_ref();
-                let shown =
-                    list.map(|list| format!("{} {} {}", list.path, list.before, list.after));
-                (change.path.as_str(), shown)
-            })
-            .collect();
-        let (a, c) = ("spec.a [[1, 2], [3]] [[1, 0], [3]]", "spec.c [] [4]");
-        assert_eq!(
-            lists,
-            [
-                ("spec.a[0][1]", Some(a.to_owned())),
-                ("spec.b", None),
-                ("spec.c", Some(c.to_owned())),
-                ("spec.c[0]", Some(c.to_owned())),
-            ]
-        );
-        assert!(
-            changes
-                .iter()
-                .flat_map(|change| &change.list)
-                .all(|list| list.ordered)
-        );
-        let field = keyed_list();
-        let schema = Schema {
-            fields: [("a".into(), field)].into_iter().collect(),
-            open: false,
+        let list_of = |change: &Change| {
+            let list = change.list.as_ref()?;
+            Some((list.path.clone(), list.after.to_string(), list.ordered))
         };
-        let mut changes = Vec::new();
-        let before = read(r#"{"a":[{"name":"x","key":"1"}]}"#);
-        let after = read(r#"{"a":[{"name":"x","key":"2"}]}"#);
-        differences(&schema, &before, &after, &mut changes);
-        assert!(
-            changes
-                .iter()
-                .flat_map(|change| &change.list)
-                .all(|list| !list.ordered)
-        );
-        assert_eq!(changes.len(), 1);
+        let a = Some(("spec.a".to_owned(), "[[1, 0], [3]]".to_owned(), true));
+        let c = Some(("spec.c".to_owned(), "[4]".to_owned(), true));
+        let lists: Vec<_> = changes.iter().map(list_of).collect();
+        assert_eq!(lists, [a, None, c.clone(), c]);
     }
 
     fn keyed_list() -> Field {

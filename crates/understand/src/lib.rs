@@ -7,6 +7,7 @@
 //! Not here: questions to the world, inputs given from outside, plans.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod change;
 pub mod check;
 pub mod codes;
 pub mod compare;

@@ -7,8 +7,9 @@ use crate::arguments::{Drift, Global};
 use crate::commands::destroy::from_state;
 use crate::exit::{CommandError, Exit};
 use crate::open;
-use crate::view::changes::{self, Margin};
+use crate::view::changes;
 use crate::view::drawing::Drawing;
+use crate::view::label::Margin;
 use crate::view::report::Report;
 
 pub(crate) async fn run(

@@ -1,88 +1,32 @@
 //! Changes of fields: scalars on one line, long texts on two, texts of several lines line by line,
 //! lists item by item.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use blueprint::{Address, Asset, IndexMap, Name, Value};
-use engine::{Change, value_differences};
+use engine::{Change, ListChange, canonical, value_differences};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::drawing::Drawing;
+use super::label::{ChangeLabel, Margin};
 use super::values::{has_lines, in_full, quoted, short, write_value};
-use super::{inline, items, lines};
+use super::{inline, lines};
 
 /// The maximum number of unreadable resources that are listed.
 const MANY: usize = 20;
 /// The maximum number of lines for the changes of one resource. Further lines are hidden.
 const LINES_LIMIT: usize = 300;
+/// The maximum number of lines of a list. Further lines are hidden.
+const ITEMS_LIMIT: usize = 100;
+/// The maximum number of characters of an item that is a list or a map on one line.
+const ITEM_LIMIT: usize = 80;
+/// The maximum number of items that are compared one by one. In longer lists, everything counts as
+/// one change.
+const COMPARED_LIMIT: usize = 200_000;
 /// The minimum number of characters for which a line of a long text has room.
 const LONG_LINE: usize = 60;
-
-/// The beginnings of the lines of a change.
-#[derive(Clone, Debug)]
-pub(crate) struct Margin {
-    /// The beginning of the first line.
-    first: String,
-    /// The beginning of further lines, which is as wide.
-    rest: String,
-}
-
-impl Margin {
-    /// Spaces alone.
-    pub(crate) fn new(indent: &str) -> Margin {
-        Margin {
-            first: indent.to_owned(),
-            rest: indent.to_owned(),
-        }
-    }
-
-    /// Spaces and a sign of one character before the first line.
-    pub(crate) fn signed(indent: &str, sign: &str) -> Margin {
-        Margin {
-            first: format!("{indent}{sign} "),
-            rest: format!("{indent}  "),
-        }
-    }
-
-    /// The indent of what stands below the first line.
-    pub(crate) fn below(&self) -> String {
-        format!("{}  ", self.rest)
-    }
-}
-
-/// The place of a change: what stands before and after its value.
-pub(crate) struct Label<'a> {
-    /// The beginnings of the lines.
-    pub(crate) margin: &'a Margin,
-    /// The path of the value.
-    pub(crate) path: &'a str,
-    /// Whether the change forces a replacement.
-    pub(crate) forces: bool,
-}
-
-impl Label<'_> {
-    /// The text before the value, without the space between them.
-    pub(crate) fn head(&self) -> String {
-        format!("{}{}:", self.margin.first, self.path)
-    }
-
-    /// The text after the value, or after the head if the value stands below it.
-    pub(crate) fn note(&self, drawing: Drawing) -> String {
-        match self.forces {
-            true => drawing.paint.magenta(" (forces replacement)"),
-            false => String::new(),
-        }
-    }
-
-    /// The number of characters before the value and after it, without styles.
-    fn length(&self, drawing: Drawing) -> usize {
-        let plain = Drawing {
-            paint: drawing.paint.without_colors(),
-            ..drawing
-        };
-        let before = self.margin.rest.chars().count() + self.path.chars().count() + 2;
-        before + self.note(plain).chars().count()
-    }
-}
 
 /// The path of a change as it is shown.
 pub(crate) fn shown_path(path: &str) -> &str {
@@ -111,14 +55,14 @@ pub(crate) fn write_all<'c>(
         while let Some(next) = changes.next_if(is_in_list) {
             leaves.push(next);
         }
-        items::write_list(text, list, &leaves, margin, drawing);
+        write_list(text, list, &leaves, margin, drawing);
     }
     drawing.cut_lines(text, from, LINES_LIMIT, &margin.rest);
 }
 
 /// Writes the change of a leaf, regardless of the list that it is in.
 pub(crate) fn write_leaf(text: &mut String, change: &Change, margin: &Margin, drawing: Drawing) {
-    let label = Label {
+    let label = ChangeLabel {
         margin,
         path: shown_path(&change.path),
         forces: change.forces,
@@ -130,7 +74,7 @@ pub(crate) fn write_leaf(text: &mut String, change: &Change, margin: &Margin, dr
 /// Writes a value before and after.
 pub(crate) fn write_pair(
     text: &mut String,
-    label: &Label<'_>,
+    label: &ChangeLabel<'_>,
     before: Option<&Value>,
     after: Option<&Value>,
     drawing: Drawing,
@@ -199,7 +143,7 @@ fn is_compound(value: &Value) -> bool {
 
 /// Writes a changed text: line by line, on one line if there is room, else the old text above the
 /// new one.
-fn write_texts(text: &mut String, label: &Label<'_>, old: &str, new: &str, drawing: Drawing) {
+fn write_texts(text: &mut String, label: &ChangeLabel<'_>, old: &str, new: &str, drawing: Drawing) {
     let (head, note) = (label.head(), label.note(drawing));
     if old.contains('\n') || new.contains('\n') {
         text.push_str(&format!("{head}{note}\n"));
@@ -227,7 +171,7 @@ fn write_texts(text: &mut String, label: &Label<'_>, old: &str, new: &str, drawi
 /// Writes two lists or two maps part by part.
 fn write_compounds(
     text: &mut String,
-    label: &Label<'_>,
+    label: &ChangeLabel<'_>,
     old: &Value,
     new: &Value,
     drawing: Drawing,
@@ -243,6 +187,193 @@ fn write_compounds(
         change.forces |= label.forces;
     }
     write_all(text, &changed, label.margin, drawing);
+}
+
+/// Writes the change of a list: its leaves, if all items have kept their places, else inserted,
+/// removed and changed items below the name of the list.
+fn write_list(
+    text: &mut String,
+    list: &ListChange,
+    leaves: &[&Change],
+    margin: &Margin,
+    drawing: Drawing,
+) {
+    let from = text.len();
+    let is_changed = |leaf: &&Change| leaf.before.is_some() && leaf.after.is_some();
+    if list.ordered {
+        write_ordered(text, list, leaves, margin, drawing);
+    } else if leaves.iter().all(is_changed) {
+        for leaf in leaves {
+            write_leaf(text, leaf, margin, drawing);
+        }
+    } else {
+        let mut writer = ItemWriter::begin(text, list, leaves, margin, drawing);
+        // The empty list is a leaf of its own.
+        for leaf in leaves.iter().filter(|leaf| leaf.path != list.path) {
+            let place = leaf.path.strip_prefix(&list.path).unwrap_or(&leaf.path);
+            match (&leaf.before, &leaf.after) {
+                (None, added) => {
+                    writer.value(&drawing.paint.green("+"), place, None, added.as_ref())
+                }
+                // The sign says that the value is removed.
+                (removed, None) => {
+                    writer.value(&drawing.paint.red("-"), place, None, removed.as_ref())
+                }
+                (before, after) => {
+                    let sign = drawing.paint.yellow("~");
+                    writer.value(&sign, place, before.as_ref(), after.as_ref());
+                }
+            }
+        }
+    }
+    drawing.cut_lines(text, from, ITEMS_LIMIT, &margin.below());
+}
+
+fn write_ordered(
+    text: &mut String,
+    list: &ListChange,
+    leaves: &[&Change],
+    margin: &Margin,
+    drawing: Drawing,
+) {
+    let old = list.before.as_list().unwrap_or_default();
+    let new = list.after.as_list().unwrap_or_default();
+    let operations = item_operations(old, new);
+    if operations.iter().all(|it| it.old_range() == it.new_range()) {
+        let forcing: HashSet<&str> = leaves
+            .iter()
+            .filter(|leaf| leaf.forces)
+            .map(|leaf| leaf.path.as_str())
+            .collect();
+        let mut changed = Vec::new();
+        for at in differing_ranges(&operations).flat_map(|(_, new)| new) {
+            let path = format!("{}[{at}]", list.path);
+            value_differences(old.get(at), new.get(at), &path, &mut changed);
+        }
+        for change in &mut changed {
+            change.forces = forcing.contains(change.path.as_str());
+        }
+        return write_all(text, &changed, margin, drawing);
+    }
+    let mut writer = ItemWriter::begin(text, list, leaves, margin, drawing);
+    for (was, is) in differing_ranges(&operations) {
+        // Items at the same place of a replaced part belong together.
+        let pairs = was.len().min(is.len());
+        for (before, after) in was.clone().zip(is.clone()) {
+            writer.changed(after, old.get(before), new.get(after));
+        }
+        for at in was.skip(pairs) {
+            writer.whole(at, old.get(at), None);
+        }
+        for at in is.skip(pairs) {
+            writer.whole(at, None, new.get(at));
+        }
+    }
+}
+
+/// The positions of old and new items that are not equal.
+fn differing_ranges(operations: &[DiffOp]) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    operations
+        .iter()
+        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }))
+        .map(|operation| (operation.old_range(), operation.new_range()))
+}
+
+/// Writes the items of a list below its name.
+struct ItemWriter<'a> {
+    text: &'a mut String,
+    indent: String,
+    drawing: Drawing,
+}
+
+impl<'a> ItemWriter<'a> {
+    fn begin(
+        text: &'a mut String,
+        list: &ListChange,
+        leaves: &[&Change],
+        margin: &Margin,
+        drawing: Drawing,
+    ) -> ItemWriter<'a> {
+        let label = ChangeLabel {
+            margin,
+            path: shown_path(&list.path),
+            forces: leaves.iter().any(|leaf| leaf.forces),
+        };
+        text.push_str(&format!("{}{}\n", label.head(), label.note(drawing)));
+        ItemWriter {
+            text,
+            indent: margin.below(),
+            drawing,
+        }
+    }
+
+    fn value(&mut self, sign: &str, path: &str, before: Option<&Value>, after: Option<&Value>) {
+        let label = ChangeLabel {
+            margin: &Margin::signed(&self.indent, sign),
+            path,
+            forces: false,
+        };
+        write_pair(self.text, &label, before, after, self.drawing);
+    }
+
+    fn leaves(&mut self, sign: &str, path: &str, before: Option<&Value>, after: Option<&Value>) {
+        let mut leaves = Vec::new();
+        value_differences(before, after, path, &mut leaves);
+        let margin = Margin::signed(&self.indent, sign);
+        write_all(self.text, &leaves, &margin, self.drawing);
+    }
+
+    /// Writes an item that has changed.
+    fn changed(&mut self, at: usize, before: Option<&Value>, after: Option<&Value>) {
+        let sign = self.drawing.paint.yellow("~");
+        self.leaves(&sign, &format!("[{at}]"), before, after);
+    }
+
+    /// Writes a removed or inserted item: on one line if it is short, else leaf by leaf.
+    fn whole(&mut self, at: usize, before: Option<&Value>, after: Option<&Value>) {
+        let (sign, item) = match (before, after) {
+            (_, Some(item)) => (self.drawing.paint.green("+"), item),
+            (Some(item), None) => (self.drawing.paint.red("-"), item),
+            (None, None) => return,
+        };
+        // The sign says whether the item is removed.
+        let path = format!("[{at}]");
+        match item {
+            Value::List(_) | Value::Set(_) | Value::Map(_)
+                if in_full(item).chars().nth(ITEM_LIMIT).is_some() =>
+            {
+                self.leaves(&sign, &path, None, Some(item));
+            }
+            _ => self.value(&sign, &path, None, Some(item)),
+        }
+    }
+}
+
+/// The operations that make the new list from the old one. An item that is known only on deploy
+/// equals no other.
+fn item_operations(old: &[Value], new: &[Value]) -> Vec<DiffOp> {
+    if old.len() + new.len() > COMPARED_LIMIT {
+        return vec![DiffOp::Replace {
+            old_index: 0,
+            old_len: old.len(),
+            new_index: 0,
+            new_len: new.len(),
+        }];
+    }
+    let keys = |items: &[Value], side: char| -> Vec<String> {
+        let key = |(at, item): (usize, &Value)| match item.has_unknown() {
+            true => format!("{side}{at}"),
+            false => format!("={}", canonical(None, item)),
+        };
+        items.iter().enumerate().map(key).collect()
+    };
+    let joined = capture_diff_slices(Algorithm::Myers, &keys(old, '<'), &keys(new, '>'));
+    joined.into_iter().filter(|it| !is_empty(it)).collect()
+}
+
+fn is_empty(operation: &DiffOp) -> bool {
+    let is_empty = |range: Range<usize>| range.is_empty();
+    is_empty(operation.old_range()) && is_empty(operation.new_range())
 }
 
 /// Returns a line that names the resources that could not be read and the consequence; empty if all
@@ -430,5 +561,158 @@ mod tests {
         };
         assert_eq!(count(false), (301, true));
         assert_eq!(count(true), (1000, false));
+    }
+
+    fn read(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn list(before: Value, after: Value, ordered: bool, whole: bool) -> String {
+        let mut changed = Vec::new();
+        value_differences(Some(&before), Some(&after), "spec.items", &mut changed);
+        let whole_list = Arc::new(ListChange {
+            path: "spec.items".into(),
+            before,
+            after,
+            ordered,
+        });
+        for change in &mut changed {
+            change.list = Some(whole_list.clone());
+        }
+        let mut text = String::new();
+        write_all(&mut text, &changed, &Margin::new(""), plain(whole, 80));
+        text
+    }
+
+    fn numbers(range: Range<i64>) -> Value {
+        Value::list(range.map(Value::Int))
+    }
+
+    #[test]
+    fn an_inserted_item_is_one_insertion() {
+        let thirty = || (0..30).map(|number| Value::from(format!("item {number}")));
+        let first = [Value::from("first")];
+        let longer = Value::list(first.into_iter().chain(thirty()));
+        assert_eq!(
+            list(Value::list(thirty()), longer.clone(), true, false),
+            "items:\n  + [0]: \"first\"\n"
+        );
+        assert_eq!(
+            list(longer, Value::list(thirty()), true, false),
+            "items:\n  - [0]: \"first\"\n"
+        );
+    }
+
+    #[test]
+    fn changed_items_that_keep_their_places_have_paths() {
+        assert_eq!(
+            list(
+                read(r#"["a","b","c"]"#),
+                read(r#"["a","x","c"]"#),
+                true,
+                false
+            ),
+            "items[1]: \"b\" -> \"x\"\n"
+        );
+        assert_eq!(
+            list(
+                read(r#"[{"p":1,"q":[1,2]}]"#),
+                read(r#"[{"p":2,"q":[0,1,2]}]"#),
+                true,
+                false
+            ),
+            "items[0].p: 1 -> 2\nitems[0].q:\n  + [0]: 0\n"
+        );
+    }
+
+    #[test]
+    fn maps_in_lists_are_compared_key_by_key() {
+        assert_eq!(
+            list(
+                read(r#"[{"p":1,"n":"a"},{"p":2,"n":"b"}]"#),
+                read(r#"[{"p":0,"n":"z"},{"p":1,"n":"a"},{"p":3,"n":"b"}]"#),
+                true,
+                false
+            ),
+            "items:\n  + [0]: {\"p\": 0, \"n\": \"z\"}\n  ~ [2].p: 2 -> 3\n"
+        );
+        let long = "x".repeat(90);
+        let (old, new) = (
+            read("[1,2]"),
+            Value::list([
+                1.into(),
+                Value::map([("a", long.as_str().into()), ("b", Value::Int(2))]),
+                2.into(),
+            ]),
+        );
+        assert_eq!(
+            list(old, new, true, false),
+            format!("items:\n  + [1].a: \"{long}\"\n  + [1].b: 2\n")
+        );
+    }
+
+    #[test]
+    fn an_empty_list_is_filled() {
+        assert_eq!(
+            list(read("[]"), read(r#"["a"]"#), true, false),
+            "items:\n  + [0]: \"a\"\n"
+        );
+    }
+
+    #[test]
+    fn secret_items_differ_without_being_shown() {
+        let secrets =
+            |texts: &[&str]| Value::list(texts.iter().map(|it| Value::from(*it).secret()));
+        assert_eq!(
+            list(secrets(&["a", "b"]), secrets(&["c", "a", "b"]), true, true),
+            "items:\n  + [0]: (secret)\n"
+        );
+        assert_eq!(
+            list(secrets(&["a", "b"]), secrets(&["a", "c"]), true, true),
+            "items[1]: (secret) -> (secret)\n"
+        );
+    }
+
+    #[test]
+    fn an_unknown_item_equals_no_other() {
+        let unknown = || Value::unknown(None, None);
+        assert_eq!(
+            list(
+                Value::list(["a".into(), "b".into()]),
+                Value::list([unknown(), "a".into(), "b".into()]),
+                true,
+                false
+            ),
+            "items:\n  + [0]: (known on deploy)\n"
+        );
+    }
+
+    #[test]
+    fn items_without_an_order_have_signs() {
+        assert_eq!(
+            list(read(r#"["a"]"#), read(r#"["a","b"]"#), false, false),
+            "items:\n  + [1]: \"b\"\n"
+        );
+        assert_eq!(
+            list(read(r#"["a","b"]"#), read("[]"), false, false),
+            "items:\n  - [0]: \"a\"\n  - [1]: \"b\"\n"
+        );
+    }
+
+    #[test]
+    fn long_lists_are_cut_and_say_so() {
+        let cut = list(numbers(0..10), numbers(-200..10), true, false);
+        assert!(
+            cut.ends_with("  + [98]: -102\n  (101 more lines; `-v` shows all)\n"),
+            "{cut}"
+        );
+        let whole = list(numbers(0..10), numbers(-200..10), true, true);
+        assert_eq!(whole.lines().count(), 201);
+        let huge = list(numbers(0..150_000), numbers(-1..150_000), true, false);
+        assert_eq!(
+            huge.lines().count(),
+            101,
+            "above the limit nothing is compared"
+        );
     }
 }

@@ -18,7 +18,7 @@ const GAP: &str = "...";
 
 /// A part of two lines.
 #[derive(Clone, Debug)]
-struct Part {
+struct LinePart {
     old: Range<usize>,
     new: Range<usize>,
     is_equal: bool,
@@ -33,7 +33,7 @@ pub(crate) fn pair(
     drawing: Drawing,
 ) -> (String, String) {
     let parts = parts(old, new);
-    let mut lines = (Line::default(), Line::default());
+    let mut lines = (DrawnLine::default(), DrawnLine::default());
     let mut hidden = 0;
     for (at, part) in parts.iter().enumerate() {
         let (was, is) = (&old[part.old.clone()], &new[part.new.clone()]);
@@ -59,8 +59,8 @@ pub(crate) fn pair(
                 Some(most) => [most - most / 3, most / 3],
                 None => [usize::MAX, 0],
             };
-            lines.0.add(was, head, tail, drawing, Some(Side::Old));
-            lines.1.add(is, head, tail, drawing, Some(Side::New));
+            lines.0.add(was, head, tail, drawing, Some(LineSide::Old));
+            lines.1.add(is, head, tail, drawing, Some(LineSide::New));
         }
     }
     let (old, mut new) = (lines.0.end(), lines.1.end());
@@ -73,14 +73,14 @@ pub(crate) fn pair(
 
 /// The side of a part that differs.
 #[derive(Clone, Copy)]
-enum Side {
+enum LineSide {
     Old,
     New,
 }
 
 /// A line that is being drawn.
 #[derive(Default)]
-struct Line {
+struct DrawnLine {
     text: String,
     /// The number of characters so far, without styles.
     length: usize,
@@ -90,9 +90,16 @@ struct Line {
     ends_with_gap: bool,
 }
 
-impl Line {
+impl DrawnLine {
     /// Adds a part: all of it, or `head` characters from its beginning and `tail` from its end.
-    fn add(&mut self, part: &str, head: usize, tail: usize, drawing: Drawing, side: Option<Side>) {
+    fn add(
+        &mut self,
+        part: &str,
+        head: usize,
+        tail: usize,
+        drawing: Drawing,
+        side: Option<LineSide>,
+    ) {
         let count = part.chars().count();
         // A gap is not shorter than what it stands for.
         if count <= head.saturating_add(tail).saturating_add(GAP.len() + 2) {
@@ -104,7 +111,7 @@ impl Line {
         self.piece(&part[place(count - tail)..], drawing, side);
     }
 
-    fn piece(&mut self, piece: &str, drawing: Drawing, side: Option<Side>) {
+    fn piece(&mut self, piece: &str, drawing: Drawing, side: Option<LineSide>) {
         if piece.is_empty() {
             return;
         }
@@ -120,8 +127,8 @@ impl Line {
         self.length += piece.chars().count();
         self.ends_with_gap = false;
         match side {
-            Some(Side::Old) => self.text.push_str(&drawing.paint.red(inner)),
-            Some(Side::New) => self.text.push_str(&drawing.paint.green(inner)),
+            Some(LineSide::Old) => self.text.push_str(&drawing.paint.red(inner)),
+            Some(LineSide::New) => self.text.push_str(&drawing.paint.green(inner)),
             None => self.text.push_str(inner),
         }
     }
@@ -151,7 +158,7 @@ impl Line {
 }
 
 /// The equal and the different parts, in order. A part that differs has no common beginning or end.
-fn parts(old: &str, new: &str) -> Vec<Part> {
+fn parts(old: &str, new: &str) -> Vec<LinePart> {
     let head = common_head(old, new);
     let tail = common_tail(&old[head..], &new[head..]);
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
@@ -211,7 +218,7 @@ fn parts(old: &str, new: &str) -> Vec<Part> {
 }
 
 /// Adds a part unless it is empty; joins it with the last one of its kind.
-fn add(parts: &mut Vec<Part>, old: Range<usize>, new: Range<usize>, is_equal: bool) {
+fn add(parts: &mut Vec<LinePart>, old: Range<usize>, new: Range<usize>, is_equal: bool) {
     if old.is_empty() && new.is_empty() {
         return;
     }
@@ -220,13 +227,13 @@ fn add(parts: &mut Vec<Part>, old: Range<usize>, new: Range<usize>, is_equal: bo
             last.old.end = old.end;
             last.new.end = new.end;
         }
-        _ => parts.push(Part { old, new, is_equal }),
+        _ => parts.push(LinePart { old, new, is_equal }),
     }
 }
 
 /// Joins differences that have only some letters between them.
-fn without_short_equal_parts(parts: Vec<Part>) -> Vec<Part> {
-    let mut merged: Vec<Part> = Vec::with_capacity(parts.len());
+fn without_short_equal_parts(parts: Vec<LinePart>) -> Vec<LinePart> {
+    let mut merged: Vec<LinePart> = Vec::with_capacity(parts.len());
     let count = parts.len();
     for (at, part) in parts.into_iter().enumerate() {
         let is_inside = at > 0 && at + 1 < count;

@@ -6,7 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod drawing;
 pub(crate) mod events;
 mod inline;
-mod items;
+pub(crate) mod label;
 mod lines;
 pub(crate) mod live;
 pub(crate) mod plan;

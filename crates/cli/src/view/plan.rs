@@ -11,8 +11,9 @@ use engine::{
     StepSource,
 };
 
-use super::changes::{self, Label, Margin};
+use super::changes;
 use super::drawing::Drawing;
+use super::label::{ChangeLabel, Margin};
 use super::{lines, values};
 
 /// The maximum number of steps with which the fields of new resources are shown without
@@ -191,7 +192,7 @@ fn named_values(
             }
             ExportAction::Unchanged => continue,
         };
-        let label = Label {
+        let label = ChangeLabel {
             margin: &Margin::signed(&indent, &sign),
             path: &export.name,
             forces: false,

@@ -622,6 +622,6 @@ outputs:
     let place = Place::with("a.yaml", template);
     let deployed = place.ends(0, &["deploy", "--simulate", "-y", "a.yaml", "-i", "x"]);
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
-    let exports = place.ends(0, &["exports", "x", "--simulate"]);
+    let exports = place.ends(0, &["exports", "--simulate", "-i", "x"]);
     assert!(!exports.out.contains("null"), "{}", exports.out);
 }
