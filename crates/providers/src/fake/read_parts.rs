@@ -233,9 +233,21 @@ mod tests {
         let mut fields = Map::default();
         fields.insert(name.clone(), owner.value(name, &schema.fields[name]));
         let again = {
-            add(&mut fields, &schema, &Value::Null, &[path.clone()], &owner);
+            add(
+                &mut fields,
+                &schema,
+                &Value::Null,
+                std::slice::from_ref(&path),
+                &owner,
+            );
             let once = fields.clone();
-            add(&mut fields, &schema, &Value::Null, &[path.clone()], &owner);
+            add(
+                &mut fields,
+                &schema,
+                &Value::Null,
+                std::slice::from_ref(&path),
+                &owner,
+            );
             once
         };
         assert_eq!(fields, again, "a second time changes nothing");
