@@ -15,7 +15,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
-use crate::{Name, Names, Value, wire};
+use crate::{Name, Names, PackageFamily, Value, wire};
 
 /// A hosted package: a set of types under one name, whose calls a host carries out.
 #[derive(Clone, Debug, PartialEq)]
@@ -217,14 +217,16 @@ impl<'de> serde::Deserialize<'de> for TypeId {
     }
 }
 
-/// The hosted packages whose types a document may name. All other packages are part of the program.
+/// The hosted packages whose types a document may name: those with a name, and all of some families.
+/// All other packages are part of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     hosted: IndexMap<Name, Arc<Package>>,
+    families: Vec<PackageFamily>,
 }
 
 impl Packages {
-    /// The names of the hosted packages.
+    /// The names of the hosted packages that are not of a family.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.hosted.keys().map(AsRef::as_ref)
     }
@@ -236,7 +238,18 @@ impl Packages {
 
     /// Whether there is no hosted package.
     pub fn is_empty(&self) -> bool {
-        self.hosted.is_empty()
+        self.hosted.is_empty() && self.families.is_empty()
+    }
+
+    /// Adds a family. Types of its packages know their package by name only.
+    pub fn add_family(&mut self, family: PackageFamily) {
+        self.families.push(family);
+    }
+
+    /// Whether a name is that of a package of a family.
+    pub fn is_of_family(&self, name: &str) -> bool {
+        let mut families = self.families.iter();
+        families.any(|family| family.package(name).is_some())
     }
 
     /// Adds a package. If two packages have the same name, the first one stays.
@@ -244,7 +257,7 @@ impl Packages {
         self.hosted.entry(package.name.clone()).or_insert(package);
     }
 
-    /// The hosted package with a name.
+    /// The hosted package with a name, if it is not of a family.
     pub fn hosted(&self, name: &str) -> Option<&Arc<Package>> {
         if self.hosted.is_empty() {
             None
@@ -253,14 +266,13 @@ impl Packages {
         }
     }
 
-    /// The hosted package that a written type names before its first `/`, and the rest of the text
-    /// as the token.
-    pub fn split<'t>(&self, written: &'t str) -> Option<(&Arc<Package>, &'t str)> {
-        if self.hosted.is_empty() {
+    /// The token of a written type, if the text before its first `/` names a hosted package.
+    pub fn token<'t>(&self, written: &'t str) -> Option<&'t str> {
+        if self.is_empty() {
             return None;
         }
         let (name, token) = written.split_once('/')?;
-        Some((self.hosted.get(name)?, token))
+        (self.hosted(name).is_some() || self.is_of_family(name)).then_some(token)
     }
 
     /// The type with a name, with its package if it is hosted.
@@ -334,18 +346,26 @@ mod tests {
         assert_eq!(id.token(), "s3/bucket:Bucket");
         assert_eq!(id.package(), Some(&package));
         assert_eq!(packages.resolve("local/file").package(), None);
-        assert_eq!(
-            packages
-                .split("aws/a b:c")
-                .map(|(package, token)| (&*package.name, token)),
-            Some(("aws", "a b:c"))
-        );
-        assert!(packages.split("local/file").is_none() && packages.split("aws").is_none());
+        assert_eq!(packages.token("aws/a b:c"), Some("a b:c"));
+        assert!(packages.token("local/file").is_none() && packages.token("aws").is_none());
         assert_eq!(
             id,
             TypeId::parse("aws/s3/bucket:Bucket"),
             "the name decides"
         );
+    }
+
+    #[test]
+    fn all_packages_of_a_family_are_hosted() {
+        let mut packages = Packages::new();
+        assert!(packages.is_empty());
+        packages.add_family(PackageFamily::new("sky"));
+        assert!(!packages.is_empty() && packages.is_of_family("sky:kite"));
+        assert_eq!(packages.token("sky:kite/a/b"), Some("a/b"));
+        assert_eq!(packages.resolve("sky:kite/a").package(), None);
+        for other in ["sky:kite", "sky/kite", "sky:a:b/c", "sea:boat/a"] {
+            assert_eq!(packages.token(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -116,8 +116,8 @@ impl Lowering<'_> {
     /// which may have any form.
     pub(super) fn is_hosted_type(&self, name: &str) -> bool {
         self.packages
-            .split(name)
-            .is_some_and(|(_, token)| !token.is_empty())
+            .token(name)
+            .is_some_and(|token| !token.is_empty())
     }
 
     /// Checks the name of a resource or data source type and returns it. Reports an invalid name

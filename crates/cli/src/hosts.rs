@@ -34,8 +34,12 @@ impl Hosts {
             InstalledHost {
                 family: "pulumi",
                 prefix: "pulumi",
-                program: PackageProgram::Required,
+                program: PackageProgram::OrSchema,
                 implied: &[],
+                #[cfg(feature = "pulumi")]
+                find: Some(std::sync::Arc::new(pulumi_host::find)),
+                #[cfg(not(feature = "pulumi"))]
+                find: None,
                 #[cfg(feature = "pulumi")]
                 open: Some(self.plugins.opener(pulumi_host::open)),
                 #[cfg(not(feature = "pulumi"))]
@@ -46,6 +50,7 @@ impl Hosts {
                 prefix: "tf",
                 program: PackageProgram::Required,
                 implied: &[],
+                find: None,
                 #[cfg(feature = "terraform")]
                 open: Some(self.plugins.opener(terraform_host::open)),
                 #[cfg(not(feature = "terraform"))]

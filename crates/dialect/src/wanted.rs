@@ -40,6 +40,9 @@ pub struct PackageRequest {
     pub url: Option<Name>,
     /// The parameters of a parameterized package, as JSON text.
     pub parameters: Option<Name>,
+    /// The path of the program or of its folder, as the document states it: relative to the
+    /// document. Only a document on this machine can state one.
+    pub path: Option<Name>,
 }
 
 impl PackageRequest {

@@ -35,8 +35,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use blueprint::{FieldPath, IndexMap, Name, PathStep, Value};
-use provider::{Catalogs, HostedPackage, Limits};
+use blueprint::{FieldPath, IndexMap, Name, PackageFamily, PathStep, Value};
+use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
 
@@ -45,10 +45,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
-use crate::installed::{Installed, OpenPackage};
+use crate::installed::Installed;
 use crate::named_file::NamedFile;
+use crate::package_families::ConfiguredFamily;
 use crate::paths::absolute;
-use crate::plugin_config::{self, ConfiguredPackage, PluginTable};
+use crate::plugin_config::{self, ConfiguredPackage, DescribedPackage, PluginTable};
 
 /// The name of the file beside a document.
 const NAME: &str = "cyan.toml";
@@ -326,14 +327,19 @@ impl Config {
     /// Returns the hosted packages.
     pub(crate) fn plugins(&self, installed: &Installed) -> Result<Vec<ConfiguredPackage>, Error> {
         let folder = absolute(&self.folder);
-        let mut packages = Vec::new();
-        for (name, table) in &self.plugins {
-            let (package, family, open) = table
+        let mut packages: Vec<ConfiguredPackage> = Vec::new();
+        // The parser sorts tables by name. In the order of the file, the later of two tables that
+        // contradict each other is the wrong one.
+        let mut tables: Vec<(&Spanned<String>, &PluginTable)> = self.plugins.iter().collect();
+        tables.sort_by_key(|(name, _)| name.span().start);
+        for (name, table) in tables {
+            let described = table
                 .package(name, &folder, installed)
                 .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
+            self.refuse_ambiguous_package(name.as_ref(), table, &packages)?;
             let (line, column) = line_and_column(&self.text, name.span().start);
             let place = format!("{}:{line}:{column}", self.file);
-            packages.push(self.with_opening_settings(package, family, open, Some(place)));
+            packages.push(self.with_opening_settings(described, Some(place)));
         }
         for host in &installed.hosts {
             let Some(open) = &host.open else { continue };
@@ -342,48 +348,147 @@ impl Config {
                 if installed.has(name) || self.plugins.iter().any(is_written) {
                     continue;
                 }
-                let package = plugin_config::implied_package(name, &folder, installed);
-                packages.push(self.with_opening_settings(package, host.family, open.clone(), None));
+                let described = DescribedPackage {
+                    package: plugin_config::implied_package(name, &folder, installed),
+                    family: host.family,
+                    serves: None,
+                    open: open.clone(),
+                };
+                packages.push(self.with_opening_settings(described, None));
             }
         }
         Ok(packages)
+    }
+
+    /// Fails if a table serves a package that a table before it serves, or whose settings are also
+    /// given elsewhere.
+    fn refuse_ambiguous_package(
+        &self,
+        name: &str,
+        table: &PluginTable,
+        before: &[ConfiguredPackage],
+    ) -> Result<(), Error> {
+        let (Some(package), Some(serves)) = (&table.package, table.serves()) else {
+            return Ok(());
+        };
+        let (at, package) = (package.span().start, package.as_ref());
+        let same = |one: &&ConfiguredPackage| one.serves.as_ref() == Some(&serves);
+        if let Some(other) = before.iter().find(same) {
+            let other = &other.package.name;
+            let what = format!("`[plugins.{other}]` describes the package `{package}` already");
+            let help = "remove the `package` of one of the two tables";
+            return Err(self.config_error_at(at, &what, Some(help.to_owned())));
+        }
+        let given = |namespace: &str| self.providers.contains_key(namespace);
+        if given(name) && given(&serves) {
+            let what = format!(
+                "the settings of the package `{package}` are given twice: those of `{name}` and `[providers.\"{serves}\"]`"
+            );
+            let help = "keep one of the two tables";
+            return Err(self.config_error_at(at, &what, Some(help.to_owned())));
+        }
+        Ok(())
+    }
+
+    /// Returns the families whose packages are found on the machine. `tables` are the packages that
+    /// tables describe.
+    pub(crate) fn families(
+        &self,
+        installed: &Installed,
+        tables: &[ConfiguredPackage],
+    ) -> Vec<ConfiguredFamily> {
+        let family = |host: &crate::installed::InstalledHost| {
+            let (find, open) = (host.find.clone()?, host.open.clone()?);
+            let namespaces = PackageFamily::new(host.family);
+            let served = tables.iter().filter_map(|table| {
+                let name = table.serves.clone()?;
+                namespaces.package(&name)?;
+                Some((name.clone(), self.served(table, name)))
+            });
+            let written = self.providers.iter();
+            let settings = written.filter(|(name, _)| namespaces.package(name).is_some());
+            let settings = settings
+                .map(|(name, table)| (name.as_str().into(), self.opening_settings(name, table)));
+            Some(ConfiguredFamily {
+                family: host.family,
+                open,
+                find,
+                tables: served.collect(),
+                settings: settings.collect(),
+                folder: absolute(&self.folder),
+                cache: installed.runtime.cache.clone(),
+                namespaces,
+            })
+        };
+        installed.hosts.iter().filter_map(family).collect()
+    }
+
+    /// Returns the package of a table under the namespace `FAMILY:NAME` that the table serves too.
+    fn served(&self, table: &ConfiguredPackage, namespace: Name) -> ConfiguredPackage {
+        let mut served = table.clone();
+        if let Some(own) = self.providers.get(namespace.as_ref()) {
+            let settings = self.opening_settings(&namespace, own);
+            served.settings_error = settings.as_ref().err().cloned();
+            served.package.settings = settings.unwrap_or_default();
+        }
+        served.package.name = namespace;
+        served.serves = None;
+        served
     }
 
     /// Returns a package with the settings of its default configuration, as they are written. They
     /// are checked when its catalogue is known.
     fn with_opening_settings(
         &self,
-        package: HostedPackage,
-        family: &'static str,
-        open: OpenPackage,
+        described: DescribedPackage,
         configured: Option<String>,
     ) -> ConfiguredPackage {
-        let mut settings = Value::Null;
-        let mut settings_error = None;
-        if let Some(table) = self.providers.get(package.name.as_ref()) {
-            let path = format!("providers.{}", package.name);
-            match self.value(&toml::Value::Table(table.clone()), &path) {
-                Ok(value) => settings = value,
-                Err(error) => settings_error = Some(error.to_string()),
-            }
-        }
-        ConfiguredPackage {
-            package: HostedPackage {
-                settings,
-                ..package
-            },
+        let DescribedPackage {
+            mut package,
             family,
+            serves,
+            open,
+        } = described;
+        let written = self.providers.get(package.name.as_ref());
+        let settings = written.map(|table| self.opening_settings(&package.name, table));
+        let settings_error = settings
+            .as_ref()
+            .and_then(|one| one.as_ref().err().cloned());
+        package.settings = settings.and_then(Result::ok).unwrap_or_default();
+        ConfiguredPackage {
+            package,
+            family,
+            serves,
             open,
             settings_error,
             configured,
         }
     }
 
+    /// Reads the settings of a provider as they are written. The error is the reason in words.
+    fn opening_settings(&self, namespace: &str, table: &toml::Table) -> Result<Value, String> {
+        let path = format!("providers.{namespace}");
+        let table = toml::Value::Table(table.clone());
+        self.value(&table, &path).map_err(|error| error.to_string())
+    }
+
+    /// The namespaces `FAMILY:NAME` that tables serve, by the names of the tables.
+    fn served_namespaces(&self) -> IndexMap<&str, Name> {
+        let tables = self.plugins.iter();
+        tables
+            .filter_map(|(name, table)| Some((name.as_ref().as_str(), table.serves()?)))
+            .collect()
+    }
+
     /// Returns the places of the settings in the file.
     pub(crate) fn places(&self) -> ConfigPlaces {
+        let served = self.served_namespaces().into_iter();
         ConfigPlaces {
             file: self.file.clone(),
             text: self.text.clone(),
+            tables: served
+                .map(|(table, namespace)| (namespace, table.into()))
+                .collect(),
         }
     }
 
@@ -412,66 +517,88 @@ impl Config {
         known: impl Fn(&str) -> bool,
     ) -> Result<IndexMap<Name, Value>, Error> {
         let mut settings: IndexMap<Name, Value> = IndexMap::default();
+        let served = self.served_namespaces();
         let own = self.instances.get(instance).map(|own| &own.providers);
         for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
             if !known(namespace) {
                 let what = format!("there is no provider `{namespace}`");
                 return Err(self.wrong_setting(instance, namespace, None, &what));
             }
-            let mut opened = catalogs.opened();
-            let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
-                catalog
-                    .namespaces
-                    .iter()
-                    .any(|own| own.as_ref() == namespace)
-            };
-            // An unavailable plugin is reported at its first use.
-            let Some(catalog) = opened
-                .find(offers)
-                .filter(|catalog| catalog.unavailable.is_none())
-            else {
-                continue;
-            };
-            let mut merged = settings
-                .get(namespace.as_str())
-                .and_then(Value::as_map)
-                .cloned()
-                .unwrap_or_default();
-            for (key, value) in table {
-                let Some(setting) = catalog
-                    .settings
-                    .iter()
-                    .find(|setting| setting.name.as_ref() == key)
-                else {
-                    let names: Vec<String> = catalog
-                        .settings
-                        .iter()
-                        .map(|setting| format!("`{}`", setting.name))
-                        .collect();
-                    let those = if names.is_empty() {
-                        "it has none".to_owned()
-                    } else {
-                        format!("it has {}", names.join(", "))
-                    };
-                    let what =
-                        format!("the provider `{namespace}` has no setting `{key}`; {those}");
-                    return Err(self.wrong_setting(instance, namespace, Some(key), &what));
-                };
-                let value = self.value(value, &format!("{namespace}.{key}"))?;
-                merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
-            }
-            // All namespaces of a provider share its settings.
-            let merged = Value::Map(merged.into());
-            for namespace in &catalog.namespaces {
-                settings.insert(namespace.clone(), merged.clone());
+            self.add_settings(
+                instance,
+                (namespace, namespace),
+                table,
+                catalogs,
+                &mut settings,
+            )?;
+            if let Some(also) = served.get(namespace.as_str()) {
+                self.add_settings(instance, (namespace, also), table, catalogs, &mut settings)?;
             }
         }
         Ok(settings)
     }
 
+    /// Adds the settings of a table to those of a namespace, if its catalogue is open. `names` are
+    /// the name of the table and the namespace.
+    fn add_settings(
+        &self,
+        instance: &InstanceName,
+        (written, namespace): (&str, &str),
+        table: &toml::Table,
+        catalogs: &Catalogs,
+        settings: &mut IndexMap<Name, Value>,
+    ) -> Result<(), Error> {
+        let mut opened = catalogs.opened();
+        let offers = |catalog: &&Arc<provider::Catalog>| {
+            let mut namespaces = catalog.namespaces.iter();
+            namespaces.any(|own| own.as_ref() == namespace)
+        };
+        // An unavailable plugin is reported at its first use.
+        let Some(catalog) = opened
+            .find(offers)
+            .filter(|catalog| catalog.unavailable.is_none())
+        else {
+            return Ok(());
+        };
+        let mut merged = settings
+            .get(namespace)
+            .and_then(Value::as_map)
+            .cloned()
+            .unwrap_or_default();
+        for (key, value) in table {
+            let Some(setting) = catalog
+                .settings
+                .iter()
+                .find(|setting| setting.name.as_ref() == key)
+            else {
+                let names: Vec<String> = catalog
+                    .settings
+                    .iter()
+                    .map(|setting| format!("`{}`", setting.name))
+                    .collect();
+                let those = if names.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", names.join(", "))
+                };
+                let what = format!("the provider `{written}` has no setting `{key}`; {those}");
+                return Err(self.wrong_setting(instance, written, Some(key), &what));
+            };
+            let value = self.value(value, &format!("{written}.{key}"))?;
+            merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
+        }
+        // All namespaces of a provider share its settings.
+        let merged = Value::Map(merged.into());
+        for namespace in &catalog.namespaces {
+            settings.insert(namespace.clone(), merged.clone());
+        }
+        Ok(())
+    }
+
     /// Returns the rate limits of providers, by namespace. An unknown namespace is an error.
     pub fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, Error> {
-        let mut limits = IndexMap::default();
+        let mut limits: IndexMap<Name, Limits> = IndexMap::default();
+        let served = self.served_namespaces();
         for (namespace, table) in &self.limits {
             if !known(namespace) {
                 return Err(self.config_error(format!("there is no provider `{namespace}`")));
@@ -482,6 +609,9 @@ impl Config {
                 let place = error.place.trim_start_matches('$');
                 self.config_error(format!("`{path}{place}` {}", error.message))
             })?;
+            if let Some(also) = served.get(namespace.as_str()) {
+                limits.entry(also.clone()).or_insert(read);
+            }
             limits.insert(namespace.as_str().into(), read);
         }
         Ok(limits)
@@ -589,6 +719,8 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 pub(crate) struct ConfigPlaces {
     file: String,
     text: Arc<str>,
+    /// The tables that serve namespaces `FAMILY:NAME`.
+    tables: IndexMap<Name, Name>,
 }
 
 impl ConfigPlaces {
@@ -617,17 +749,22 @@ impl ConfigPlaces {
         key: Option<&str>,
     ) -> Option<usize> {
         let file = DeTable::parse(&self.text).ok()?;
-        let tables: [&[&str]; 4] = [
-            &["instances", instance.as_str(), "providers", namespace],
-            &["plugins", namespace, "settings"],
-            &["providers", namespace],
-            &["plugins", namespace],
-        ];
+        let names = std::iter::once(namespace).chain(self.tables.get(namespace).map(AsRef::as_ref));
+        let tables: Vec<Vec<&str>> = names
+            .flat_map(|name| {
+                [
+                    vec!["instances", instance.as_str(), "providers", name],
+                    vec!["plugins", name, "settings"],
+                    vec!["providers", name],
+                    vec!["plugins", name],
+                ]
+            })
+            .collect();
         let at = |path: &[&str]| key_at(file.get_ref(), path);
         let of_key = key.and_then(|key| {
             tables
                 .iter()
-                .find_map(|table| at(&[*table, &[key]].concat()))
+                .find_map(|table| at(&[table.as_slice(), &[key]].concat()))
         });
         of_key.or_else(|| tables.iter().find_map(|table| at(table)))
     }

@@ -7,7 +7,7 @@
 //! Not here: how a family opens a package (its host crate); processes (`plugins`); which packages a
 //! document names (`evaluate`).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{IndexMap, Name, Package};
 use dialect::PackageRequest;
@@ -17,12 +17,16 @@ use provider::{
 };
 use tokio::sync::OnceCell;
 
+use crate::package_families::{ConfiguredFamily, version_conflict};
 use crate::phases::run::PackageOpener;
 use crate::plugin_config::ConfiguredPackage;
 
 /// The hosted packages of a session.
 pub(crate) struct HostedPackages {
     packages: IndexMap<Name, (ConfiguredPackage, OnceCell<()>)>,
+    families: Vec<ConfiguredFamily>,
+    /// The packages of families that were asked for.
+    of_families: Mutex<IndexMap<Name, Arc<OnceCell<UsedVersion>>>>,
     /// The catalogues and providers that an opened package is added to.
     catalogs: Arc<Catalogs>,
     providers: Providers,
@@ -32,10 +36,15 @@ pub(crate) struct HostedPackages {
     limits: IndexMap<Name, Limits>,
 }
 
+/// The version of the program of a package that is open; `None` if it is not known, or if the
+/// package cannot be opened.
+struct UsedVersion(Option<Name>);
+
 impl HostedPackages {
-    /// Returns the configured packages. None of them is open.
+    /// Returns the configured packages and families. None of the packages is open.
     pub(crate) fn new(
         configured: &[ConfiguredPackage],
+        families: &[ConfiguredFamily],
         catalogs: Arc<Catalogs>,
         providers: Providers,
         extensions: Vec<Arc<Catalog>>,
@@ -46,6 +55,8 @@ impl HostedPackages {
             .map(|one| (one.package.name.clone(), (one.clone(), OnceCell::new())));
         HostedPackages {
             packages: packages.collect(),
+            families: families.to_vec(),
+            of_families: Mutex::default(),
             catalogs,
             providers,
             extensions,
@@ -55,33 +66,82 @@ impl HostedPackages {
 
     /// Opens the packages with these names at the same time. Other names are ignored.
     pub(crate) async fn open_all(&self, names: &[&str]) {
-        if self.packages.is_empty() {
-            return;
-        }
         let mut closed: Vec<&str> = names.to_vec();
         closed.retain(|name| self.catalogs.is_closed(name));
         closed.sort_unstable();
         closed.dedup();
-        let packages = closed
-            .into_iter()
-            .filter_map(|name| self.packages.get(name));
-        let opening: Vec<_> = packages.map(|package| self.open_once(package)).collect();
-        futures::future::join_all(opening).await;
+        let requests: Vec<PackageRequest> = closed.into_iter().map(PackageRequest::named).collect();
+        // The catalogue of a package that cannot be opened says why.
+        futures::future::join_all(requests.iter().map(|request| self.ask(request))).await;
     }
 
-    async fn open_once(&self, (configured, opened): &(ConfiguredPackage, OnceCell<()>)) {
-        opened
-            .get_or_init(|| async {
-                let provider = open(configured).await;
-                let catalog = match &provider {
-                    Ok(provider) => self.extended(provider.catalog()),
-                    Err(error) => Arc::new(unavailable(configured, error)),
-                };
-                let name = &configured.package.name;
-                self.providers.set_opened(name, provider);
-                self.catalogs.set_opened(name, catalog);
-            })
-            .await;
+    /// Opens the package of a request, unless it is open. Its catalogue says why it cannot be opened.
+    /// The error is the reason why an open package does not serve the request.
+    async fn ask(&self, request: &PackageRequest) -> Result<(), Name> {
+        let name = &request.name;
+        if let Some((configured, opened)) = self.packages.get(name) {
+            opened
+                .get_or_init(|| async {
+                    let provider = open(configured).await;
+                    self.set_opened(name, configured, provider);
+                })
+                .await;
+            return Ok(());
+        }
+        let mut families = self.families.iter();
+        let Some(family) = families.find(|family| family.namespaces.package(name).is_some()) else {
+            let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
+            return Err(why.into());
+        };
+        let used = self.of_family(name);
+        let UsedVersion(used) = used.get_or_init(|| self.open_found(family, request)).await;
+        match version_conflict(request, used.as_ref()) {
+            Some(conflict) => Err(conflict.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the cell of a package of a family. It is filled when the package is open.
+    fn of_family(&self, name: &Name) -> Arc<OnceCell<UsedVersion>> {
+        let cells = self.of_families.lock();
+        let mut cells = cells.unwrap_or_else(PoisonError::into_inner);
+        cells.entry(name.clone()).or_default().clone()
+    }
+
+    async fn open_found(&self, family: &ConfiguredFamily, request: &PackageRequest) -> UsedVersion {
+        let name = &request.name;
+        match family.locate(request).await {
+            Ok(located) => {
+                let provider = open(&located.configured).await;
+                let version = located.version.filter(|_| provider.is_ok());
+                self.set_opened(name, &located.configured, provider);
+                UsedVersion(version)
+            }
+            Err(why) => {
+                let error = ProviderError::new(ErrorKind::Document, why.as_str());
+                self.providers.set_opened(name, Err(error));
+                let catalog = unavailable(name, family.family, &why, None);
+                self.catalogs.set_opened(name, Arc::new(catalog));
+                UsedVersion(None)
+            }
+        }
+    }
+
+    fn set_opened(
+        &self,
+        name: &Name,
+        configured: &ConfiguredPackage,
+        provider: Result<Arc<dyn Provider>, ProviderError>,
+    ) {
+        let catalog = match &provider {
+            Ok(provider) => self.extended(provider.catalog()),
+            Err(error) => {
+                let place = configured.configured.clone();
+                Arc::new(unavailable(name, configured.family, &error.message, place))
+            }
+        };
+        self.providers.set_opened(name, provider);
+        self.catalogs.set_opened(name, catalog);
     }
 
     /// Returns a catalogue with the user's additions and limits.
@@ -114,11 +174,7 @@ impl PackageOpener for HostedPackages {
     ) -> BoxFuture<'a, Result<Arc<Package>, Name>> {
         Box::pin(async move {
             let name = &request.name;
-            let Some(package) = self.packages.get(name) else {
-                let why = format!("`[plugins.{name}]` in `cyan.toml` does not describe it");
-                return Err(why.into());
-            };
-            self.open_once(package).await;
+            self.ask(request).await?;
             let catalog = self.catalogs.of(name).cloned().unwrap_or_default();
             match (&catalog.unavailable, &catalog.hosted) {
                 (None, Some(hosted)) => Ok(Arc::new(hosted.package(name))),
@@ -137,25 +193,24 @@ async fn open(configured: &ConfiguredPackage) -> Result<Arc<dyn Provider>, Provi
 }
 
 /// Returns the catalogue of a package that cannot be opened.
-fn unavailable(configured: &ConfiguredPackage, error: &ProviderError) -> Catalog {
-    let name = &configured.package.name;
+fn unavailable(name: &Name, family: &str, why: &str, configured: Option<String>) -> Catalog {
     let unavailable = Unavailable {
         package: name.clone(),
-        why: error.message.clone(),
-        configured: configured.configured.clone(),
+        why: why.to_owned(),
+        configured,
     };
     Catalog {
         namespaces: vec![name.clone()],
-        hosted: Some(hosted(configured)),
+        hosted: Some(hosted(family)),
         unavailable: Some(Arc::new(unavailable)),
         ..Catalog::default()
     }
 }
 
 /// Returns the facts of a package that are known before it is opened.
-pub(crate) fn hosted(configured: &ConfiguredPackage) -> Hosted {
+pub(crate) fn hosted(family: &str) -> Hosted {
     Hosted {
-        family: configured.family.into(),
+        family: family.into(),
         version: None,
         parameters: blueprint::Value::Null,
     }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::phases::run::{Clock, HttpGet, ProviderLog, Rng, RunSecrets};
 use blueprint::{Blueprint, Name};
 use dialect::{Dialects, LoadContext};
-use provider::{BoxFuture, Catalog, HostedPackage, Provider, ProviderError};
+use provider::{
+    BoxFuture, Catalog, FoundProgram, HostedPackage, ProgramQuery, Provider, ProviderError,
+};
 use source::Sources;
 use state::Store;
 use state::seal::Sealer;
@@ -143,6 +145,11 @@ pub type OpenPackage = Arc<
         + Sync,
 >;
 
+/// A function that finds the program of a package on the machine. It may block.
+///
+/// The error says where the function looked and how the user gets the program.
+pub type FindProgram = Arc<dyn Fn(&ProgramQuery) -> Result<FoundProgram, String> + Send + Sync>;
+
 /// The host of a family of packages, such as the plugins of Terraform.
 #[derive(Clone)]
 pub struct InstalledHost {
@@ -154,6 +161,9 @@ pub struct InstalledHost {
     pub program: PackageProgram,
     /// The packages that every document may use without a table under `[plugins]`.
     pub implied: &'static [&'static str],
+    /// Finds the program of a package that a document names as `FAMILY:NAME`, without a table under
+    /// `[plugins]`. `None` if each package of the family needs a table.
+    pub find: Option<FindProgram>,
     /// Opens a package. Called at most once in a session for each package, before its types are
     /// looked up. `None` if this build of the program cannot host the family.
     pub open: Option<OpenPackage>,
@@ -164,6 +174,9 @@ pub struct InstalledHost {
 pub enum PackageProgram {
     /// Each package is a program, whose `path` is configured.
     Required,
+    /// Each package is a program. A file with its schema, without the program, serves checks and
+    /// simulations.
+    OrSchema,
     /// A package has no program: its types come from a server, for example.
     None,
 }

@@ -69,6 +69,7 @@ pub mod key;
 mod library;
 mod named_file;
 mod operate;
+mod package_families;
 pub mod paths;
 pub mod phases;
 mod place;

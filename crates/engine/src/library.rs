@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::Error;
 use crate::hosted_packages::{HostedPackages, hosted};
 use crate::installed::{Installed, Simulation};
+use crate::package_families::ConfiguredFamily;
 use crate::phases::run::Shell;
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
@@ -32,6 +33,8 @@ pub struct Selection {
     pub dialects: dialect::DocumentSettings,
     /// Hosted packages of the configuration.
     pub plugins: Vec<ConfiguredPackage>,
+    /// The families whose packages are found on the machine.
+    pub families: Vec<ConfiguredFamily>,
     /// Whether lists include catalogues for tests and hosted packages.
     pub lists_all: bool,
 }
@@ -41,8 +44,8 @@ impl Selection {
     /// package, whose catalogue is not known yet.
     fn own_and_extensions(&self) -> (Vec<Arc<Catalog>>, Vec<Arc<Catalog>>) {
         let extends_package = |catalog: &Arc<Catalog>| {
-            let mut plugins = self.plugins.iter();
-            plugins.any(|plugin| catalog.namespaces.contains(&plugin.package.name))
+            let mut names = catalog.namespaces.iter();
+            names.any(|name| self.is_hosted(name))
         };
         let all = self.catalogs.iter().cloned();
         let (extensions, own) = all.partition(extends_package);
@@ -59,13 +62,18 @@ impl Selection {
         })
     }
 
+    /// Whether a namespace is that of a hosted package, or of one that can be found.
+    fn is_hosted(&self, namespace: &str) -> bool {
+        let mut plugins = self.plugins.iter();
+        let mut families = self.families.iter();
+        plugins.any(|plugin| plugin.package.name.as_ref() == namespace)
+            || families.any(|family| family.namespaces.package(namespace).is_some())
+    }
+
     /// Whether resources of this namespace are managed or simulated, now or in a later version.
     pub fn knows(&self, installed: &Installed, namespace: &str) -> bool {
         installed.has(namespace)
-            || self
-                .plugins
-                .iter()
-                .any(|plugin| plugin.package.name.as_ref() == namespace)
+            || self.is_hosted(namespace)
             || self.simulated && self.extends(namespace)
     }
 }
@@ -119,6 +127,8 @@ impl Library {
         for plugin in &selection.plugins {
             real.insert_hosted(plugin.package.name.clone());
         }
+        let families = || selection.families.iter().map(|one| one.namespaces.clone());
+        families().for_each(|family| real.insert_hosted_family(family));
         let (own, extensions) = selection.own_and_extensions();
         let entries = lazy_catalogs(&installed, &selection, &own, &real);
         let namespaces = entries.iter().flat_map(|entry| &entry.namespaces);
@@ -132,10 +142,11 @@ impl Library {
             .collect();
         let (catalogs, twice) = Catalogs::lazy(entries);
         debug_assert!(twice.is_empty(), "{twice:?}");
-        let catalogs = Arc::new(catalogs);
+        let catalogs = Arc::new(catalogs.with_families(families()));
         let functions = functions(&installed, &selection, &catalogs);
         let packages = Arc::new(HostedPackages::new(
             &selection.plugins,
+            &selection.families,
             catalogs.clone(),
             real.clone(),
             extensions,
@@ -268,18 +279,26 @@ impl Library {
 
     fn providers_in(&self, world: OpenWorld) -> Providers {
         let mut providers = Providers::new();
+        let (catalogs, real) = (self.catalogs.clone(), self.real.clone());
+        let simulation = Arc::new(move |name: &Name| {
+            let catalog = catalogs.of(name).cloned().unwrap_or_default();
+            world().provider(catalog, real.get(name).cloned())
+        });
         for (namespace, for_tests) in &self.namespaces {
             if self.selection.simulated || *for_tests {
-                let (catalogs, real, world) =
-                    (self.catalogs.clone(), self.real.clone(), world.clone());
-                let name = namespace.clone();
-                providers.insert([namespace.clone()], move || {
-                    let catalog = catalogs.of(&name).cloned().unwrap_or_default();
-                    world().provider(catalog, real.get(&name).cloned())
-                });
+                let (simulation, name) = (simulation.clone(), namespace.clone());
+                providers.insert([namespace.clone()], move || simulation(&name));
             } else {
                 providers.share(namespace, &self.real);
             }
+        }
+        if self.selection.simulated {
+            for family in &self.selection.families {
+                let simulation = simulation.clone();
+                providers.insert_family(family.namespaces.clone(), move |name| simulation(name));
+            }
+        } else {
+            providers.share_families(&self.real);
         }
         providers
     }
@@ -329,7 +348,7 @@ fn lazy_catalogs(
     for plugin in &selection.plugins {
         lazy.push(LazyCatalog {
             namespaces: vec![plugin.package.name.clone()],
-            hosted: Some(hosted(plugin)),
+            hosted: Some(hosted(plugin.family)),
             listed: selection.lists_all,
             origin: CatalogOrigin::Plugin,
         });

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use blueprint::{Name, Value, parse_duration};
+use blueprint::{Name, PackageFamily, Value, is_package_name, parse_duration};
 use provider::HostedPackage;
 use serde::Deserialize;
 use toml::Spanned;
@@ -15,7 +15,7 @@ use toml::Spanned;
 use crate::installed::{Installed, InstalledHost, OpenPackage, PackageProgram};
 
 /// The default time limit for the start of a plugin.
-const START_WITHIN: Duration = Duration::from_secs(60);
+pub(crate) const START_WITHIN: Duration = Duration::from_secs(60);
 
 /// The content of a table.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,6 +23,10 @@ const START_WITHIN: Duration = Duration::from_secs(60);
 pub(crate) struct PluginTable {
     kind: Spanned<String>,
     path: Option<Spanned<PathBuf>>,
+    /// The name of the package in its family, by which documents also name it, as `FAMILY:NAME`.
+    pub(crate) package: Option<Spanned<String>>,
+    /// A file with the schema of the package.
+    schema: Option<Spanned<PathBuf>>,
     /// Downloads are not available yet. These two keys are read so that the mistake says so.
     source: Option<Spanned<toml::Value>>,
     version: Option<Spanned<toml::Value>>,
@@ -43,6 +47,8 @@ pub struct ConfiguredPackage {
     pub(crate) package: HostedPackage,
     /// The word of its family, which is the `kind` of its table.
     pub(crate) family: &'static str,
+    /// The namespace `FAMILY:NAME` that its table serves too.
+    pub(crate) serves: Option<Name>,
     /// Opens it.
     pub(crate) open: OpenPackage,
     /// The reason why its settings cannot be read; `None` if they can.
@@ -66,6 +72,7 @@ pub(crate) fn implied_package(name: &str, folder: &Path, installed: &Installed) 
     HostedPackage {
         name: Name::from(name),
         program: None,
+        schema: None,
         settings: Value::Null,
         arguments: Vec::new(),
         environment: Vec::new(),
@@ -95,15 +102,31 @@ impl Mistake {
     }
 }
 
+/// The package that a table describes, without its settings.
+pub(crate) struct DescribedPackage {
+    pub(crate) package: HostedPackage,
+    /// The word of its family.
+    pub(crate) family: &'static str,
+    /// The namespace `FAMILY:NAME` that the table serves too.
+    pub(crate) serves: Option<Name>,
+    pub(crate) open: OpenPackage,
+}
+
 impl PluginTable {
-    /// Builds the package that the table `[plugins.NAME]` describes, with the word of its family
-    /// and what opens it. Paths are relative to `folder`, which is absolute.
+    /// The namespace `FAMILY:NAME` that the table serves besides its own name.
+    pub(crate) fn serves(&self) -> Option<Name> {
+        let family = PackageFamily::new(self.kind.as_ref());
+        Some(family.namespace(self.package.as_ref()?.as_ref()))
+    }
+
+    /// Builds the package that the table `[plugins.NAME]` describes. Paths are relative to `folder`,
+    /// which is absolute.
     pub(crate) fn package(
         &self,
         name: &Spanned<String>,
         folder: &Path,
         installed: &Installed,
-    ) -> Result<(HostedPackage, &'static str, OpenPackage), Mistake> {
+    ) -> Result<DescribedPackage, Mistake> {
         let at = name.span().start;
         let (host, open) = self.host(installed)?;
         let name = name.as_ref();
@@ -125,16 +148,22 @@ impl PluginTable {
                 format!("give the package another name, such as `{prefix}-{name}`"),
             ));
         }
+        let serves = self.served_namespace(host)?;
         let program = match host.program {
-            PackageProgram::Required => Some(folder.join(self.program(at)?)),
+            PackageProgram::OrSchema if self.schema.is_some() && self.path.is_none() => None,
+            PackageProgram::Required | PackageProgram::OrSchema => {
+                Some(folder.join(self.program(at, host)?))
+            }
             PackageProgram::None => {
                 self.refuse_program(host)?;
                 None
             }
         };
+        let schema = self.schema_file(host)?.map(|path| folder.join(path));
         let package = HostedPackage {
             name: Name::from(name.as_str()),
             program,
+            schema,
             // `Config` adds the settings.
             settings: Value::Null,
             arguments: self.arguments.clone(),
@@ -146,7 +175,45 @@ impl PluginTable {
             folder: folder.to_owned(),
             cache: installed.runtime.cache.clone(),
         };
-        Ok((package, host.family, open))
+        Ok(DescribedPackage {
+            package,
+            family: host.family,
+            serves,
+            open,
+        })
+    }
+
+    /// Returns the namespace that the table serves too.
+    fn served_namespace(&self, host: &InstalledHost) -> Result<Option<Name>, Mistake> {
+        let Some(package) = &self.package else {
+            return Ok(None);
+        };
+        let (at, name, family) = (package.span().start, package.as_ref(), host.family);
+        if host.find.is_none() {
+            let what =
+                format!("documents do not name packages of the kind `{family}` by `package`");
+            return Err(Mistake::new(at, what, "remove the `package`"));
+        }
+        if !is_package_name(name) {
+            let what = format!("`{name}` cannot be the name of a package");
+            let help =
+                format!("write the name that the package has in its schema, without `{family}:`");
+            return Err(Mistake::new(at, what, help));
+        }
+        Ok(self.serves())
+    }
+
+    /// Returns the file of the schema as written.
+    fn schema_file(&self, host: &InstalledHost) -> Result<Option<&Path>, Mistake> {
+        let Some(schema) = &self.schema else {
+            return Ok(None);
+        };
+        let at = schema.span().start;
+        if host.program != PackageProgram::OrSchema {
+            let what = format!("packages of the kind `{}` have no schema file", host.family);
+            return Err(Mistake::new(at, what, "remove the `schema`"));
+        }
+        written_path(schema, "schema").map(Some)
     }
 
     /// Fails if the table describes a program, which packages of this family do not have.
@@ -201,7 +268,7 @@ impl PluginTable {
     }
 
     /// Returns the path of the program as written.
-    fn program(&self, at: usize) -> Result<&Path, Mistake> {
+    fn program(&self, at: usize, host: &InstalledHost) -> Result<&Path, Mistake> {
         let download_keys = [("source", &self.source), ("version", &self.version)];
         let first_written = download_keys
             .iter()
@@ -215,29 +282,19 @@ impl PluginTable {
             ));
         }
         let Some(path) = &self.path else {
+            let help = match host.program {
+                PackageProgram::OrSchema => {
+                    "add `path = \"./bin/PROGRAM\"`, or a `schema` for checks and simulations"
+                }
+                PackageProgram::Required | PackageProgram::None => "add `path = \"./bin/PROGRAM\"`",
+            };
             return Err(Mistake::new(
                 at,
                 "the `path` of the program is missing",
-                "add `path = \"./bin/PROGRAM\"`",
+                help,
             ));
         };
-        let at = path.span().start;
-        if path.as_ref().as_os_str().is_empty() {
-            return Err(Mistake::new(
-                at,
-                "the `path` of the program is empty",
-                "give the `path` of the program",
-            ));
-        }
-        // The path is used as written: only a command shell expands `~`.
-        if let Some(what) = path.as_ref().to_str().and_then(blueprint::home_mistake) {
-            return Err(Mistake {
-                at,
-                what,
-                help: None,
-            });
-        }
-        Ok(path.as_ref())
+        written_path(path, "path")
     }
 
     fn memory(&self) -> Result<Option<u64>, Mistake> {
@@ -272,11 +329,28 @@ impl PluginTable {
     }
 }
 
-/// Whether a name is valid before the `/` of a type.
-fn is_package_name(name: &str) -> bool {
-    let is_inner =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_inner)
+/// Returns a path as it is written. Only a command shell expands `~`.
+fn written_path<'p>(path: &'p Spanned<PathBuf>, key: &str) -> Result<&'p Path, Mistake> {
+    let at = path.span().start;
+    if path.as_ref().as_os_str().is_empty() {
+        let what = match key {
+            "path" => "the `path` of the program is empty".to_owned(),
+            _ => format!("the `{key}` is empty"),
+        };
+        let help = match key {
+            "path" => "give the `path` of the program".to_owned(),
+            _ => format!("give the file of the `{key}`"),
+        };
+        return Err(Mistake::new(at, what, help));
+    }
+    match path.as_ref().to_str().and_then(blueprint::home_mistake) {
+        Some(what) => Err(Mistake {
+            at,
+            what,
+            help: None,
+        }),
+        None => Ok(path.as_ref()),
+    }
 }
 
 /// Parses a number of bytes above 0, such as `512 MiB`. Returns `None` for any other text.
@@ -321,19 +395,5 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_package_name_can_stand_in_a_type() {
-        assert!(
-            ["cloud", "tf-random", "a.b_c2"]
-                .into_iter()
-                .all(is_package_name)
-        );
-        assert!(
-            !["", "a/b", "2x", "a b", "ä", "a::b"]
-                .into_iter()
-                .any(is_package_name)
-        );
     }
 }

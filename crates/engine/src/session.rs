@@ -57,6 +57,7 @@ impl SessionOptions {
             ..Selection::default()
         };
         selection.plugins = config.plugins(installed)?;
+        selection.families = config.families(installed, &selection.plugins);
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
         Ok(selection)

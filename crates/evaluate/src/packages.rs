@@ -18,8 +18,9 @@ pub(crate) async fn open_packages(blueprint: &Blueprint, catalogs: &Catalogs, wo
     if catalogs.packages().is_empty() {
         return;
     }
-    let of_types = blueprint.package_names().map(Name::from);
-    let named: BTreeSet<Name> = of_types.chain(blueprint.called_packages()).collect();
+    let called = blueprint.called_packages();
+    let called = called.iter().map(Name::as_ref);
+    let named: BTreeSet<&str> = blueprint.package_names().chain(called).collect();
     let requests: Vec<PackageRequest> = named
         .into_iter()
         .filter(|name| catalogs.is_closed(name))

@@ -187,6 +187,7 @@ mod tests {
         HostedPackage {
             name: "shop".into(),
             program: Some(folder.join("program")),
+            schema: None,
             settings: blueprint::Value::Null,
             arguments: vec!["script.py".into(), "--flag".into()],
             environment: Vec::new(),

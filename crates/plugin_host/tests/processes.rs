@@ -60,6 +60,7 @@ fn processes() -> Processes<ToyFamily> {
     let package = HostedPackage {
         name: "shop".into(),
         program: Some("program".into()),
+        schema: None,
         settings: Value::Null,
         arguments: Vec::new(),
         environment: Vec::new(),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{IndexMap, Name, Packages, TypeId};
+use blueprint::{IndexMap, Name, PackageFamily, Packages, TypeId};
+use elsa::sync::FrozenMap;
 use expr::FunctionTable;
 
 use crate::type_source::plain_name;
@@ -29,13 +30,18 @@ pub enum TypeRef<T> {
 ///
 /// A lookup reads data and never waits. A catalogue of the program may be read only when a name of
 /// one of its namespaces is first looked up. The catalogue of a hosted package comes from its
-/// plugin: [`Catalogs::set_opened`] supplies it before a name of the package is looked up.
+/// plugin: [`Catalogs::set_opened`] supplies it before a name of the package is looked up. The
+/// packages of a [family](Catalogs::with_families) are not listed before: each is added when it is
+/// supplied, and stays.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     entries: Vec<CatalogEntry>,
     /// The position of the entry that offers a namespace.
     by_namespace: IndexMap<Name, usize>,
     packages: Packages,
+    /// The supplied catalogues of packages of the families. Nothing is ever removed, so references
+    /// to entries stay valid.
+    of_families: FrozenMap<Name, Box<Opened>>,
 }
 
 /// A catalogue that is read on first use, or supplied after its plugin was asked.
@@ -161,6 +167,15 @@ impl Catalogs {
         (all, twice)
     }
 
+    /// Adds families of hosted packages: every namespace of such a family is that of a package which
+    /// is opened when it is first asked for.
+    #[must_use]
+    pub fn with_families(mut self, families: impl IntoIterator<Item = PackageFamily>) -> Catalogs {
+        let families = families.into_iter();
+        families.for_each(|family| self.packages.add_family(family));
+        self
+    }
+
     /// The hosted packages among the namespaces, by which written types are resolved.
     pub fn packages(&self) -> &Packages {
         &self.packages
@@ -168,8 +183,14 @@ impl Catalogs {
 
     /// The catalogue that offers a namespace; `None` for a hosted package that is not open.
     pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
-        let at = self.by_namespace.get(namespace)?;
-        self.entries[*at].catalog()
+        match self.by_namespace.get(namespace) {
+            Some(at) => self.entries[*at].catalog(),
+            None if self.packages.is_of_family(namespace) => {
+                let opened = self.of_families.get(namespace)?;
+                Some(&opened.catalog)
+            }
+            None => None,
+        }
     }
 
     /// Whether a namespace is that of a hosted package whose plugin was not asked yet: see
@@ -179,8 +200,12 @@ impl Catalogs {
         if self.packages.is_empty() {
             return false;
         }
-        let at = self.by_namespace.get(namespace);
-        at.is_some_and(|at| self.entries[*at].catalog().is_none())
+        match self.by_namespace.get(namespace) {
+            Some(at) => self.entries[*at].catalog().is_none(),
+            None => {
+                self.packages.is_of_family(namespace) && self.of_families.get(namespace).is_none()
+            }
+        }
     }
 
     /// Supplies the catalogue of a hosted package. A catalogue that is already there stays.
@@ -188,7 +213,19 @@ impl Catalogs {
         if let Some(at) = self.by_namespace.get(package) {
             let entry = &self.entries[*at];
             entry.opened.get_or_init(|| Opened::new(catalog));
+        } else if self.packages.is_of_family(package) {
+            let opened = Box::new(Opened::new(catalog));
+            self.of_families.insert(package.into(), opened);
         }
+    }
+
+    /// The supplied catalogues of packages of the families, by name.
+    fn opened_of_families(&self) -> impl Iterator<Item = &Opened> {
+        let mut names = self.of_families.keys_cloned();
+        names.sort_unstable();
+        names
+            .into_iter()
+            .filter_map(|name| self.of_families.get(&name))
     }
 
     /// The catalogues that appear in lists, each once. Reads all of them. A hosted package appears
@@ -201,9 +238,11 @@ impl Catalogs {
         let listed = (0..self.entries.len())
             .filter(offers)
             .map(|at| &self.entries[at]);
+        let of_families = self.opened_of_families().map(|opened| &opened.catalog);
         listed
             .filter(|entry| entry.is_listed())
             .filter_map(CatalogEntry::catalog)
+            .chain(of_families)
     }
 
     /// The catalogues that have been read or supplied, each once.
@@ -211,17 +250,24 @@ impl Catalogs {
         self.entries
             .iter()
             .filter_map(|entry| entry.opened.get())
+            .chain(self.opened_of_families())
             .map(|opened| &opened.catalog)
     }
 
-    /// All namespaces that appear in lists, and all hosted packages. No catalogue is opened.
+    /// All namespaces that appear in lists, and all hosted packages. Of the packages of families,
+    /// those that are open and can be used. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
         let listed = self
             .by_namespace
             .iter()
             .filter(move |(_, at)| named(&self.entries[**at]));
-        listed.map(|(name, _)| name.as_ref())
+        let of_families = self
+            .opened_of_families()
+            .filter(|opened| opened.catalog.unavailable.is_none())
+            .flat_map(|opened| &opened.catalog.namespaces);
+        let listed = listed.map(|(name, _)| name.as_ref());
+        listed.chain(of_families.map(|name| name.as_ref()))
     }
 
     /// The catalogue that a written type name belongs to, by its namespace. If the catalogue allows
@@ -304,6 +350,7 @@ impl Catalogs {
 
     fn of_opened(&self) -> impl Iterator<Item = &Opened> {
         let opened = self.entries.iter().filter_map(|entry| entry.opened.get());
+        let opened = opened.chain(self.opened_of_families());
         opened.filter(|opened| !opened.link_kinds.is_empty())
     }
 
@@ -517,6 +564,37 @@ mod tests {
             catalogs.resource_type(&"sky/kite".into()),
             TypeRef::Known(_)
         ));
+    }
+
+    #[test]
+    fn package_of_a_family_is_added_when_its_catalogue_is_supplied() {
+        let supplied = |namespace: &str| {
+            let text = format!(
+                r#"{{"format": 1, "namespace": "{namespace}", "package": {{"family": "pulumi"}},
+                    "resourceTypes": {{"{namespace}/kite": {{}}}}}}"#
+            );
+            Arc::new(read_catalog(&text).unwrap())
+        };
+        let (catalogs, _) = Catalogs::new([supplied("sky")]);
+        assert!(!catalogs.is_closed("pulumi:sea"));
+        let catalogs = catalogs.with_families([PackageFamily::new("pulumi")]);
+        assert!(catalogs.is_closed("pulumi:sea") && catalogs.is_closed("pulumi:air"));
+        assert!(!catalogs.is_closed("sky") && !catalogs.is_closed("pulumi:a:b"));
+        assert!(catalogs.of("pulumi:sea").is_none());
+        catalogs.set_opened("pulumi:sea", supplied("pulumi:sea"));
+        let first = catalogs.of("pulumi:sea").unwrap();
+        catalogs.set_opened("pulumi:sea", supplied("pulumi:sea"));
+        catalogs.set_opened("pulumi:air", supplied("pulumi:air"));
+        catalogs.set_opened("other:sea", supplied("other:sea"));
+        assert!(Arc::ptr_eq(first, catalogs.of("pulumi:sea").unwrap()));
+        assert!(!catalogs.is_closed("pulumi:sea") && catalogs.of("other:sea").is_none());
+        assert!(matches!(
+            catalogs.resource_type(&"pulumi:sea/kite".into()),
+            TypeRef::Known(_)
+        ));
+        let all = ["sky", "pulumi:air", "pulumi:sea"];
+        assert_eq!(catalogs.namespaces().collect::<Vec<_>>(), all);
+        assert_eq!(catalogs.opened().count(), 3);
     }
 
     fn messages(texts: &[&str]) -> Vec<String> {

@@ -13,8 +13,12 @@ use blueprint::{Name, Value};
 pub struct HostedPackage {
     /// Its name in documents: the text of a type before the first `/`.
     pub name: Name,
-    /// The absolute path of the program; `None` for a family whose packages have none.
+    /// The absolute path of the program; `None` for a family whose packages have none, and for a
+    /// package of which only the schema is there or whose process already runs.
     pub program: Option<PathBuf>,
+    /// The absolute path of a file with the schema, which is read in place of asking the program.
+    /// `None` if the program has the schema.
+    pub schema: Option<PathBuf>,
     /// The settings of the default configuration: a map, or null. A host whose types come from a
     /// server reads them to find it. They are not checked, because the catalogue is not known yet.
     pub settings: Value,
@@ -37,8 +41,7 @@ pub struct HostedPackage {
 }
 
 impl HostedPackage {
-    /// The path of the program; empty for a package without one, which the engine gives only to
-    /// hosts of families without programs.
+    /// The path of the program; empty for a package without one.
     pub fn program_path(&self) -> &Path {
         self.program.as_deref().unwrap_or(Path::new(""))
     }

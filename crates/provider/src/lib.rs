@@ -16,6 +16,7 @@ pub mod codes;
 mod contract;
 mod diagnostic;
 mod fit;
+mod found_program;
 mod hosted_package;
 mod link_kind;
 mod operation;
@@ -42,6 +43,7 @@ pub use contract::{
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
+pub use found_program::{FoundProgram, ProgramQuery};
 pub use hosted_package::HostedPackage;
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Side, WriteMode};
 pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, PackageFamily, Value};
+use elsa::sync::FrozenMap;
 use tokio::sync::OnceCell;
 
 use crate::{Configuration, Configured, ErrorKind, Provider, ProviderError};
@@ -15,6 +16,15 @@ use crate::{Configuration, Configured, ErrorKind, Provider, ProviderError};
 #[derive(Clone, Default)]
 pub struct Providers {
     by_namespace: IndexMap<Name, Arc<ProviderEntry>>,
+    families: Vec<Arc<FamilyProviders>>,
+}
+
+/// The providers of the packages of a family. Each is added when it is first asked for, and stays.
+struct FamilyProviders {
+    family: PackageFamily,
+    /// Makes the cell of a package, by its namespace.
+    cell: Box<dyn Fn(Name) -> ProviderCell + Send + Sync>,
+    of_packages: FrozenMap<Name, Arc<ProviderEntry>>,
 }
 
 type Make = Box<dyn FnOnce() -> Arc<dyn Provider> + Send>;
@@ -84,11 +94,53 @@ impl Providers {
     /// Supplies the provider of a hosted package, or the reason why it cannot be opened, in all sets
     /// that share the package. What was supplied before stays.
     pub fn set_opened(&self, package: &str, provider: Result<Arc<dyn Provider>, ProviderError>) {
-        if let Some(entry) = self.by_namespace.get(package)
+        if let Some(entry) = self.entry(package)
             && let ProviderCell::Opened(opened) = &entry.provider
         {
             opened.get_or_init(|| provider);
         }
+    }
+
+    /// Adds a family of hosted packages. [`Providers::set_opened`] supplies the provider of each.
+    pub fn insert_hosted_family(&mut self, family: PackageFamily) {
+        self.add_family(family, |_| ProviderCell::Opened(OnceLock::new()));
+    }
+
+    /// Adds a family of packages. The provider of each is made, from its namespace, when the package
+    /// is first used.
+    pub fn insert_family<F>(&mut self, family: PackageFamily, make: F)
+    where
+        F: Fn(&Name) -> Arc<dyn Provider> + Send + Sync + 'static,
+    {
+        let make = Arc::new(make);
+        self.add_family(family, move |namespace| {
+            let make = make.clone();
+            ProviderCell::Made(LazyLock::new(Box::new(move || make(&namespace)) as Make))
+        });
+    }
+
+    fn add_family<F>(&mut self, family: PackageFamily, cell: F)
+    where
+        F: Fn(Name) -> ProviderCell + Send + Sync + 'static,
+    {
+        self.families.push(Arc::new(FamilyProviders {
+            family,
+            cell: Box::new(cell),
+            of_packages: FrozenMap::new(),
+        }));
+    }
+
+    /// Adds all families of another set. Both sets share the providers of their packages.
+    pub fn share_families(&mut self, from: &Providers) {
+        self.families.extend(from.families.iter().cloned());
+    }
+
+    fn entry(&self, namespace: &str) -> Option<&ProviderEntry> {
+        if let Some(entry) = self.by_namespace.get(namespace) {
+            return Some(entry);
+        }
+        let mut families = self.families.iter();
+        families.find_map(|family| family.entry(namespace))
     }
 
     /// Adds the provider of a namespace from another set. Both sets share one provider.
@@ -101,12 +153,14 @@ impl Providers {
 
     /// The provider of a namespace; `None` for a hosted package that is not open.
     pub fn get(&self, namespace: &str) -> Option<&Arc<dyn Provider>> {
-        self.by_namespace.get(namespace)?.provider().ok()
+        self.entry(namespace)?.provider().ok()
     }
 
     /// Whether there is a provider of this namespace. Makes no provider.
     pub fn contains(&self, namespace: &str) -> bool {
+        let mut families = self.families.iter();
         self.by_namespace.contains_key(namespace)
+            || families.any(|family| family.family.package(namespace).is_some())
     }
 
     /// The session of a provider with these settings, if it is already configured.
@@ -116,7 +170,7 @@ impl Providers {
         source: &SettingsSource,
         settings: &Value,
     ) -> Option<Arc<Configured>> {
-        let sessions = self.by_namespace.get(namespace)?.sessions();
+        let sessions = self.entry(namespace)?.sessions();
         let entry = sessions
             .iter()
             .find(|entry| entry.is_for(source, settings))?;
@@ -135,7 +189,7 @@ impl Providers {
         settings: &Value,
         with: impl FnOnce() -> Configuration,
     ) -> Option<Result<Arc<Configured>, ProviderError>> {
-        let entry = self.by_namespace.get(namespace)?;
+        let entry = self.entry(namespace)?;
         let session = entry.session(source, settings);
         let configure = || async {
             let provider = match entry.provider() {
@@ -157,12 +211,36 @@ impl Providers {
     /// Closes all sessions at the same time, each once. A session that is needed again is
     /// configured again.
     pub async fn close(&self) {
-        let of_entry = |entry: &Arc<ProviderEntry>| std::mem::take(&mut *entry.sessions());
-        let sessions: Vec<SessionEntry> = self.by_namespace.values().flat_map(of_entry).collect();
+        let of_entry = |entry: &ProviderEntry| std::mem::take(&mut *entry.sessions());
+        let of_namespaces = self.by_namespace.values().map(Arc::as_ref);
+        let of_families = self.families.iter().flat_map(|family| family.entries());
+        let sessions: Vec<SessionEntry> = of_namespaces
+            .chain(of_families)
+            .flat_map(of_entry)
+            .collect();
         let open = sessions
             .iter()
             .filter_map(|entry| entry.session.get()?.as_ref().ok());
         futures::future::join_all(open.map(|configured| configured.session.close())).await;
+    }
+}
+
+impl FamilyProviders {
+    /// The entry of a package, added now if it is asked for the first time.
+    fn entry(&self, namespace: &str) -> Option<&ProviderEntry> {
+        self.family.package(namespace)?;
+        if let Some(entry) = self.of_packages.get(namespace) {
+            return Some(entry);
+        }
+        let name = Name::from(namespace);
+        let entry = Arc::new(ProviderEntry::new((self.cell)(name.clone())));
+        // An entry that another thread has added since stays.
+        Some(self.of_packages.insert(name, entry))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &ProviderEntry> {
+        let names = self.of_packages.keys_cloned().into_iter();
+        names.filter_map(|name| self.of_packages.get(&name))
     }
 }
 

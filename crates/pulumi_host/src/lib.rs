@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the
-//! catalogue and the configurations of a package, `managed.rs` the calls about resources,
+//! catalogue and the configurations of a package, `find.rs` its program if no table names it,
+//! `managed.rs` the calls about resources,
 //! `process.rs` how its processes are started, connected and configured.
 //!
 //! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), what the
@@ -20,6 +21,7 @@ mod client;
 mod engine;
 mod failure;
 mod fields;
+mod find;
 mod managed;
 pub mod messages;
 mod names;
@@ -35,6 +37,7 @@ pub use answer::{ChangeKind, CheckAnswer, Diff, DiffDecider, PluginCapabilities,
 pub use client::{Client, ConnectOptions, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
+pub use find::find;
 pub use package::open;
 pub use process::FAMILY;
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PulumiProtocol, attached, launch_with_engine};

@@ -6,9 +6,10 @@
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
+use std::path::Path;
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::{Name, PackageFamily, Value};
 use plugin_host::{CallEffect, PackageHost, Processes, ProgramDigest};
 use plugins::Pool;
 use provider::{
@@ -32,12 +33,12 @@ pub(crate) struct PulumiProvider {
     processes: Processes<Pulumi>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks for the schema.
-/// The process is kept for the first configuration. A plugin that is listed in
+/// Opens a package: reads its schema from its file or from the cache, or else starts its plugin and asks for the
+/// schema. The process is kept for the first configuration. A plugin that is listed in
 /// `PULUMI_DEBUG_PROVIDERS` is attached to, not started.
 ///
 /// # Errors
-/// If the plugin cannot be started, or if it has no schema that can be read.
+/// If the plugin cannot be started, or if there is no schema that can be read.
 pub fn open(
     package: HostedPackage,
     pool: Arc<Pool>,
@@ -54,22 +55,26 @@ async fn open_package(
     pool: Arc<Pool>,
 ) -> Result<Arc<PulumiProvider>, ProviderError> {
     let listed = std::env::var(DEBUG_PROVIDERS).unwrap_or_default();
-    let attached = attached(&package.name, &listed)
+    let attached = attached(plugin_name(&package), &listed)
         .map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
     // A program that runs already may change at any time, so its schema is not cached.
-    let caches = attached.is_none();
+    let caches = attached.is_none() && package.schema.is_none();
     let looked_up = {
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
             let identity = plugin_host::identity(&package);
+            if let Some(path) = &package.schema {
+                return schema_file(path).map(|schema| (identity, Some(schema)));
+            }
             let cached = caches
                 .then(|| schema_cache::load(&package, &identity))
                 .flatten();
             let schema = cached.and_then(|text| PackageSchema::parse(text).ok());
-            (identity, schema)
+            Ok((identity, schema))
         })
     };
-    let (identity, cached) = looked_up.await.unwrap_or_default();
+    let looked_up = looked_up.await.unwrap_or_else(|_| Ok(Default::default()));
+    let (identity, cached) = looked_up?;
     let host = PackageHost::new(package, identity, attached, pool, Pulumi::default());
     let processes = Processes::new(host);
     let host = processes.host();
@@ -100,6 +105,25 @@ async fn open_package(
         types,
         processes,
     }))
+}
+
+/// The name of a package in Pulumi: documents name it so, or as `pulumi:NAME`.
+fn plugin_name(package: &HostedPackage) -> &str {
+    let family = PackageFamily::new(FAMILY);
+    family.package(&package.name).unwrap_or(&package.name)
+}
+
+/// Reads the schema in a file of the user.
+fn schema_file(path: &Path) -> Result<PackageSchema, ProviderError> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        let message = format!("the schema `{}` cannot be read: {why}", path.display());
+        ProviderError::new(ErrorKind::Document, message)
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+    PackageSchema::parse(text).map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        unreadable(&cause.unwrap_or_else(|| "it is not a schema".to_owned()))
+    })
 }
 
 async fn ask_schema(
@@ -167,8 +191,8 @@ impl PulumiProvider {
         } else {
             Phase::Applying
         };
-        let package = match &**self.types.schema().name() {
-            "" => self.processes.host().package.name.clone(),
+        let package: Name = match &**self.types.schema().name() {
+            "" => plugin_name(&self.processes.host().package).into(),
             name => name.into(),
         };
         let urn = provider_urn(&package, &with.name);

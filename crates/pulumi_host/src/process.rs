@@ -61,6 +61,13 @@ impl Family for Pulumi {
     async fn launch(
         host: &PackageHost<Pulumi>,
     ) -> Result<(Launch, Arc<dyn Protocol>), ProviderError> {
+        if host.package.program.is_none() {
+            let message = format!(
+                "only the schema of `{}` is configured: a program is needed for this, add its `path` to the table",
+                host.package.name
+            );
+            return Err(ProviderError::new(ErrorKind::Document, message));
+        }
         let engine_address = engine_address(host).await?;
         let launch = launch_with_engine(host.launch(), PROJECT, &engine_address);
         Ok((launch, Arc::new(PulumiProtocol)))

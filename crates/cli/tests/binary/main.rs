@@ -13,6 +13,7 @@ mod event_kinds;
 mod exhaustion;
 mod fmt;
 mod folders;
+mod found_plugins;
 mod heat_field;
 mod help;
 mod hosted;

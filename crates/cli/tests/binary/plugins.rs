@@ -198,12 +198,14 @@ fn a_signal_ends_a_plugin_that_is_being_started() {
 
 /// A folder whose plugin is a provider on the Python package `pulumi`. Without that package, `shop`
 /// prints a message and returns `None`.
-struct Shop {
-    place: Place,
+pub(crate) struct Shop {
+    pub(crate) place: Place,
+    pub(crate) python: PathBuf,
+    pub(crate) script: PathBuf,
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn shop() -> Option<Shop> {
+pub(crate) fn shop() -> Option<Shop> {
     let Some(python) = std::env::var_os("CYAN_TEST_PULUMI")
         .filter(|path| !path.is_empty())
         .map(PathBuf::from)
@@ -219,22 +221,23 @@ fn shop() -> Option<Shop> {
     let place = Place::with("shop.blueprint.yaml", DOCUMENT);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pulumi_host/tests/peer/shop.py");
     place.write("items/.keep", "");
-    let (python, script, folder) = (
+    let text = format!(
+        "[plugins.shop]\nkind = \"pulumi\"\npath = '{}'\narguments = ['{}']\n\
+         [plugins.shop.settings]\nfolder = '{}'\n",
         python.display(),
         script.display(),
-        place.path().join("items"),
-    );
-    let text = format!(
-        "[plugins.shop]\nkind = \"pulumi\"\npath = '{python}'\narguments = ['{script}']\n\
-         [plugins.shop.settings]\nfolder = '{}'\n",
-        folder.display()
+        place.path().join("items").display()
     );
     place.write("cyan.toml", text);
-    Some(Shop { place })
+    Some(Shop {
+        place,
+        python,
+        script,
+    })
 }
 
 impl Shop {
-    fn cyan(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn cyan(&self, arguments: &[&str]) -> Command {
         let mut command = self.place.cyan(arguments);
         command
             .env("SHOP_STARTS", self.place.path().join("starts"))
@@ -273,7 +276,7 @@ impl Shop {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         let files = std::fs::read_dir(self.place.path().join("items")).unwrap();
         files
             .filter(|file| {

@@ -4,6 +4,8 @@
 //! A file that a dialect wants is pinned like an included document, so that a saved plan reads the
 //! same content. So is the listing of a folder, so that a saved plan has the same files.
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
@@ -81,10 +83,7 @@ pub(super) async fn load_with_answers(
                     Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default())
                 }
                 Wanted::Schema(name) => schema(reading, name).await,
-                Wanted::Package(request) => match reading.world.open_package(request).await {
-                    Ok(package) => Answer::Package(package),
-                    Err(why) => Answer::Missing(why),
-                },
+                Wanted::Package(request) => package(reading, request, location).await,
             };
             answers.insert(wanted.clone(), answer);
         }
@@ -133,6 +132,31 @@ async fn schema(reading: &ReadingContext<'_>, name: &Name) -> Answer {
     match reading.catalogs.resource_type(&id) {
         TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
         _ => Answer::Missing("no provider offers it".into()),
+    }
+}
+
+/// A hosted package, which is opened. A path of its program is resolved in the folder of the document.
+async fn package(
+    reading: &ReadingContext<'_>,
+    request: &PackageRequest,
+    location: Option<&Location>,
+) -> Answer {
+    let mut request = Cow::Borrowed(request);
+    if let Some(path) = &request.path {
+        let folder = match location {
+            Some(location) => location.base().map(Name::from),
+            None => reading.world.environment().working_directory(),
+        };
+        let Some(folder) = folder else {
+            let why = "only a document on this machine can state the path of a plugin";
+            return Answer::Missing(why.into());
+        };
+        let path = Path::new(folder.as_ref()).join(path.as_ref());
+        request.to_mut().path = path.to_str().map(Name::from);
+    }
+    match reading.world.open_package(&request).await {
+        Ok(package) => Answer::Package(package),
+        Err(why) => Answer::Missing(why),
     }
 }
 

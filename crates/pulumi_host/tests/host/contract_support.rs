@@ -37,6 +37,7 @@ impl Package {
         let package = HostedPackage {
             name: name.into(),
             program: Some(python),
+            schema: None,
             settings: blueprint::Value::Null,
             arguments: [script]
                 .into_iter()

@@ -250,6 +250,8 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         capabilities: Capabilities {
             plans: Plans::Always,
             exact: false,
+            // Some types have the same id for every resource, such as `none`.
+            unique_ids: false,
             unannounced_secrets: true,
             described_only: entry["isComponent"] == true,
             ..Capabilities::default()

@@ -22,6 +22,7 @@ pub(crate) fn package(name: &str, folder: &Path, cache: Option<&Path>) -> Option
     Some(HostedPackage {
         name: name.into(),
         program: Some(program(name)?),
+        schema: None,
         settings: blueprint::Value::Null,
         arguments: Vec::new(),
         environment: vec![(

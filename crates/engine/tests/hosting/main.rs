@@ -3,273 +3,23 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+mod families;
+mod host;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use blueprint::{IndexMap, Name, Value};
-use diag::{Diagnostic, Diagnostics, Files};
-use engine::installed::{InstalledHost, InstalledProvider, PackageProgram};
+use blueprint::Value;
+use engine::installed::InstalledProvider;
 use engine::run::Operated;
 use engine::{
-    Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector,
-    OperateRequest, Options, Session, SessionOptions, StageRequest, StagedDocument,
-};
-use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind,
-    HostedPackage, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
-    configured,
+    DocumentSource, Error, FrontendRun, Installed, InstanceSelector, OperateRequest, Options,
+    Session, SessionOptions, StageRequest,
 };
 use tokio::sync::{mpsc, oneshot};
 
-const CATALOG: &str = r#"{"format": 1, "namespace": "sky", "package": {"family": "pulumi"},
-  "settings": {"region": {"kind": "string"}, "token": {"kind": "string", "sensitive": true}},
-  "resourceTypes": {"sky/kite": {"idField": "id", "capabilities": {"checks": true},
-    "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}}}}"#;
-
-const PLUGIN: &str = "[plugins.sky]\nkind = \"pulumi\"\npath = \"bin/sky\"\n";
-
-const KITES: &str = "version: 2023-04-20\nresources:\n  a: {type: sky/kite, spec: {name: a}}\n  \
-                     b: {type: sky/kite, spec: {name: b}}\n  c: {type: sky/kite, spec: {name: c}}\n";
-
-/// The calls to a host.
-#[derive(Default)]
-struct Counts {
-    opened: AtomicUsize,
-    configured: AtomicUsize,
-    closed: AtomicUsize,
-    /// The running tasks of the host.
-    tasks: AtomicUsize,
-}
-
-impl Counts {
-    /// The numbers of opened, configured and closed sessions.
-    fn all(&self) -> [usize; 3] {
-        [&self.opened, &self.configured, &self.closed].map(|count| count.load(Ordering::SeqCst))
-    }
-}
-
-/// Objects by their ids.
-type Objects = Arc<Mutex<IndexMap<Name, Value>>>;
-
-/// A host whose packages share their objects.
-#[derive(Clone, Default)]
-struct Host {
-    objects: Objects,
-    counts: Arc<Counts>,
-    /// The error of opening a package; `None` if packages can be opened.
-    broken: Arc<Mutex<Option<String>>>,
-    packages: Arc<Mutex<Vec<HostedPackage>>>,
-    /// The time that opening a package takes.
-    delay: Duration,
-    /// The packages that need no table.
-    implied: &'static [&'static str],
-}
-
-impl Host {
-    fn installed(&self) -> Arc<Installed> {
-        let host = self.clone();
-        let open = move |package: HostedPackage| -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
-            let host = host.clone();
-            Box::pin(async move {
-                tokio::time::sleep(host.delay).await;
-                host.open(package)
-            })
-        };
-        let family = |family, prefix| InstalledHost {
-            family,
-            prefix,
-            program: PackageProgram::Required,
-            implied: &[],
-            open: None,
-        };
-        let hosts = vec![
-            InstalledHost {
-                program: if self.implied.is_empty() {
-                    PackageProgram::Required
-                } else {
-                    PackageProgram::None
-                },
-                implied: self.implied,
-                open: Some(Arc::new(open)),
-                ..family("pulumi", "pulumi")
-            },
-            family("terraform", "tf"),
-        ];
-        Arc::new(Installed {
-            hosts,
-            ..Installed::clone(&testkit::installed())
-        })
-    }
-
-    /// Opens a package and starts a task, as a real host starts and watches a process.
-    fn open(&self, package: HostedPackage) -> Result<Arc<dyn Provider>, ProviderError> {
-        self.counts.opened.fetch_add(1, Ordering::SeqCst);
-        self.packages.lock().unwrap().push(package);
-        if let Some(why) = self.broken.lock().unwrap().clone() {
-            return Err(ProviderError::new(ErrorKind::Permanent, why));
-        }
-        let (process, mut calls) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
-        let running = Running::new(self.counts.clone());
-        tokio::spawn(async move {
-            let _running = running;
-            while let Some(call) = calls.recv().await {
-                let _ = call.send(());
-            }
-        });
-        let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
-        Ok(Arc::new(Sky {
-            catalog,
-            objects: self.objects.clone(),
-            process,
-            counts: self.counts.clone(),
-        }))
-    }
-}
-
-/// Counts a task while it runs.
-struct Running(Arc<Counts>);
-
-impl Running {
-    fn new(counts: Arc<Counts>) -> Running {
-        counts.tasks.fetch_add(1, Ordering::SeqCst);
-        Running(counts)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.tasks.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-struct Sky {
-    catalog: Arc<Catalog>,
-    objects: Objects,
-    process: mpsc::UnboundedSender<oneshot::Sender<()>>,
-    counts: Arc<Counts>,
-}
-
-impl Provider for Sky {
-    fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
-    }
-
-    fn configure(
-        self: Arc<Self>,
-        with: Configuration,
-    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
-        Box::pin(async move {
-            self.counts.configured.fetch_add(1, Ordering::SeqCst);
-            let (call, answer) = oneshot::channel();
-            let lost = |_| ProviderError::new(ErrorKind::Permanent, "the process has ended");
-            self.process.send(call).map_err(|_| lost(()))?;
-            answer.await.map_err(|_| lost(()))?;
-            if with.settings.get("region").and_then(Value::as_text) == Some("nowhere") {
-                let token = with
-                    .settings
-                    .get("token")
-                    .map(|token| token.revealed())
-                    .unwrap_or_default();
-                let token = token.as_text().unwrap_or_default().to_owned();
-                let message = format!("there is no region `nowhere` for `{token}`");
-                return Err(ProviderError::new(ErrorKind::Document, message).at("region"));
-            }
-            configured(self).await
-        })
-    }
-}
-
-impl provider::Session for Sky {
-    fn read<'a>(
-        &'a self,
-        _: &'a Call,
-        request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        let objects = self.objects.lock().unwrap();
-        let there = request
-            .id
-            .and_then(|id| Some((Name::from(id), objects.get(id)?.clone())));
-        let seen = there.map(|(id, fields)| Observed {
-            id,
-            fields,
-            ..Observed::default()
-        });
-        Box::pin(std::future::ready(Ok(
-            seen.map_or(ReadOutcome::Absent, ReadOutcome::Present)
-        )))
-    }
-
-    fn apply<'a>(
-        &'a self,
-        _: &'a Call,
-        request: ApplyRequest<'a>,
-    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        assert_eq!(
-            request.operation,
-            Operation::Create,
-            "the tests create only"
-        );
-        let mut objects = self.objects.lock().unwrap();
-        let id = Name::from(format!("kite-{}", objects.len()));
-        let mut fields = request.desired.as_map().cloned().unwrap_or_default();
-        fields.insert("id".into(), Value::Text(id.clone()));
-        let fields = Value::Map(Arc::new(fields));
-        objects.insert(id.clone(), fields.clone());
-        Box::pin(std::future::ready(Ok(Applied::ready(id, fields))))
-    }
-
-    fn close(&self) -> BoxFuture<'_, ()> {
-        self.counts.closed.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(()))
-    }
-}
-
-/// A front end that collects the diagnostics.
-#[derive(Default)]
-struct Watcher(Vec<Diagnostic>);
-
-impl Frontend for Watcher {
-    fn found(&mut self, found: &Diagnostics, _: &Files) {
-        self.0.extend(found.iter().cloned());
-    }
-
-    fn event(&mut self, _: Envelope) {}
-}
-
-impl Watcher {
-    /// The code, message and notes of each diagnostic.
-    fn said(&self) -> Vec<(&'static str, &str, &[String])> {
-        self.0
-            .iter()
-            .map(|one| (one.code.name, one.message.as_str(), one.notes.as_slice()))
-            .collect()
-    }
-}
-
-/// Writes a configuration file into a folder and loads it.
-fn config(folder: &Path, text: &str) -> Result<Config, Error> {
-    std::fs::write(folder.join("cyan.toml"), text).unwrap();
-    Config::load(None, folder)
-}
-
-fn session(host: &Host, folder: &Path, text: &str) -> Result<Session, Error> {
-    let options = SessionOptions {
-        state: Some("memory:".to_owned()),
-        ..SessionOptions::default()
-    };
-    Session::new(host.installed(), config(folder, text)?, &options, folder)
-}
-
-async fn staged(session: &Session, watcher: &mut Watcher) -> Result<StagedDocument, Error> {
-    session
-        .stage(
-            StageRequest::new(DocumentSource::of_text("kites.yaml", KITES)),
-            watcher,
-        )
-        .await
-}
+use crate::host::{Counts, Host, KITES, Objects, PLUGIN, Sky, Watcher, config, session, staged};
 
 #[tokio::test]
 async fn a_package_is_opened_configured_and_closed_once() {
@@ -627,7 +377,7 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
         (
             "kind = \"pulumi\"",
             "line 1, column 10: the `path` of the program is missing",
-            "add `path = \"./bin/PROGRAM\"`",
+            "add `path = \"./bin/PROGRAM\"`, or a `schema` for checks and simulations",
         ),
         (
             "kind = \"pulumi\"\npath = \"\"",
@@ -687,7 +437,26 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
         ),
         (
             "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\ncolour = 1",
-            "line 4, column 1: unknown field `colour`, expected one of `kind`, `path`, `source`, `version`, `arguments`, `env`, `memory`, `start-within`, `settings`",
+            "line 4, column 1: unknown field `colour`, expected one of `kind`, `path`, `package`, `schema`, `source`, `version`, `arguments`, `env`, `memory`, `start-within`, `settings`",
+        ),
+        (
+            "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\npackage = \"a:b\"",
+            "line 4, column 11: `a:b` cannot be the name of a package",
+        ),
+        (
+            "[plugins.sky]\nkind = \"pulumi\"\nschema = \"\"",
+            "line 3, column 10: the `schema` is empty",
+        ),
+        (
+            "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\npackage = \"kite\"\n\
+             [plugins.sea]\nkind = \"pulumi\"\npath = \"x\"\npackage = \"kite\"",
+            "line 8, column 11: `[plugins.sky]` describes the package `kite` already",
+        ),
+        (
+            "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\npackage = \"kite\"\nsettings = {}\n\
+             [providers.\"pulumi:kite\"]\n",
+            "line 4, column 11: the settings of the package `kite` are given twice: those of `sky` and \
+             `[providers.\"pulumi:kite\"]`",
         ),
         (
             "[plugins.sky]\npath = \"x\"",
