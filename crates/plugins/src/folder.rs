@@ -2,12 +2,13 @@
 //!
 //! A process is not told when its parent is killed by `SIGKILL`. Each plugin therefore has a folder
 //! with a lock that its run holds; the kernel releases the lock when the run ends in any way. The
-//! first plugin start of a later `cyan` process looks for folders whose lock is free. It ends the
-//! processes that have the folder in their environment, and waits up to 5 seconds for them to end,
-//! before it starts anything.
+//! first plugin start of a later `cyan` process looks for folders whose lock is free: those in
+//! `base()`, and those that running processes have in their environment, wherever they are. It ends
+//! the processes that have the folder in their environment, and waits up to 5 seconds for them to
+//! end, before it starts anything.
 //!
-//! Limits: only folders in `base()` are found, so a process whose `TMPDIR` gives another base finds
-//! none. Processes are found on Linux only; on other systems only the folder is removed.
+//! Limits: processes are found on Linux only; on other systems only folders in `base()` are
+//! removed. A process whose folder is gone is left alone.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -88,12 +89,12 @@ pub(crate) fn base() -> PathBuf {
 /// Ends the processes of killed runs, and removes their folders. Folders of other users and of
 /// living runs are left alone.
 pub(crate) fn sweep(within: &Path) {
-    let Ok(entries) = fs::read_dir(within) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
+    let entries = fs::read_dir(within).into_iter().flatten().flatten();
+    // The runs of other environments have other bases.
+    let marked = marked_folders();
+    for path in entries.map(|entry| entry.path()).chain(marked) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let ours = name.starts_with(PREFIX)
             && fs::symlink_metadata(&path).is_ok_and(|found| {
                 found.is_dir() && found.uid() == rustix::process::geteuid().as_raw()
             });
@@ -113,6 +114,42 @@ pub(crate) fn sweep(within: &Path) {
             let _ = fs::remove_dir_all(&path);
         }
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn marked_folders() -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// The folders that running processes have in their environment.
+#[cfg(target_os = "linux")]
+fn marked_folders() -> Vec<PathBuf> {
+    use std::collections::BTreeSet;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let mark = format!("{VARIABLE}=").into_bytes();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let environments = processes.filter_map(|entry| {
+        let is_process = entry
+            .file_name()
+            .as_encoded_bytes()
+            .iter()
+            .all(u8::is_ascii_digit);
+        // The environment of another user cannot be read.
+        let environment = is_process.then(|| fs::read(entry.path().join("environ")));
+        environment?.ok()
+    });
+    let folders: BTreeSet<PathBuf> = environments
+        .filter_map(|environment| {
+            let marked = environment
+                .split(|byte| *byte == 0)
+                .find_map(|variable| variable.strip_prefix(mark.as_slice()))?;
+            Some(PathBuf::from(OsStr::from_bytes(marked)))
+        })
+        .filter(|folder| folder.is_absolute())
+        .collect();
+    folders.into_iter().collect()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -237,7 +274,9 @@ mod tests {
             )
         };
         let (mut orphan, mut other) = (start(&left), start(alive.path()));
-        sweep(base.path());
+        // A run with another base finds the folder by the process.
+        let elsewhere = tempfile::tempdir().unwrap();
+        sweep(elsewhere.path());
         assert!(!left.exists());
         let ended = orphan.0.try_wait().unwrap();
         assert!(
