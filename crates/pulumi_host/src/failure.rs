@@ -138,11 +138,11 @@ impl CallFailure {
     pub(crate) fn of_call(method: &'static str, error: CallError) -> CallFailure {
         match error {
             CallError::NotSent(loss) => CallFailure::NotAsked {
-                why: loss.why,
+                why: loss.to_string(),
                 exit: loss.exit,
             },
             CallError::Lost(loss) => CallFailure::Lost {
-                why: loss.why,
+                why: loss.to_string(),
                 exit: loss.exit,
             },
             CallError::Status(status) => CallFailure::of_status(method, status),

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use prost::bytes::Buf as _;
 use prost::{DecodeError, Message};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
@@ -64,7 +65,10 @@ impl<R: Message + Default> Decoder for Decode<R> {
         &mut self,
         from: &mut DecodeBuf<'_>,
     ) -> Result<Option<Result<R, DecodeError>>, Status> {
-        Ok(Some(R::decode(from)))
+        let decoded = R::decode(&mut *from);
+        // What is left of a message that cannot be decoded is not the head of another one.
+        from.advance(from.remaining());
+        Ok(Some(decoded))
     }
 
     fn buffer_settings(&self) -> BufferSettings {
