@@ -3,7 +3,7 @@
 use blueprint::Address;
 use diag::Diagnostic;
 use provider::{Applied, ResourceType};
-use understand::compare::{contradiction, same_field};
+use understand::compare::{contradiction, has_sent};
 
 use crate::codes;
 use crate::model::CallRequest;
@@ -62,7 +62,7 @@ pub(crate) fn breach(
             continue;
         };
         let same = match fields.get(name) {
-            Some(answered) => same_field(field, answered, value),
+            Some(answered) => has_sent(field, answered, value),
             None => value.is_null(),
         };
         if !same {

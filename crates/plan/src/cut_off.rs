@@ -8,7 +8,7 @@ use blueprint::{Name, Value};
 use evaluate::answers::PinnedRead;
 use provider::{Catalogs, TypeRef};
 use state::{Intent, OpenIntent, Record, RecordOrigin, Status, StatusOp, StatusWord};
-use understand::compare::same;
+use understand::compare::{has_sent, same};
 use understand::secret_marks::{mark_fields, with_secret_marks_of};
 
 /// The record of a resource after a call that was cut off.
@@ -100,10 +100,19 @@ pub(crate) fn record_after_cut_off(
                     .is_some_and(|field| !field.computed),
                 _ => false,
             };
+            let ty = catalogs.resource_type(&intent.type_name);
+            let has = |key: &Name, seen: &Value, sent: &Value| match &ty {
+                TypeRef::Known(ty) => match ty.schema.fields.get(key) {
+                    // The provider computes parts of a field that were not sent.
+                    Some(field) => has_sent(field, seen, sent),
+                    None => same(seen, sent),
+                },
+                _ => same(seen, sent),
+            };
             let done = wanted.is_some_and(|wanted| {
                 let all = wanted
                     .iter()
-                    .all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
+                    .all(|(key, value)| fields.get(key).is_some_and(|seen| has(key, seen, value)));
                 // A field that the update removes must no longer have a value.
                 let stays = |(key, seen): (&Name, &Value)| {
                     !seen.is_null() && !wanted.contains_key(key) && is_input(key)
