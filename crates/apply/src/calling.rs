@@ -116,11 +116,16 @@ pub(crate) fn applied(
             report_provider_remarks(&decided, &applied, effects);
             succeeded(parts, task, &decided, &request, applied, effects);
         }
-        Err(error) => {
+        Err(mut error) => {
             error
                 .partial
                 .iter()
                 .for_each(|partial| report_provider_remarks(&decided, partial, effects));
+            // The object of another resource is not recorded a second time.
+            let is_owned = |partial: &Applied| parts.known.owner_of_id(&decided, partial).is_some();
+            if error.partial.as_deref().is_some_and(is_owned) {
+                error.partial = None;
+            }
             refused(parts, task, &decided, error, effects);
         }
     }

@@ -111,6 +111,11 @@ fn write(
     if provider_decides(decided) {
         return Some(replan::work(plan, values, kind, decided, desired));
     }
+    if values.known.is_unplanned(&decided.address)
+        && let Some(harsher) = harsher_than_planned(kind, decided, &desired)
+    {
+        return Some(replan::refuse(values, decided, harsher));
+    }
     Some(match kind {
         TaskKind::Record => TaskWork::Record(desired),
         TaskKind::Update => update(decided, desired),
@@ -124,6 +129,20 @@ fn write(
         }
         _ => TaskWork::Call(Verb::Create, desired),
     })
+}
+
+/// What a spec that is not the planned one demands beyond the plan.
+fn harsher_than_planned(kind: TaskKind, decided: &Decided, desired: &Value) -> Option<String> {
+    let address = &decided.address;
+    match (kind, difference(decided, desired)) {
+        (TaskKind::Record, Difference::InPlace | Difference::Replacement) => {
+            Some(format!("`{address}` must change after all"))
+        }
+        (TaskKind::Update, Difference::Replacement) => {
+            Some(format!("`{address}` must be replaced after all"))
+        }
+        _ => None,
+    }
 }
 
 /// The update of an object. Without a difference there is nothing to call, unless the object has

@@ -25,6 +25,7 @@ use crate::link_writes::{follows_only_in_order, write_of};
 use crate::model::{CallRequest, Effect};
 use crate::parts::OperationParts;
 use crate::refusal::{RefusedCall, spec_of, with_fields};
+use crate::run_values::ObjectOwner;
 use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
@@ -274,7 +275,7 @@ pub(crate) fn refuse_id(
     task: u32,
     decided: &Arc<Decided>,
     request: &CallRequest,
-    owner: &Address,
+    owner: &ObjectOwner,
     effects: &mut Vec<Effect>,
 ) {
     let diagnostic = codes::PROVIDER_BROKE_CONTRACT
@@ -282,7 +283,7 @@ pub(crate) fn refuse_id(
             "the provider's answer about `{}` has the id of another resource",
             decided.address
         ))
-        .note(format!("the id belongs to `{owner}`"));
+        .note(format!("the id belongs to {owner}"));
     let records = parts.records();
     let mut record = records.record_after_failure(decided, request, None);
     if let Some(failed) = record

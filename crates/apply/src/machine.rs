@@ -23,7 +23,7 @@ use blueprint::{Address, Value};
 use evaluate::event::Event;
 use plan::plan::{Plan, Staged};
 use plan::task::TaskKind;
-use state::{Counts, EntryKind, Operation, Snapshot};
+use state::{Counts, EntryKind, Managed, Operation, Snapshot};
 
 use crate::asking::handle_replies;
 use crate::calling::{applied, call_after_intent};
@@ -34,6 +34,7 @@ use crate::journal::Durable;
 use crate::model::{ApplyInput, ApplySettings, Effect};
 use crate::parts::OperationParts;
 use crate::polling::{configured, polled};
+use crate::run_values::has_unique_ids;
 use crate::schedule::TaskProgress;
 use crate::starting::start_ready_tasks;
 use crate::timers::{AFTER_CANCEL, Wake};
@@ -53,6 +54,20 @@ impl Apply {
         Apply {
             parts: OperationParts::new(staged, settings, operation),
         }
+    }
+
+    /// Whether an answer may claim an object that another instance of the state manages.
+    pub fn may_claim_objects(&self) -> bool {
+        let tasks = self.parts.facts.plan.tasks.iter();
+        tasks
+            .filter(|task| matches!(task.kind, TaskKind::Create | TaskKind::Update))
+            .filter_map(|task| task.decision.as_deref())
+            .any(has_unique_ids)
+    }
+
+    /// Sets the objects that other instances of the state manage.
+    pub fn set_others(&mut self, managed: Vec<Managed>) {
+        self.parts.known.set_others(managed);
     }
 
     /// The plan that is applied.

@@ -6,7 +6,7 @@
 //!
 //! Not here: other decisions (`decide`), the questions to providers while a plan is made (`plan`).
 
-use blueprint::{Address, FieldPath, Value};
+use blueprint::{Address, FieldPath, PathStep, Value};
 use evaluate::answers::ProviderOpinion;
 use evaluate::evaluation_question::{EvaluationQuestion, PlanAgain, plan_key};
 use plan::model::Action;
@@ -32,7 +32,9 @@ pub(crate) fn work(
     desired: Value,
 ) -> TaskWork {
     let replanned = values.known.replanned(&decided.address);
-    let was_open = decided.desired.has_unknown() || was_undecided(plan, &decided.address);
+    let was_open = decided.desired.has_unknown()
+        || was_undecided(plan, &decided.address)
+        || values.known.is_unplanned(&decided.address);
     if was_open && replanned.is_none() {
         let mode = match decided.action {
             Action::Create => PlanMode::Create,
@@ -50,15 +52,18 @@ pub(crate) fn work(
     // An answer that demands a replacement is followed by a plan of the new object.
     let is_last =
         replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
-    if replanned.is_some()
-        && is_last
-        && let Some(path) = broken_promise(plan, decided, &opinion)
-    {
-        let what = format!(
-            "`{path}` of `{}` came out differently than planned",
-            decided.address
-        );
-        return refuse(values, decided, what);
+    if replanned.is_some() && is_last {
+        match broken_promise(plan, values.known, decided, &opinion) {
+            Some(Promise::Exact(path)) => {
+                let what = format!(
+                    "`{path}` of `{}` came out differently than planned",
+                    decided.address
+                );
+                return refuse(values, decided, what);
+            }
+            Some(Promise::Forecast(path)) => remark_other_input(values, decided, &path),
+            None => {}
+        }
     }
     let inputs = opinion.inputs.clone().unwrap_or_else(|| desired.clone());
     if inputs.has_unknown() {
@@ -173,12 +178,67 @@ fn was_undecided(plan: &Plan, address: &Address) -> bool {
     opinion.is_some_and(|opinion| matches!(opinion.verdict, Verdict::Undecided { .. }))
 }
 
-/// The first field whose known planned value has changed.
-fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Option<FieldPath> {
-    let exact = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.exact);
-    let before = plan.answers.opinions.get(&decided.address);
-    let before = before.filter(|before| exact && !before.inexact && !now.inexact)?;
-    contradiction(before.outputs.as_ref()?, now.outputs.as_ref()?)
+/// A known planned value that has changed.
+enum Promise {
+    /// A value that the provider promised.
+    Exact(FieldPath),
+    /// An input that the provider only forecast.
+    Forecast(FieldPath),
+}
+
+/// The first known planned value that has changed: of a field, or of an input that the provider
+/// completed.
+fn broken_promise(
+    plan: &Plan,
+    known: &RunValues,
+    decided: &Decided,
+    now: &ProviderOpinion,
+) -> Option<Promise> {
+    let before = plan.answers.opinions.get(&decided.address)?;
+    let of_inputs = || other_input(before.inputs.as_ref()?, now.inputs.as_ref()?);
+    let exact = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.exact)
+        && !before.inexact
+        && !now.inexact
+        // The plan was made from a value that came out differently.
+        && !known.is_unplanned(&decided.address);
+    if !exact {
+        return of_inputs().map(Promise::Forecast);
+    }
+    let of_outputs = || contradiction(before.outputs.as_ref()?, now.outputs.as_ref()?);
+    of_inputs().or_else(of_outputs).map(Promise::Exact)
+}
+
+/// The first input that differs from its known planned value. Names that begin with two underscores
+/// are a plugin's own notes.
+fn other_input(before: &Value, now: &Value) -> Option<FieldPath> {
+    let path = contradiction(before, now)?;
+    let is_note = matches!(
+        path.0.first(),
+        Some(PathStep::Field(name)) if name.starts_with("__")
+    );
+    if !is_note {
+        return Some(path);
+    }
+    let plain = |value: &Value| {
+        let entries = value.as_map().into_iter().flatten();
+        let plain = entries.filter(|(name, _)| !name.starts_with("__"));
+        Value::map(plain.map(|(name, value)| (name.clone(), value.clone())))
+    };
+    contradiction(&plain(before), &plain(now))
+}
+
+/// Warns of an input that its provider forecast otherwise when the plan was made.
+fn remark_other_input(values: &mut Values<'_>, decided: &Decided, path: &FieldPath) {
+    let what = format!(
+        "the provider gives `{path}` of `{}` another value than in the plan",
+        decided.address
+    );
+    let mut remark = codes::PROMISE_BROKEN
+        .new(what)
+        .label(decided.span, "its plan was a forecast")
+        .once();
+    remark.severity = diag::Severity::Warning;
+    values.results.report(remark);
 }
 
 /// Refuses a step whose provider has not answered when it was asked to plan again.
@@ -207,10 +267,16 @@ fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
     TaskWork::Failed
 }
 
-fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskWork {
+/// Refuses a step that the plan does not cover.
+pub(crate) fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskWork {
+    let why = if values.known.is_unplanned(&decided.address) {
+        "planned from a forecast that came out differently"
+    } else {
+        "planned before all its values were known"
+    };
     let diagnostic = codes::PROMISE_BROKEN
         .new(what)
-        .label(decided.span, "planned before all its values were known")
+        .label(decided.span, why)
         .help("make a new plan: what was done so far is recorded");
     values.results.report(diagnostic);
     TaskWork::Failed

@@ -3,6 +3,7 @@
 //!
 //! Not here: evaluating further values (`values`), new records (`records`).
 
+use std::fmt;
 use std::sync::Arc;
 
 use blueprint::{Address, Name, TypeId, Value};
@@ -13,12 +14,16 @@ use plan::linked::Linked;
 use plan::plan::Plan;
 use plan::task::Decided;
 use provider::{Applied, PlanMode, Plans};
-use state::{ProviderRef, Record, Snapshot};
+use state::{Managed, ProviderRef, Record, Snapshot};
+use understand::compare::contradiction;
 
 use crate::link_state::Set;
 
 /// The owner of each id, by type and id.
 type Owners = std::collections::HashMap<(TypeId, Name), Address, foldhash::fast::FixedState>;
+
+/// The id that plugins answer for a value without an object, such as a password.
+const NO_OBJECT: &str = "none";
 
 /// The values that a run knows.
 pub(crate) struct RunValues {
@@ -35,9 +40,33 @@ pub(crate) struct RunValues {
     replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
     /// Resources whose records link writes have changed in this run.
     written: Set<Address>,
+    /// Resources whose fields came out differently than their provider forecast.
+    deviated: Set<Address>,
+    /// Resources whose specs have other values than in the plan, because they read such fields.
+    unplanned: Set<Address>,
     /// The owners of ids, of types whose providers decide. Built when the first answer for such a
     /// type arrives.
     owners: Option<Owners>,
+    /// The owners of ids in other instances of the state.
+    others: std::collections::HashMap<(TypeId, Name), ObjectOwner, foldhash::fast::FixedState>,
+}
+
+/// The resource that manages an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ObjectOwner {
+    /// Its instance; `None` for the instance of the run.
+    pub(crate) instance: Option<Name>,
+    pub(crate) address: Address,
+}
+
+impl fmt::Display for ObjectOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.address)?;
+        match &self.instance {
+            Some(instance) => write!(f, " of `{instance}`"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl RunValues {
@@ -50,8 +79,23 @@ impl RunValues {
             absent: Set::default(),
             replanned: Default::default(),
             written: Set::default(),
+            deviated: Set::default(),
+            unplanned: Set::default(),
             owners: None,
+            others: Default::default(),
         }
+    }
+
+    /// Sets the objects that other instances of the state manage.
+    pub(crate) fn set_others(&mut self, managed: Vec<Managed>) {
+        let owners = managed.into_iter().map(|managed| {
+            let owner = ObjectOwner {
+                instance: Some(managed.instance.as_str().into()),
+                address: managed.address,
+            };
+            ((managed.type_name, managed.id), owner)
+        });
+        self.others = owners.collect();
     }
 
     /// The current record at an address.
@@ -82,6 +126,25 @@ impl RunValues {
     /// Whether links have changed the record since the plan was made.
     pub(crate) fn is_written(&self, decided: &Decided) -> bool {
         self.written.contains(&decided.address)
+    }
+
+    /// Whether a resource reads another one whose fields came out differently than forecast.
+    pub(crate) fn reads_deviated(&self, decided: &Decided) -> bool {
+        !self.deviated.is_empty()
+            && decided
+                .dependencies
+                .iter()
+                .any(|read| self.deviated.contains(read))
+    }
+
+    /// Records that the spec of a resource has other values than in the plan.
+    pub(crate) fn mark_unplanned(&mut self, address: &Address) {
+        self.unplanned.insert(address.clone());
+    }
+
+    /// Whether the spec of a resource has other values than in the plan.
+    pub(crate) fn is_unplanned(&self, address: &Address) -> bool {
+        self.unplanned.contains(address)
     }
 
     /// Records that the condition of a resource is false.
@@ -191,15 +254,24 @@ impl RunValues {
         declared.or_else(recorded).unwrap_or_default()
     }
 
-    /// The other address whose record has the id of an answer. Checked only for providers that
-    /// decide, because built-in providers derive an id from each resource.
-    pub(crate) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
-        let unique = decided
-            .ty
-            .as_ref()
-            .is_some_and(|ty| ty.capabilities.unique_ids);
-        if !unique || !provider_decides(decided) || applied.id.is_empty() {
+    /// The other resource whose record has the id of an answer, in this instance or another one of
+    /// the state. Checked only for providers that decide, because built-in providers derive an id
+    /// from each resource.
+    pub(crate) fn owner_of_id(
+        &mut self,
+        decided: &Decided,
+        applied: &Applied,
+    ) -> Option<ObjectOwner> {
+        if !has_unique_ids(decided) || applied.id.is_empty() || &*applied.id == NO_OBJECT {
             return None;
+        }
+        let claim = (decided.type_name.clone(), applied.id.clone());
+        let is_recorded = decided
+            .prior
+            .as_ref()
+            .is_some_and(|prior| prior.id == applied.id);
+        if let Some(owner) = self.others.get(&claim).filter(|_| !is_recorded) {
+            return Some(owner.clone());
         }
         let records = &self.snapshot.records;
         let owners = self.owners.get_or_insert_with(|| {
@@ -213,7 +285,6 @@ impl RunValues {
                 })
                 .collect()
         });
-        let claim = (decided.type_name.clone(), applied.id.clone());
         let own = recorded_at(decided);
         let owner = owners.get(&claim).filter(|owner| *owner != own);
         // The record of the owner may have another id now.
@@ -227,7 +298,10 @@ impl RunValues {
         if owner.is_none() {
             owners.insert(claim, own.clone());
         }
-        owner
+        owner.map(|address| ObjectOwner {
+            instance: None,
+            address,
+        })
     }
 
     /// Publishes the current fields of a resource to its readers.
@@ -254,10 +328,30 @@ impl RunValues {
             Some(Linked::Record(_)) => return,
         };
         if let Some(member) = member {
+            if deviates(&member.spec, &member.outputs, record) {
+                self.deviated.insert(decided.address.clone());
+            }
             member.spec = record.inputs.clone();
             member.outputs = Outputs::Known(record.outputs.clone());
         }
     }
+}
+
+/// Whether a record has other values than the plan gave to the readers of the resource.
+fn deviates(spec: &Value, outputs: &Outputs, record: &Record) -> bool {
+    let Outputs::Planned(forecast, changing) = outputs else {
+        return false;
+    };
+    let differs = |planned: &Value, now: &Value, open: &[Name]| {
+        let fields = planned.as_map().into_iter().flatten();
+        fields
+            .filter(|(name, _)| !open.contains(name))
+            .any(|(name, planned)| {
+                let now = now.get(name).unwrap_or(&Value::Null);
+                contradiction(planned, now).is_some()
+            })
+    };
+    differs(forecast, &record.outputs, changing) || differs(spec, &record.inputs, &[])
 }
 
 /// The address whose record holds the outcome of a task: the target for a link write, else the
@@ -267,6 +361,15 @@ pub(crate) fn recorded_at(decided: &Decided) -> &Address {
         Some(Linked::Write(write)) => &write.target,
         _ => &decided.address,
     }
+}
+
+/// Whether an id of the resource's type names one object, and its provider chooses it.
+pub(crate) fn has_unique_ids(decided: &Decided) -> bool {
+    let unique = decided
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.unique_ids);
+    unique && provider_decides(decided)
 }
 
 /// Whether the provider of a resource compares and decides, instead of the engine.

@@ -9,7 +9,7 @@ use evaluate::resolve::{Evaluation, ExpressionSite, Members, Need, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
-use understand::compare::{differences, with_path_of};
+use understand::compare::{differences, same, with_path_of};
 use understand::graph::GraphNode;
 use understand::links::contribution::carry_over;
 
@@ -169,8 +169,54 @@ impl<'a> Values<'a> {
     /// The spec from the document, merged with the contributions that links write together with it.
     pub(crate) fn own_spec(&mut self, decided: &Decided) -> Option<Value> {
         if !decided.desired.has_unknown() {
-            return Some(decided.desired.clone());
+            return self.spec_after_deviation(decided);
         }
+        self.evaluated_spec(decided)
+    }
+
+    /// The planned spec, or another one if it reads fields that came out differently than forecast:
+    /// a forecast is only read until there is an object.
+    fn spec_after_deviation(&mut self, decided: &Decided) -> Option<Value> {
+        let planned = || Some(decided.desired.clone());
+        let Some((index, position)) = decided
+            .element
+            .filter(|_| self.known.reads_deviated(decided))
+        else {
+            return planned();
+        };
+        self.unsettle_before(GraphNode::Resource(index));
+        let spec = self.evaluated_spec(decided)?;
+        let evaluation = self.known.evaluation.as_ref();
+        let member = evaluation.and_then(|evaluation| evaluation.member(index, position));
+        if member.is_some_and(|member| same(&member.spec, &spec)) {
+            return planned();
+        }
+        self.known.mark_unplanned(&decided.address);
+        Some(spec)
+    }
+
+    /// Leaves the intermediate values that a resource reads to be settled again.
+    fn unsettle_before(&mut self, node: GraphNode) {
+        let Some(evaluation) = &mut self.known.evaluation else {
+            return;
+        };
+        let documents = evaluation.documents.clone();
+        let mut stack = vec![node];
+        let mut seen: std::collections::HashSet<GraphNode, foldhash::fast::FixedState> =
+            Default::default();
+        while let Some(node) = stack.pop() {
+            for edge in documents.graph().edges(node) {
+                let passes_on = matches!(edge.to, GraphNode::Local(_) | GraphNode::Input(_));
+                if passes_on && seen.insert(edge.to) {
+                    evaluation.unsettle(edge.to);
+                    stack.push(edge.to);
+                }
+            }
+        }
+    }
+
+    /// The spec from the document with the values that are known now.
+    fn evaluated_spec(&mut self, decided: &Decided) -> Option<Value> {
         let (index, position) = decided.element?;
         let ty = decided.ty.clone()?;
         let spec =

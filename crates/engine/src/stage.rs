@@ -470,6 +470,17 @@ impl PlannedOperation {
             .filter(|step| step.action != crate::phases::Action::None)
         {
             let namespace = step.type_name.package_name();
+            if !simulated && let Some(diagnostic) = self.without_type(step) {
+                // The plugin of a package is reported once, and each type that it lacks.
+                let what = match diagnostic.code.name == crate::codes::NO_PROVIDER.name {
+                    true => step.type_name.as_ref(),
+                    false => namespace,
+                };
+                if reported.insert(what, ()).is_none() {
+                    found.push(diagnostic);
+                }
+                continue;
+            }
             let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
                 provider::TypeRef::Known(ty) => ty.capabilities.described_only,
                 _ => false,
@@ -494,5 +505,36 @@ impl PlannedOperation {
             found.push(diagnostic.help("run it with `--simulate`, which simulates every provider"));
         }
         found
+    }
+
+    /// The reason why the plugin of a step's package cannot carry the step out: it cannot be used,
+    /// or it does not have the type.
+    fn without_type(&self, step: &crate::phases::Step) -> Option<Diagnostic> {
+        use crate::phases::Action;
+        let calls = matches!(
+            step.action,
+            Action::Create | Action::Update | Action::Replace | Action::Delete
+        );
+        let (namespace, catalogs) = (step.type_name.package_name(), &self.shell.catalogs);
+        catalogs.packages().hosted(namespace).filter(|_| calls)?;
+        match catalogs.resource_type(&step.type_name) {
+            provider::TypeRef::Unavailable(plugin) => Some(plugin.diagnostic()),
+            provider::TypeRef::UnknownType => {
+                let (what, address) = (&step.type_name, &step.address);
+                let diagnostic = crate::codes::NO_PROVIDER
+                    .new(format!(
+                        "the plugin of `{namespace}` does not have `{what}`"
+                    ))
+                    .note(format!("`{address}` needs it"))
+                    .help("use a version of the plugin that has the type");
+                Some(match step.action {
+                    Action::Delete => diagnostic.help(format!(
+                        "to stop managing the object and leave it: `cyan state remove '{address}'`"
+                    )),
+                    _ => diagnostic,
+                })
+            }
+            _ => None,
+        }
     }
 }

@@ -63,6 +63,9 @@ pub struct Answers {
     /// The results of preflights, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub preflights: IndexMap<Address, PinnedPreflight>,
+    /// The digests of the programs that serve the types of steps, by namespace.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub programs: IndexMap<Name, Name>,
     /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are
     /// absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]

@@ -768,6 +768,7 @@ impl<'a> Planner<'a> {
                 .is_some_and(|opinion| opinion.adopts);
         }
         if !self.is_saved {
+            self.answers.programs = unchanged::programs_of(steps, &self.catalogs);
             self.answers.settings = unchanged::settings_of(steps, "", self.world);
             if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
                 self.answers.salt = data_encoding::HEXLOWER

@@ -46,6 +46,7 @@ pub async fn unchanged(
         data_sources(evaluation, staged, world, found).await;
     }
     settings(&staged.plan, world, found);
+    programs(staged, found);
     let reported = objects(staged, world, found).await;
     preflights(staged, &reported, world, found).await;
     found.len() == before
@@ -175,6 +176,38 @@ fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
         );
         found.push(codes::INPUT_CHANGED.new(what).help("stage again"));
     }
+}
+
+/// Checks that the plugins that planned are those that will be called.
+fn programs(staged: &Staged, found: &mut Diagnostics) {
+    let plan = &staged.plan;
+    let now = programs_of(&plan.steps, &staged.catalogs);
+    for (namespace, _) in plan
+        .answers
+        .programs
+        .iter()
+        .filter(|(namespace, planned)| now.get(*namespace) != Some(*planned))
+    {
+        let what = format!("the plugin of `{namespace}` {CHANGED}");
+        found.push(codes::INPUT_CHANGED.new(what).help("stage again"));
+    }
+}
+
+/// The digests of the programs that serve the types of steps.
+pub(crate) fn programs_of(steps: &[Step], catalogs: &Catalogs) -> blueprint::IndexMap<Name, Name> {
+    let mut programs = blueprint::IndexMap::default();
+    let mut before = "";
+    for step in steps.iter().filter(|step| step.action != Action::None) {
+        let namespace = step.type_name.package_name();
+        if namespace == before || programs.contains_key(namespace) {
+            continue;
+        }
+        before = namespace;
+        if let Some(program) = catalogs.of(namespace).and_then(|one| one.program.clone()) {
+            programs.insert(namespace.into(), program);
+        }
+    }
+    programs
 }
 
 /// Keyed digests of the settings of the providers that steps need.

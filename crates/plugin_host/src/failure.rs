@@ -29,7 +29,13 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     };
     let said =
         ProviderDiagnostic::error("", error.to_string()).detailed(last_lines(error.output()));
-    ProviderError::of_diagnostics(kind, vec![said])
+    ProviderError {
+        process_ended: matches!(
+            error,
+            PluginError::Exited { .. } | PluginError::CrashedTooOften { .. }
+        ),
+        ..ProviderError::of_diagnostics(kind, vec![said])
+    }
 }
 
 /// Returns the last lines of the output of an ended process.

@@ -21,7 +21,9 @@ pub use failure::{CallEffect, last_lines};
 pub use family::{Family, PackageHost};
 pub use process::{ChangeRequest, PluginProcess};
 pub use processes::Processes;
-pub use program::{CacheError, ProgramDigest, cache_file, command_line, identity, write_file};
+pub use program::{
+    CacheError, ProgramDigest, cache_file, command_line, identity, noted_digest, write_file,
+};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -104,6 +104,28 @@ pub fn identity(package: &HostedPackage) -> String {
     ProgramDigest::of(text).to_hex()
 }
 
+/// Returns the digest of an unattached package's program and arguments by their contents, noted for
+/// the identity of the program so that the files are read once. It blocks. `None` if the program
+/// cannot be read.
+pub fn noted_digest(package: &HostedPackage, identity: &str) -> Option<ProgramDigest> {
+    let place = cache_file(package, "digests", &command_line(package), "digest");
+    let noted = place.as_ref().and_then(|place| {
+        let text = fs::read_to_string(place).ok()?;
+        let (noted_identity, digest) = text.trim_end().split_once(' ')?;
+        ProgramDigest::of_hex(digest).filter(|_| noted_identity == identity)
+    });
+    if noted.is_some() {
+        return noted;
+    }
+    let digest = ProgramDigest::of_package(package)?;
+    if let Some(place) = place {
+        let note = format!("{identity} {}\n", digest.to_hex());
+        // Without a note, the program is read again next time.
+        let _ = write_file(&place, &[note.as_bytes()]);
+    }
+    Some(digest)
+}
+
 /// Appends the arguments of a package to `text`. `of_file` gives the text of an argument that is a
 /// file. Without one, the argument counts as it is written.
 fn with_arguments(

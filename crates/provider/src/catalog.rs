@@ -51,6 +51,9 @@ pub struct Catalog {
     pub hidden: bool,
     /// The package data if the namespaces are hosted packages. `None` for a built-in provider.
     pub hosted: Option<Hosted>,
+    /// The digest of the program that serves the types; `None` if there is none, or if it may
+    /// change at any time.
+    pub program: Option<Name>,
     /// Further types, read on demand.
     pub source: Option<Arc<dyn TypeSource>>,
     /// The reason why it is empty, if the plugin of its package cannot be used.

@@ -148,6 +148,9 @@ pub struct ProviderError {
     pub partial: Option<Box<Applied>>,
     /// The time that the server asked to wait before the next try.
     pub retry_after: Option<Duration>,
+    /// Whether the process of the provider ended, so that its other calls fail as well. The engine
+    /// reports it once.
+    pub process_ended: bool,
     /// The provider whose session cannot be opened, so that all its calls fail; `None` if the error
     /// concerns one call. The engine sets it.
     pub session: Option<Box<SessionFailure>>,
@@ -163,6 +166,7 @@ impl ProviderError {
             diagnostics: Vec::new(),
             partial: None,
             retry_after: None,
+            process_ended: false,
             session: None,
         }
     }

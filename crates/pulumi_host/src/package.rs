@@ -63,18 +63,21 @@ async fn open_package(
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
             let identity = plugin_host::identity(&package);
+            let digest = caches
+                .then(|| plugin_host::noted_digest(&package, &identity))
+                .flatten();
             if let Some(path) = &package.schema {
-                return schema_file(path).map(|schema| (identity, Some(schema)));
+                return schema_file(path).map(|schema| (identity, digest, Some(schema)));
             }
             let cached = caches
                 .then(|| schema_cache::load(&package, &identity))
                 .flatten();
             let schema = cached.and_then(|text| PackageSchema::parse(text).ok());
-            Ok((identity, schema))
+            Ok((identity, digest, schema))
         })
     };
     let looked_up = looked_up.await.unwrap_or_else(|_| Ok(Default::default()));
-    let (identity, cached) = looked_up?;
+    let (identity, digest, cached) = looked_up?;
     let host = PackageHost::new(package, identity, attached, pool, Pulumi::default());
     let processes = Processes::new(host);
     let host = processes.host();
@@ -99,7 +102,10 @@ async fn open_package(
         Arc::new(schema),
         host.package.name.clone(),
     ));
-    let catalog = Arc::new(catalog(&types));
+    let catalog = Arc::new(Catalog {
+        program: digest.map(|digest| digest.to_hex().into()),
+        ..catalog(&types)
+    });
     Ok(Arc::new(PulumiProvider {
         catalog,
         types,

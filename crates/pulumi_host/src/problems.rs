@@ -49,7 +49,10 @@ pub(crate) fn error_of(
                 .to_owned();
         }
     }
-    ProviderError::of_diagnostics(kind, said)
+    ProviderError {
+        process_ended: effect == CallEffect::Reads && failure.exit().is_some(),
+        ..ProviderError::of_diagnostics(kind, said)
+    }
 }
 
 /// The kind of error for a failure.

@@ -11,7 +11,8 @@ use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest,
     Imported, InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, Progress,
-    ProviderError, ReadOutcome, ReadRequest, SettingsChange, UpgradeRequest, Upgraded,
+    ProviderError, ReadOutcome, ReadRequest, SessionFailure, SettingsChange, UpgradeRequest,
+    Upgraded,
 };
 
 use crate::scrub::CallSecrets;
@@ -44,36 +45,68 @@ impl Shell {
             subject,
             folder,
         };
+        let boxed = Boxed(namespace);
         match request {
-            ProviderRequest::Check(request) => boxed(target.check(request), ProviderReply::Checked),
-            ProviderRequest::Read(request) => boxed(target.read(request), ProviderReply::Read),
-            ProviderRequest::Plan(request) => boxed(target.plan(request), ProviderReply::Planned),
-            ProviderRequest::Preflight(request) => {
-                boxed(target.preflight(request), ProviderReply::Preflight)
+            ProviderRequest::Check(request) => {
+                boxed.of(target.check(request), ProviderReply::Checked)
             }
-            ProviderRequest::Fetch(request) => boxed(target.fetch(request), ProviderReply::Fetched),
+            ProviderRequest::Read(request) => boxed.of(target.read(request), ProviderReply::Read),
+            ProviderRequest::Plan(request) => {
+                boxed.of(target.plan(request), ProviderReply::Planned)
+            }
+            ProviderRequest::Preflight(request) => {
+                boxed.of(target.preflight(request), ProviderReply::Preflight)
+            }
+            ProviderRequest::Fetch(request) => {
+                boxed.of(target.fetch(request), ProviderReply::Fetched)
+            }
             ProviderRequest::Invoke(request) => {
-                boxed(target.invoke(request), ProviderReply::Returned)
+                boxed.of(target.invoke(request), ProviderReply::Returned)
             }
             ProviderRequest::Import(request) => {
-                boxed(target.import(request), ProviderReply::Imported)
+                boxed.of(target.import(request), ProviderReply::Imported)
             }
             ProviderRequest::Upgrade(request) => {
-                boxed(target.upgrade(request), ProviderReply::Upgraded)
+                boxed.of(target.upgrade(request), ProviderReply::Upgraded)
             }
             ProviderRequest::Configure => {
-                boxed(target.settings_change(), ProviderReply::Configured)
+                boxed.of(target.settings_change(), ProviderReply::Configured)
             }
         }
     }
 }
 
-/// Boxes each request separately, so that a read does not take the memory of the largest request.
-fn boxed<'a, T: 'a>(
-    answer: impl Future<Output = Result<T, ProviderError>> + Send + 'a,
-    reply: fn(T) -> ProviderReply,
-) -> BoxFuture<'a, Reply> {
-    Box::pin(answer.map(move |answer| Reply::Provider(answer.map(reply))))
+/// Boxes each request to a namespace separately, so that a read does not take the memory of the
+/// largest request.
+struct Boxed<'a>(&'a str);
+
+impl<'a> Boxed<'a> {
+    fn of<T: 'a>(
+        self,
+        answer: impl Future<Output = Result<T, ProviderError>> + Send + 'a,
+        reply: fn(T) -> ProviderReply,
+    ) -> BoxFuture<'a, Reply> {
+        let Boxed(namespace) = self;
+        Box::pin(answer.map(move |answer| {
+            let answer = answer.map_err(|error| about_session(namespace, error));
+            Reply::Provider(answer.map(reply))
+        }))
+    }
+}
+
+/// The end of a provider's process concerns its session: it is reported once, not at each resource.
+fn about_session(namespace: &str, error: ProviderError) -> ProviderError {
+    if !error.process_ended || error.session.is_some() {
+        return error;
+    }
+    let ended = SessionFailure {
+        provider: namespace.into(),
+        settings: None,
+    };
+    ProviderError {
+        session: Some(Box::new(ended)),
+        ..error
+    }
 }
 
 /// The provider and the subject of a question.

@@ -230,7 +230,13 @@ impl Leased<'_> {
             .evaluation
             .as_ref()
             .map(|evaluation| evaluation.documents.clone());
-        let apply = Apply::new(staged, settings, operation);
+        let mut apply = Apply::new(staged, settings, operation);
+        if apply.may_claim_objects() {
+            match store.managed_by_others(lease.instance.as_str()).await {
+                Ok(managed) => apply.set_others(managed),
+                Err(error) => return Operated::Store(error),
+            }
+        }
         match run(apply, shell, store, lease, interrupts, report).await {
             Ok(mut outcome) => {
                 // Report remarks on settings that became known during the run.

@@ -74,6 +74,7 @@ async fn open_package(
                 .unwrap_or_default()
         }
     };
+    let contents = program.contents;
     let (identity, family) = (program.identity.clone(), Terraform::new(program));
     let host = PackageHost::new(package, identity, attached, pool, family);
     let processes = Processes::new(host);
@@ -91,7 +92,10 @@ async fn open_package(
     let types = SchemaTypes::new(schemas.provider.clone(), names)
         .planning_deletes(schemas.abilities.plans_deletes);
     let types = Arc::new(types);
-    let catalog = Arc::new(catalog(&package.name, &schemas.provider, &types));
+    let catalog = Arc::new(Catalog {
+        program: contents.map(|digest| digest.to_hex().into()),
+        ..catalog(&package.name, &schemas.provider, &types)
+    });
     Ok(Arc::new(TerraformProvider {
         catalog,
         types,

@@ -38,7 +38,10 @@ pub(crate) fn error_of(
     if let (Some(first), Some(exit)) = (said.first_mut(), exit_of(&failure)) {
         first.detail = secrets.clean(&last_lines(&exit.output));
     }
-    ProviderError::of_diagnostics(kind, said)
+    ProviderError {
+        process_ended: effect == CallEffect::Reads && exit_of(&failure).is_some(),
+        ..ProviderError::of_diagnostics(kind, said)
+    }
 }
 
 /// The class of a failure.

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plugin_host::{ProgramDigest, cache_file, command_line, identity, write_file};
+use plugin_host::{ProgramDigest, cache_file, command_line, identity, noted_digest, write_file};
 use provider::HostedPackage;
 
 use crate::{ProtocolVersion, SchemaCache, Schemas};
@@ -23,6 +23,8 @@ const FORMAT: &str = "cyan terraform program 1";
 pub(crate) struct KnownProgram {
     /// Its identity.
     pub(crate) identity: String,
+    /// The digest of its contents; `None` if it cannot be read.
+    pub(crate) contents: Option<ProgramDigest>,
     /// Its digest; `None` if nothing is cached.
     pub(crate) digest: Option<ProgramDigest>,
     /// Its schemas, if they are cached.
@@ -33,9 +35,11 @@ impl KnownProgram {
     /// Looks a program up. It blocks.
     pub(crate) fn look_up(package: &HostedPackage) -> KnownProgram {
         let identity = identity(package);
+        let contents = noted_digest(package, &identity);
         let Some(folder) = &package.cache else {
             return KnownProgram {
                 identity,
+                contents,
                 ..KnownProgram::default()
             };
         };
@@ -47,11 +51,12 @@ impl KnownProgram {
             let known = load(&digest, version);
             return KnownProgram {
                 identity,
+                contents,
                 digest: Some(digest),
                 known,
             };
         }
-        let digest = ProgramDigest::of_package(package);
+        let digest = contents;
         let known = digest.as_ref().and_then(|digest| {
             ProtocolVersion::ALL
                 .into_iter()
@@ -62,6 +67,7 @@ impl KnownProgram {
         }
         KnownProgram {
             identity,
+            contents,
             digest,
             known,
         }

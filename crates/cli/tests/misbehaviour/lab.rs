@@ -32,12 +32,16 @@ impl Lab {
 
     /// Writes the configuration of the package, with further lines of its table.
     pub(crate) fn configure(&self, more: &str) {
+        self.configure_with(&["--exact", "plugin", "--nocapture"], more);
+    }
+
+    /// Writes the configuration of the package with these arguments.
+    pub(crate) fn configure_with(&self, arguments: &[&str], more: &str) {
         let program = std::env::current_exe().unwrap();
         self.place.write(
             "cyan.toml",
             format!(
-                "[plugins.stub]\nkind = \"{}\"\npath = '{}'\n\
-                 arguments = ['--exact', 'plugin', '--nocapture']\n{more}",
+                "[plugins.stub]\nkind = \"{}\"\npath = '{}'\narguments = {arguments:?}\n{more}",
                 self.family,
                 program.display(),
             ),

@@ -9,6 +9,7 @@
 #![cfg(unix)]
 
 mod creates;
+mod forecasts;
 mod lab;
 #[path = "../binary/machine.rs"]
 #[allow(dead_code, reason = "the tests here check no machine output")]
@@ -23,6 +24,7 @@ mod messages6;
 #[path = "../binary/place.rs"]
 #[allow(dead_code, reason = "each test target uses a part of it")]
 mod place;
+mod plugins;
 #[path = "../../../pulumi_host/src/messages.rs"]
 #[allow(
     dead_code,

@@ -482,6 +482,19 @@ impl Evaluation {
         matches!(slot, Slot::Partial(_) | Slot::Open)
     }
 
+    /// Leaves a settled local or input of a child to be settled again, because something that it
+    /// reads came out differently.
+    pub fn unsettle(&mut self, node: understand::graph::GraphNode) {
+        let slot = match node {
+            understand::graph::GraphNode::Local(number) => &mut self.locals[number as usize],
+            understand::graph::GraphNode::Input(number) => &mut self.passed_inputs[number as usize],
+            _ => return,
+        };
+        if let Slot::Value(value) = slot {
+            *slot = Slot::Partial(std::mem::take(value));
+        }
+    }
+
     /// Settles a local or an input of a child with the current answers. A value that is still
     /// unknown keeps its result; the elements that read it report that.
     pub fn settle_now(

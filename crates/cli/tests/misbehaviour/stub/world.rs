@@ -26,6 +26,14 @@ impl World {
         fs::write(self.folder.join("processes").join(process), "").unwrap();
     }
 
+    /// The numbers of all plugin processes that began.
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let files = fs::read_dir(self.folder.join("processes")).unwrap();
+        files
+            .map(|file| file.unwrap().file_name().to_str().unwrap().parse().unwrap())
+            .collect()
+    }
+
     /// Appends a call to the log.
     pub(crate) fn log(&self, method: &str) {
         let log = self.folder.join("calls");
@@ -47,6 +55,11 @@ impl World {
     pub(crate) fn rule(&self, method: &str, actions: &str) {
         let number = fs::read_dir(self.folder.join("rules")).unwrap().count();
         self.add(&format!("{method}.{number:04}"), actions);
+    }
+
+    /// Adds a rule for all calls of a method.
+    pub(crate) fn always(&self, method: &str, actions: &str) {
+        self.add(&format!("{method}.always"), actions);
     }
 
     fn add(&self, name: &str, actions: &str) {
