@@ -63,12 +63,12 @@ async fn open_package(
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
             let identity = plugin_host::identity(&package);
-            if let Some(path) = &package.schema {
-                return schema_file(path).map(|schema| (identity, None, Some(schema)));
-            }
             let digest = caches
                 .then(|| plugin_host::noted_digest(&package, &identity))
                 .flatten();
+            if let Some(path) = &package.schema {
+                return schema_file(path).map(|schema| (identity, digest, Some(schema)));
+            }
             let cached = caches
                 .then(|| schema_cache::load(&package, &identity))
                 .flatten();
