@@ -6,15 +6,15 @@ use blueprint::Name;
 use diag::Diagnostics;
 use provider::BoxFuture;
 use state::{
-    Generation, InstanceName, LEASE_CHECK_VALIDITY, LeaseHolder, Liveness, Operation,
-    OperationOutcome, Revision, Store, StoreError,
+    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store,
+    StoreError,
 };
 use tokio::sync::mpsc;
 
 use super::run::{Aborted, Interrupt, LEASE, run};
 use crate::codes;
 use crate::shell::{Rng, Shell};
-use crate::takeover::may_live;
+use crate::takeover::{end_expired_hold, may_live};
 use apply::machine::Apply;
 use apply::model::{ApplySettings, OnFailure, Outcome};
 use evaluate::event::Event;
@@ -150,7 +150,17 @@ pub async fn operate(request: RunRequest<'_>, mut report: impl FnMut(Event) + Se
         Ok(former) => former,
         Err(error) => return Operated::Store(error),
     };
-    let lease = match store.lease(instance, who, LEASE).await {
+    // Its lease has expired, but it may have been checked just before.
+    let may_call = former.is_some_and(|former| may_live(&former) && !former.is_active());
+    let taken = match may_call {
+        true => end_expired_hold(store, instance, who).await,
+        false => Ok(()),
+    };
+    let lease = match taken {
+        Ok(()) => store.lease(instance, who, LEASE).await,
+        Err(error) => Err(error),
+    };
+    let lease = match lease {
         Ok(lease) => lease,
         Err(StoreError::Busy { holder, .. }) => {
             found.push(busy(instance, holder.as_ref(), shell.clock.now()));
@@ -158,10 +168,6 @@ pub async fn operate(request: RunRequest<'_>, mut report: impl FnMut(Event) + Se
         }
         Err(error) => return Operated::Store(error),
     };
-    if former.as_ref().is_some_and(may_live) {
-        // Its lease has expired, but it may have been checked just before.
-        tokio::time::sleep(LEASE_CHECK_VALIDITY).await;
-    }
     // Boxed so that the future does not contain two operations.
     let leased = Leased {
         shell,

@@ -63,6 +63,42 @@ impl LeaseRow {
                 holder: Some(holder),
             });
         }
+        Ok(self.give(instance, revision, who, lasts, host))
+    }
+
+    /// Takes the lease away from its holder and gives it to `who`; `None` if nobody holds it.
+    ///
+    /// # Errors
+    /// `Busy` while the holder is active, unless `even_active`.
+    pub fn take_away(
+        &mut self,
+        (instance, revision): (&InstanceName, Revision),
+        who: &str,
+        lasts: Duration,
+        even_active: bool,
+        host: &dyn Host,
+    ) -> Result<Option<(LeaseHolder, Lease)>, StoreError> {
+        let Some(holder) = self.holder(host) else {
+            return Ok(None);
+        };
+        if holder.is_active() && !even_active {
+            return Err(StoreError::Busy {
+                instance: instance.clone(),
+                holder: Some(holder),
+            });
+        }
+        let lease = self.give(instance, revision, who, lasts, host);
+        Ok(Some((holder, lease)))
+    }
+
+    fn give(
+        &mut self,
+        instance: &InstanceName,
+        revision: Revision,
+        who: &str,
+        lasts: Duration,
+        host: &dyn Host,
+    ) -> Lease {
         self.epoch += 1;
         let (who, since) = (Name::from(who), host.wall());
         self.held = Some((
@@ -76,11 +112,11 @@ impl LeaseRow {
             Duration::ZERO,
         ));
         self.extend(lasts, host);
-        Ok(Lease {
+        Lease {
             instance: instance.clone(),
             epoch: self.epoch,
             revision,
-        })
+        }
     }
 
     /// Checks that `lease` is the lease that is held.

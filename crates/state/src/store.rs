@@ -110,11 +110,41 @@ pub trait Store: Send + Sync {
         instance: &'a InstanceName,
     ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
-    /// Ends the lease of any holder; returns the holder.
+    /// Takes the lease away from its holder and gives it to `who` for as long as `lasts`, in one
+    /// step: no other writer takes it in between. The new lease belongs to no process, so it ends
+    /// only when it is given back or expires, even if the caller dies. Returns the former holder
+    /// and the new lease; `None` if nobody holds the lease.
+    ///
+    /// # Errors
+    /// `Busy` with the holder if it [is active](LeaseHolder::is_active), unless `even_active`.
+    fn take_away<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> BoxFuture<'a, Result<Option<(LeaseHolder, Lease)>, StoreError>>;
+
+    /// Ends the lease of any holder; returns the holder. The holder may begin calls for
+    /// [`LEASE_CHECK_VALIDITY`](crate::LEASE_CHECK_VALIDITY) longer, and another writer may begin
+    /// before that.
     fn unlock<'a>(
         &'a self,
         instance: &'a InstanceName,
-    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
+    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async move {
+            match self
+                .take_away(instance, "unlock", Duration::ZERO, true)
+                .await?
+            {
+                Some((holder, lease)) => {
+                    self.release(&lease).await?;
+                    Ok(Some(holder))
+                }
+                None => Ok(None),
+            }
+        })
+    }
 
     /// Removes the operations before this one, with their entries and documents, except for data
     /// that the current state depends on: [`load`](Store::load) and the revision stay as they are.

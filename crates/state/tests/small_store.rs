@@ -425,15 +425,23 @@ impl Store for SmallStore {
         })
     }
 
-    fn unlock<'a>(
+    fn take_away<'a>(
         &'a self,
         instance: &'a InstanceName,
-    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async {
-            Ok(self
-                .lock()
-                .get_mut(instance)
-                .and_then(|stored| stored.lease.end(&*self.host)))
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> BoxFuture<'a, Result<Option<(LeaseHolder, Lease)>, StoreError>> {
+        Box::pin(async move {
+            let mut all = self.lock();
+            let Some(stored) = all.get_mut(instance) else {
+                return Ok(None);
+            };
+            let info = stored.info.as_ref();
+            let place = (instance, info.map(|info| info.revision).unwrap_or_default());
+            stored
+                .lease
+                .take_away(place, who, lasts, even_active, &*self.host)
         })
     }
 

@@ -146,3 +146,24 @@ fn an_ended_lease_is_noticed_after_a_second() {
     );
     block_on(later.check_lease(&again)).unwrap();
 }
+
+/// The lease of a process that waits for the calls of another one does not end with it.
+#[test]
+fn lease_that_was_taken_away_outlives_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    lease(&store(path, "b", 0, Liveness::Alive)).unwrap();
+    let taking = store(path, "b", 1, Liveness::Alive);
+    let second = Duration::from_secs(1);
+    let taken = block_on(taking.take_away(&shop(), "eve@host", second, true)).unwrap();
+    assert_eq!(&*taken.unwrap().0.who, "ann@host");
+    let refused = lease(&store(path, "b", 1, Liveness::Dead));
+    assert!(
+        matches!(refused, Err(StoreError::Busy { .. })),
+        "{refused:?}"
+    );
+    let later = store(path, "b", 2, Liveness::Dead);
+    let holder = block_on(later.holder(&shop())).unwrap().unwrap();
+    assert_eq!((holder.liveness, holder.expired), (Liveness::Unknown, true));
+    lease(&later).unwrap();
+}

@@ -187,3 +187,78 @@ pub(super) async fn expired_lease_is_taken_over(place: &StorePlace) -> Result<()
     );
     Ok(())
 }
+
+/// A lease passes to another holder in one step. It is active only if it is to be taken anyway.
+pub(super) async fn lease_is_taken_away(place: &StorePlace) -> Result<(), Failed> {
+    let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
+    let shop = instance("shop");
+    check_eq!(
+        ours.take_away(&shop, "eve@host (3)", MINUTE, true)
+            .await?
+            .is_none(),
+        true,
+        "a lease that nobody holds"
+    );
+    let mut first = TestWriter::acquire(&*ours, "shop").await?;
+    first
+        .commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))])
+        .await?;
+    check_err!(
+        place
+            .at(NOW + 59, &theirs)
+            .take_away(&shop, "eve@host (3)", MINUTE, false)
+            .await,
+        StoreError::Busy {
+            holder: Some(_),
+            ..
+        },
+        "taking an active lease"
+    );
+    let taken = place
+        .at(NOW + 59, &theirs)
+        .take_away(&shop, "eve@host (3)", MINUTE, true)
+        .await?;
+    let Some((holder, lease)) = taken else {
+        return Err(Failed("the lease was not taken".to_owned()));
+    };
+    check_eq!(&*holder.who, "ann@host (1)", "the former holder");
+    check!(
+        lease.epoch > first.lease.epoch && lease.revision == Revision(1),
+        "the lease is {lease:?}"
+    );
+    let late = vec![outcome(1, "b", record(Value::Int(2)))];
+    check_err!(
+        first.try_commit(late).await,
+        StoreError::Busy {
+            holder: Some(_),
+            ..
+        },
+        "a commit of the former holder"
+    );
+    check_err!(
+        place
+            .at(NOW + 60, &ours)
+            .lease(&shop, "bob@host (2)", MINUTE)
+            .await,
+        StoreError::Busy {
+            holder: Some(_),
+            ..
+        },
+        "a lease while the new holder waits"
+    );
+    // An expired lease is taken in the same way.
+    let taken = place
+        .at(NOW + 119, &ours)
+        .take_away(&shop, "bob@host (2)", MINUTE, false)
+        .await?;
+    let Some((holder, lease)) = taken else {
+        return Err(Failed("the expired lease was not taken".to_owned()));
+    };
+    check_eq!(&*holder.who, "eve@host (3)", "the second holder");
+    ours.release(&lease).await?;
+    place
+        .at(NOW + 120, &theirs)
+        .lease(&shop, "cid@host (4)", MINUTE)
+        .await?;
+    Ok(())
+}

@@ -49,6 +49,9 @@ const CASES: &[(&str, ContractCase)] = &[
     ("an expired lease can be taken over", |place| {
         Box::pin(leases::expired_lease_is_taken_over(place))
     }),
+    ("a lease is taken away in one step", |place| {
+        Box::pin(leases::lease_is_taken_away(place))
+    }),
     ("a writer that was taken over cannot commit", |place| {
         Box::pin(fencing::fenced_writer_cannot_commit(place))
     }),

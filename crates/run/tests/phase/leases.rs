@@ -165,3 +165,24 @@ fn instance_stays_held_until_the_former_writer_begins_no_call() {
         assert!(taken.is_ok(), "{taken:?}");
     });
 }
+
+/// A process that ends a hold dies while it waits. Its lease blocks others until the former writer
+/// begins no call, and ends by itself.
+#[test]
+fn killed_unlock_keeps_the_instance_held_until_no_call_begins() {
+    run_with_paused_clock(async {
+        let harness = harness();
+        let store = harness.store();
+        let first = store.lease(&harness.name, "ann@test", LEASE).await;
+        assert!(first.is_ok(), "{first:?}");
+        let dying = end_hold(store.as_ref(), &harness.name, "eve@test");
+        let killed = tokio::time::timeout(LEASE_CHECK_VALIDITY / 10, dying).await;
+        assert!(killed.is_err(), "it did not wait: {killed:?}");
+        tokio::time::sleep(LEASE_CHECK_VALIDITY / 10 * 8).await;
+        let busy = store.lease(&harness.name, "bob@test", LEASE).await;
+        assert!(matches!(busy, Err(StoreError::Busy { .. })), "{busy:?}");
+        tokio::time::sleep(2 * LEASE_CHECK_VALIDITY).await;
+        let (operated, ()) = run_concurrently(&harness, std::future::ready(())).await;
+        assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
+    });
+}

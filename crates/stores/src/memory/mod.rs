@@ -479,17 +479,22 @@ impl Store for MemoryStore {
         })
     }
 
-    fn unlock<'a>(
+    fn take_away<'a>(
         &'a self,
         instance: &'a InstanceName,
-    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async {
-            Ok(self
-                .state
-                .lock()
-                .leases
-                .get_mut(instance)
-                .and_then(|row| row.end(&*self.host)))
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> BoxFuture<'a, Result<Option<(LeaseHolder, Lease)>, StoreError>> {
+        Box::pin(async move {
+            let mut world = self.state.lock();
+            let revision = world.revision(instance);
+            match world.leases.get_mut(instance) {
+                Some(row) => {
+                    row.take_away((instance, revision), who, lasts, even_active, &*self.host)
+                }
+                None => Ok(None),
+            }
         })
     }
 

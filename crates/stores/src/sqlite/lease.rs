@@ -136,9 +136,13 @@ fn held(
 }
 
 impl StoredHolder {
-    /// Returns a lease of this process, which expires `lasts` from now.
-    fn now(who: &str, lasts: Duration, host: &dyn Host) -> StoredHolder {
-        let process = host.process().map(|process| StoredProcess {
+    /// Returns a lease that expires `lasts` from now.
+    fn now(who: &str, lasts: Duration, owner: Owner, host: &dyn Host) -> StoredHolder {
+        let process = match owner {
+            Owner::ThisProcess => host.process(),
+            Owner::NoProcess => None,
+        };
+        let process = process.map(|process| StoredProcess {
             host: process.host,
             namespace: process.namespace,
             pid: i64::from(process.pid),
@@ -203,21 +207,30 @@ impl StoredHolder {
     }
 }
 
-/// Gives the lease of an instance to this process.
+/// Whether a lease ends with this process.
+#[derive(Clone, Copy)]
+pub(super) enum Owner {
+    /// It ends at the latest with this process.
+    ThisProcess,
+    /// It ends only when it is given back or expires.
+    NoProcess,
+}
+
+/// Gives the lease of an instance to `who`.
 pub(super) fn grant(
     connection: &Connection,
     sealer: &Sealer,
     host: &dyn Host,
-    name: &InstanceName,
-    epoch: i64,
+    (name, epoch): (&InstanceName, i64),
     (who, lasts): (&str, Duration),
+    owner: Owner,
 ) -> Result<(), rusqlite::Error> {
     write(
         connection,
         sealer,
         name.as_str(),
         epoch,
-        Some(&StoredHolder::now(who, lasts, host)),
+        Some(&StoredHolder::now(who, lasts, owner, host)),
     )
 }
 

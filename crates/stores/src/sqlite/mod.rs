@@ -448,16 +448,22 @@ impl Store for SqliteStore {
         }))
     }
 
-    fn unlock<'a>(
+    fn take_away<'a>(
         &'a self,
         instance: &'a InstanceName,
-    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        let request = WriteRequest::Unlock {
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> BoxFuture<'a, Result<Option<(LeaseHolder, Lease)>, StoreError>> {
+        let request = WriteRequest::TakeAway {
             instance: instance.clone(),
+            who: who.into(),
+            lasts,
+            even_active,
         };
         Box::pin(async move {
             match self.write(request).await? {
-                WriteAnswer::Unlocked(holder) => Ok(holder),
+                WriteAnswer::TakenAway(taken) => Ok(taken),
                 _ => self.unexpected_answer_error(),
             }
         })

@@ -21,7 +21,7 @@ use state::seal::Sealer;
 use state::{Host, InstanceName, Pruned, StoreError};
 
 use super::failure::{damaged, failed};
-use super::lease::{self, StoredLease};
+use super::lease;
 use super::{prune, reading, schema};
 use known::KnownInstance;
 use request::{ReplySender, WriteAnswer, WriteRequest};
@@ -252,18 +252,14 @@ impl StateWriter {
                 Err(WriteError::Refused(_)) => Ok(WriteAnswer::Done),
                 Err(other) => Err(other),
             },
-            WriteRequest::Unlock { instance } => {
-                let Some(StoredLease {
-                    epoch,
-                    holder: Some(holder),
-                    ..
-                }) = self.read_lease(connection, instance)?
-                else {
-                    return Ok(WriteAnswer::Unlocked(None));
-                };
-                self.end_lease(connection, instance, epoch)?;
-                Ok(WriteAnswer::Unlocked(Some(holder)))
-            }
+            WriteRequest::TakeAway {
+                instance,
+                who,
+                lasts,
+                even_active,
+            } => self
+                .take_lease_away(connection, instance, (who, *lasts), *even_active)
+                .map(WriteAnswer::TakenAway),
             WriteRequest::Prune { lease, first } => {
                 self.check_held(connection, lease)?;
                 let pruned =

@@ -188,11 +188,14 @@ impl Store for FaultyStore {
         self.inner.holder(instance)
     }
 
-    fn unlock<'a>(
+    fn take_away<'a>(
         &'a self,
         instance: &'a InstanceName,
-    ) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        self.inner.unlock(instance)
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> BoxFuture<'a, Result<Option<(LeaseHolder, Lease)>, StoreError>> {
+        self.inner.take_away(instance, who, lasts, even_active)
     }
 
     fn prune<'a>(

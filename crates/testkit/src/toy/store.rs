@@ -363,14 +363,23 @@ impl Store for BucketStore {
         Box::pin(async { Ok(self.bucket.get().1.holder(instance, &*self.host)) })
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> StoreFuture<'a, Option<LeaseHolder>> {
-        let end = |object: &mut ToyState| {
-            object
-                .leases
-                .get_mut(instance)
-                .and_then(|row| row.end(&*self.host))
+    fn take_away<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        lasts: Duration,
+        even_active: bool,
+    ) -> StoreFuture<'a, Option<(LeaseHolder, Lease)>> {
+        let take = move |object: &mut ToyState| {
+            let revision = object.revision(instance);
+            match object.leases.get_mut(instance) {
+                Some(row) => {
+                    row.take_away((instance, revision), who, lasts, even_active, &*self.host)
+                }
+                None => Ok(None),
+            }
         };
-        Box::pin(async move { self.update(|object| Ok(end(object))) })
+        Box::pin(async move { self.update(take) })
     }
 
     fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> StoreFuture<'a, Pruned> {

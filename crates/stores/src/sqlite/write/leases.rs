@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use state::{InstanceName, Lease, LeaseHolder, Revision, StoreError};
 
 use super::super::failure::damaged_row;
-use super::super::lease::{self, StoredLease};
+use super::super::lease::{self, Owner, StoredLease};
 use super::StateWriter;
 use super::write_error::WriteError;
 
@@ -36,13 +36,14 @@ impl StateWriter {
             }
             return Err(busy(instance, Some(holder)));
         }
+        let owner = Owner::ThisProcess;
         lease::grant(
             connection,
             &self.sealer,
             &*self.host,
-            instance,
-            epoch,
+            (instance, epoch),
             (who, lasts),
+            owner,
         )?;
         self.forget_seen_lease(instance);
         Ok(Lease {
@@ -50,6 +51,48 @@ impl StateWriter {
             epoch: epoch.unsigned_abs(),
             revision,
         })
+    }
+
+    /// Takes a lease away from its holder, and gives it to `who` without a process.
+    pub(super) fn take_lease_away(
+        &mut self,
+        connection: &Connection,
+        instance: &InstanceName,
+        whose: (&str, Duration),
+        even_active: bool,
+    ) -> Result<Option<(LeaseHolder, Lease)>, WriteError> {
+        let Some(StoredLease {
+            epoch,
+            holder: Some(holder),
+            ..
+        }) = self.read_lease(connection, instance)?
+        else {
+            return Ok(None);
+        };
+        if holder.is_active() && !even_active {
+            return Err(busy(instance, Some(holder)));
+        }
+        let revision = self
+            .reading(connection)
+            .revision(instance)
+            .map_err(WriteError::Failed)?;
+        let epoch = epoch + 1;
+        let owner = Owner::NoProcess;
+        lease::grant(
+            connection,
+            &self.sealer,
+            &*self.host,
+            (instance, epoch),
+            whose,
+            owner,
+        )?;
+        self.forget_seen_lease(instance);
+        let lease = Lease {
+            instance: instance.clone(),
+            epoch: epoch.unsigned_abs(),
+            revision,
+        };
+        Ok(Some((holder, lease)))
     }
 
     /// Ends a lease. Its row stays, so that epochs grow.

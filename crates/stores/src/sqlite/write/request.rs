@@ -25,8 +25,11 @@ pub(in crate::sqlite) enum WriteRequest {
     Release {
         lease: Lease,
     },
-    Unlock {
+    TakeAway {
         instance: InstanceName,
+        who: String,
+        lasts: Duration,
+        even_active: bool,
     },
     Prune {
         lease: Lease,
@@ -52,7 +55,7 @@ pub(in crate::sqlite) enum WriteRequest {
 pub(in crate::sqlite) enum WriteAnswer {
     Committed(Revision),
     Leased(Lease),
-    Unlocked(Option<LeaseHolder>),
+    TakenAway(Option<(LeaseHolder, Lease)>),
     Rekeyed(u64),
     Pruned(Pruned),
     Done,
@@ -64,7 +67,7 @@ impl WriteRequest {
     /// The answer if there is no file, for requests that do not create it.
     pub(super) fn answer_without_file(&self) -> Option<WriteAnswer> {
         match self {
-            WriteRequest::Unlock { .. } => Some(WriteAnswer::Unlocked(None)),
+            WriteRequest::TakeAway { .. } => Some(WriteAnswer::TakenAway(None)),
             WriteRequest::Release { .. } => Some(WriteAnswer::Done),
             WriteRequest::Rekey { .. } => Some(WriteAnswer::Rekeyed(0)),
             _ => None,
