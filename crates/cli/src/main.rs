@@ -29,6 +29,9 @@ mod view;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(ended) = registry::run_as_recorder() {
+        return ended;
+    }
     bug::report_panics();
     // Fails only if a provider is installed already. That one is used then.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();

@@ -3,6 +3,7 @@
 //! plugins are in `hosts.rs`.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use blueprint_dialect::BlueprintDialect;
@@ -14,6 +15,7 @@ use engine::installed::{
 use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedCloud};
+use providers::local::{LocalProvider, RecorderProgram};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use sources::https::Https;
@@ -36,7 +38,7 @@ pub(crate) fn dialects() -> Dialects {
 pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
     Arc::new(Installed {
         providers: vec![
-            InstalledProvider::new(&["local"], || Arc::new(providers::local::provider())),
+            InstalledProvider::new(&["local"], || Arc::new(local_provider())),
             InstalledProvider::new(&["random"], || Arc::new(providers::random::provider())),
             InstalledProvider::new(&["tls"], || Arc::new(providers::tls::provider())),
             InstalledProvider::new(&["http"], || Arc::new(providers::http::provider())),
@@ -98,6 +100,32 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
             ..Runtime::system()
         },
     })
+}
+
+/// Records a command, if another process of this program started this one to do so. Returns `None`
+/// in every other process.
+pub(crate) fn run_as_recorder() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_recorder = arguments
+        .next()
+        .is_some_and(|word| word == providers::local::RECORDER_WORD)
+        && arguments.next().is_none();
+    is_recorder.then(providers::local::run_recorder)
+}
+
+/// Returns the provider `local`. This program records its commands.
+fn local_provider() -> LocalProvider {
+    // The name stays valid if the file of the program is replaced during the run.
+    let own = Path::new("/proc/self/exe");
+    let file = if own.exists() {
+        Some(own.to_owned())
+    } else {
+        std::env::current_exe().ok()
+    };
+    match file {
+        Some(file) => providers::local::recording_provider(RecorderProgram { file }),
+        None => providers::local::provider(),
+    }
 }
 
 /// Returns a catalogue without a provider. Documents can be checked, planned and simulated with it.

@@ -213,6 +213,7 @@ impl Library {
             sources, runtime, ..
         } = installed;
         Shell {
+            call_records: None,
             providers,
             catalogs: self.catalogs.clone(),
             packages: Some(self.packages.clone()),

@@ -43,6 +43,7 @@ pub mod apply {
 
 /// The runtime that answers questions and executes effects.
 pub mod run {
+    pub use ::run::call_records::*;
     pub use ::run::operate::*;
     pub use ::run::run::*;
     pub use ::run::shell::*;

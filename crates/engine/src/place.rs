@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use state::InstanceName;
+
 use crate::error::Error;
 use crate::paths::{STATE_FOLDER, absolute};
 
@@ -38,6 +40,14 @@ impl StatePlace {
     /// The file of the simulated world of this state.
     pub fn simulation_file(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| file.with_extension("world"))
+    }
+
+    /// The folder with what became of the calls of an instance, beside the file of the state.
+    pub fn calls_folder(&self, instance: &InstanceName) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        let mut name = file.file_name()?.to_owned();
+        name.push(".calls");
+        Some(absolute(file).with_file_name(name).join(instance.as_str()))
     }
 
     /// Returns this place for real state, or its sibling for simulated state. The two are never

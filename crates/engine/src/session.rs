@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::phases::run::{SettingsPlaces, Shell};
+use crate::phases::run::{SettingsPlaces, Shell, call_records};
 use blueprint::Name;
 use diag::{Diagnostics, Files};
+use provider::CallRecords;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
@@ -216,9 +217,20 @@ impl Session {
         Ok(Shell {
             settings,
             places: Some(places),
+            call_records: self.call_records(instance),
             instance: instance.name().clone(),
             ..shell
         })
+    }
+
+    /// Where providers record what became of the calls of an instance; `None` in a simulation, in
+    /// which no process outlives the run, and for a store without a file.
+    fn call_records(&self, instance: &InstanceName) -> Option<Arc<CallRecords>> {
+        if self.is_simulated() {
+            return None;
+        }
+        let folder = self.place.calls_folder(instance)?;
+        Some(Arc::new(call_records(&folder, &self.sealer)))
     }
 
     /// Fails if the plugin of an opened catalogue cannot be used.

@@ -84,6 +84,7 @@ fn processes() -> Processes<ToyFamily> {
 
 fn call(deadline: Option<Duration>) -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token".into(),

@@ -15,8 +15,8 @@ use blueprint::{Address, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, Arguments, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight,
-    PreflightRequest, ProviderDiagnostic, ProviderError, Transform,
+    Applied, Arguments, CallRecords, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned,
+    Preflight, PreflightRequest, ProviderDiagnostic, ProviderError, Transform,
 };
 
 /// A future that may be sent to another thread.
@@ -29,6 +29,9 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 /// The data that comes with every call.
 #[derive(Clone)]
 pub struct Call {
+    /// Where the provider records what became of its calls, if it does
+    /// ([`Provider::records_calls`]); `None` if nothing outlives the run.
+    pub call_records: Option<Arc<CallRecords>>,
     /// The instance.
     pub instance: Name,
     /// The address of the resource in the instance.
@@ -351,6 +354,15 @@ pub trait Provider: Send + Sync {
     /// processes created; it calls nothing and changes nothing.
     fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
         let _ = (root, objects);
+    }
+
+    /// Whether the provider records what becomes of the calls on resources of this type in
+    /// [`Call::call_records`]. The runtime announces each such call there before it commits the
+    /// intent, and removes the files once the outcome is committed. A read with the token of a call
+    /// then tells how the call ended, and waits for a call that still runs.
+    fn records_calls(&self, type_name: &str) -> bool {
+        let _ = type_name;
+        false
     }
 
     /// The transform of that name. The catalogue lists the names.

@@ -9,6 +9,7 @@
 //! Not here: any provider (`providers`); the choice and order of calls (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod call_records;
 mod catalog;
 mod catalog_file;
 mod catalogs;
@@ -31,6 +32,7 @@ mod type_source;
 mod types;
 mod unavailable;
 
+pub use call_records::{CallProgress, CallRecords};
 pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::{CatalogOrigin, Catalogs, LazyCatalog, TypeRef, combine};

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 fn call(address: Address, token: &str) -> Call {
     Call {
+        call_records: None,
         instance: "shop".into(),
         address,
         token: token.into(),

@@ -203,6 +203,7 @@ async fn items() -> Server {
 
 fn call() -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token-1".into(),

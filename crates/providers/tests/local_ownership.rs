@@ -61,6 +61,7 @@ impl World {
 
     fn call(&self) -> Call {
         Call {
+            call_records: None,
             instance: "test".into(),
             address: Address::root("thing"),
             token: "token".into(),

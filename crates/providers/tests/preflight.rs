@@ -18,6 +18,7 @@ fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 fn call(folder: &Path) -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token".into(),

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 fn call(address: &str, token: &str) -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root(address),
         token: token.into(),

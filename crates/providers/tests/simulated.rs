@@ -191,6 +191,7 @@ fn json(text: &str) -> Value {
 
 fn call(address: &str, token: &str) -> Call {
     Call {
+        call_records: None,
         instance: "case".into(),
         address: address.parse::<Address>().unwrap(),
         token: token.into(),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 fn call(folder: &Path) -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token".into(),

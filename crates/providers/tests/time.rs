@@ -17,6 +17,7 @@ const NOW: i64 = 1_672_671_845;
 
 fn call(now: i64) -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token".into(),

@@ -25,6 +25,7 @@ const YEAR: i64 = 8760 * 3600;
 
 fn call() -> Call {
     Call {
+        call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
         token: "token".into(),

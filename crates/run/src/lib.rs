@@ -4,6 +4,7 @@
 //! Not here: planning (`plan`), the order of steps (`apply`).
 
 mod ask_provider;
+pub mod call_records;
 pub mod codes;
 pub mod operate;
 mod remarks;

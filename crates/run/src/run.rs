@@ -8,14 +8,15 @@ use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, ErrorKind, PlanPhase, Progress, ProviderError,
-    ReadRequest, Readiness,
+    Applied, ApplyRequest, BoxFuture, Call, CallRecords, ErrorKind, PlanPhase, Progress,
+    ProviderError, ReadRequest, Readiness,
 };
-use state::{Counts, Lease, Revision, Store, StoreError};
+use state::{Counts, Entry, Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::scrub::CallSecrets;
+use crate::call_records::{CommittedCalls, RecordedCalls};
 use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::Asking;
@@ -63,7 +64,7 @@ impl Aborted {
 }
 
 enum EffectResult {
-    Committed(Result<Revision, StoreError>),
+    Committed(Result<Revision, StoreError>, CommittedCalls),
     Applied(u32, Result<Applied, ProviderError>),
     /// The call was not made: the lease is lost or could not be checked.
     NotCalled(u32, StoreError),
@@ -85,6 +86,10 @@ pub async fn run(
     mut report: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Aborted> {
     let mut state = LoopState::of(apply.plan().revision);
+    state.recorded = shell.call_records.clone().map(|records| {
+        let providers = shell.providers.clone();
+        RecordedCalls::of(records, providers, apply.snapshot(), lease.epoch)
+    });
     let mut under_way: FuturesUnordered<BoxFuture<'_, EffectResult>> = FuturesUnordered::new();
     let (progress, mut progress_events) = mpsc::unbounded_channel::<Event>();
     let mut lease_renewals = tokio::time::interval(LEASE / 3);
@@ -109,21 +114,19 @@ pub async fn run(
         }
         for effect in effects.drain(..) {
             match effect {
-                Effect::Commit(entries) => {
-                    let done = store.commit(lease, state.revision, entries);
-                    under_way.push(Box::pin(done.map(EffectResult::Committed)));
-                }
+                Effect::Commit(entries) => under_way.push(state.commit(store, lease, entries)),
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
                     let cancel = shell.cancel.child_token();
                     state.cancels.insert(task, cancel.clone());
+                    let records = state.recorded.as_ref().map(|calls| calls.own().clone());
                     under_way.push(Box::pin(async move {
                         // If this process was suspended since its last commit, another operation
                         // may have taken over the instance.
                         match store.check_lease(lease).await {
                             Ok(()) => EffectResult::Applied(
                                 task,
-                                call(shell, request, cancel, progress).await,
+                                call(shell, request, records, cancel, progress).await,
                             ),
                             Err(error) => EffectResult::NotCalled(task, error),
                         }
@@ -202,6 +205,8 @@ struct LoopState {
     cancels: HashMap<u32, CancellationToken>,
     /// Inputs for the next step of the machine.
     inputs: Vec<ApplyInput>,
+    /// The calls whose ends are recorded beside the state.
+    recorded: Option<RecordedCalls>,
 }
 
 impl LoopState {
@@ -211,19 +216,53 @@ impl LoopState {
             store_error: None,
             cancels: HashMap::new(),
             inputs: Vec::new(),
+            recorded: None,
+        }
+    }
+
+    /// Announces the calls whose ends are recorded, and commits the entries.
+    fn commit<'a>(
+        &mut self,
+        store: &'a dyn Store,
+        lease: &'a Lease,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, EffectResult> {
+        let announced = self.recorded.as_mut().map_or_else(
+            || Ok(CommittedCalls::default()),
+            |calls| calls.announce(&entries),
+        );
+        let revision = self.revision;
+        Box::pin(async move {
+            match announced {
+                Ok(calls) => {
+                    EffectResult::Committed(store.commit(lease, revision, entries).await, calls)
+                }
+                Err(error) => EffectResult::Committed(Err(error), CommittedCalls::default()),
+            }
+        })
+    }
+
+    /// Lets recorded calls go on without this run, because it can commit nothing more.
+    fn detach(&self) {
+        if let Some(recorded) = &self.recorded {
+            recorded.detach();
         }
     }
 
     /// Turns an answer into an input of the machine.
     fn handle_result(&mut self, answer: EffectResult, shell: &Shell) {
         let happened = match answer {
-            EffectResult::Committed(Ok(now)) => {
+            EffectResult::Committed(Ok(now), calls) => {
                 self.revision = now;
+                if let Some(recorded) = &mut self.recorded {
+                    recorded.committed(&calls);
+                }
                 ApplyInput::Committed(shell.clock.now())
             }
-            EffectResult::Committed(Err(error)) => {
+            EffectResult::Committed(Err(error), _) => {
                 let why = error_chain(&error);
                 self.store_error = Some(error);
+                self.detach();
                 ApplyInput::CommitFailed(why)
             }
             EffectResult::Applied(task, answer) => {
@@ -235,6 +274,7 @@ impl LoopState {
                 self.inputs
                     .push(ApplyInput::CommitFailed(error_chain(&error)));
                 self.store_error.get_or_insert(error);
+                self.detach();
                 let why =
                     "it was not called, because the instance is no longer held by this operation";
                 ApplyInput::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
@@ -253,6 +293,7 @@ impl LoopState {
             self.inputs
                 .push(ApplyInput::CommitFailed(error_chain(&error)));
             self.store_error = Some(error);
+            self.detach();
         }
     }
 }
@@ -272,6 +313,7 @@ fn error_chain(error: &dyn std::error::Error) -> String {
 async fn call(
     shell: &Shell,
     request: CallRequest,
+    records: Option<Arc<CallRecords>>,
     cancel: CancellationToken,
     progress: mpsc::UnboundedSender<Event>,
 ) -> Result<Applied, ProviderError> {
@@ -299,6 +341,7 @@ async fn call(
         })
     };
     let mut call = call_of(shell, &request, report_progress);
+    call.call_records = records;
     call.cancel = cancel;
     call.deadline = request.limit;
     let configured = shell

@@ -14,8 +14,9 @@ use blueprint::{Address, FieldPath, IndexMap, Name, Package, TypeId, Value};
 use dialect::PackageRequest;
 use futures::FutureExt as _;
 use provider::{
-    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic,
-    ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
+    BoxFuture, Call, CallRecords, Catalogs, Configuration, Configured, ErrorKind, Progress,
+    ProviderDiagnostic, ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource,
+    TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -168,6 +169,9 @@ pub struct Shell {
     pub places: Option<SettingsPlaces>,
     /// Whether providers are only asked to check specs, without their settings.
     pub offline: bool,
+    /// Where providers record what became of the calls of the instance; `None` if nothing outlives
+    /// the run.
+    pub call_records: Option<Arc<CallRecords>>,
     /// The name of the instance.
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
@@ -207,6 +211,7 @@ impl Shell {
         folder: &str,
     ) -> Call {
         Call {
+            call_records: self.call_records.clone(),
             instance: self.instance.clone(),
             address: address.clone(),
             token,

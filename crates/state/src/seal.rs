@@ -118,8 +118,8 @@ impl SealingKey {
         }
     }
 
-    /// Derives the nonce of this secret at this place with HMAC-SHA-256 (RFC 2104) under the key.
-    fn nonce_of(&self, associated: &[u8], plain: &[u8]) -> [u8; NONCE] {
+    /// Computes HMAC-SHA-256 (RFC 2104) of these parts, one after the other, under the key.
+    fn hmac(&self, parts: &[&[u8]]) -> Zeroizing<[u8; 32]> {
         let padded = |with: u8| {
             let mut block = Zeroizing::new([with; 64]);
             block
@@ -128,18 +128,23 @@ impl SealingKey {
                 .for_each(|(byte, key)| *byte ^= key);
             Sha256::new().chain_update(block.as_slice())
         };
-        let inner = padded(0x36)
-            .chain_update(b"cyanotype nonce 1\n")
-            .chain_update((associated.len() as u64).to_le_bytes())
-            .chain_update(associated)
-            .chain_update(plain)
+        let inner = parts
+            .iter()
+            .fold(padded(0x36), |digest, part| digest.chain_update(part))
             .finalize();
         let outer = padded(0x5c).chain_update(inner).finalize();
+        Zeroizing::new(outer.into())
+    }
+
+    /// Derives the nonce of this secret at this place.
+    fn nonce_of(&self, associated: &[u8], plain: &[u8]) -> [u8; NONCE] {
+        let length = (associated.len() as u64).to_le_bytes();
+        let code = self.hmac(&[b"cyanotype nonce 1\n", &length, associated, plain]);
         let mut nonce = [0; NONCE];
         nonce
             .iter_mut()
-            .zip(outer)
-            .for_each(|(byte, drawn)| *byte = drawn);
+            .zip(code.iter())
+            .for_each(|(byte, drawn)| *byte = *drawn);
         nonce
     }
 
@@ -325,6 +330,18 @@ impl Sealer {
         let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
         let key = self.key_of(std::str::from_utf8(id).map_err(|_| SealError::Foreign)?)?;
         self.open(key, place, "", sealed)
+    }
+
+    /// Keys for another purpose, derived from the keys of the sealer: first that of the key that
+    /// seals, then those of the former keys. They do not reveal the keys that they are derived from.
+    /// Empty if there is no key that seals.
+    pub fn derived_keys(&self, purpose: &str) -> Vec<Zeroizing<[u8; 32]>> {
+        let keys = self
+            .key
+            .iter()
+            .flat_map(|key| [key].into_iter().chain(&self.older));
+        keys.map(|key| key.hmac(&[b"cyanotype derived key 1\n", purpose.as_bytes()]))
+            .collect()
     }
 
     /// The bytes of the key of that id, if it is available.

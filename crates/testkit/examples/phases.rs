@@ -202,6 +202,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), provider);
     Shell {
+        call_records: None,
         providers: providers.into_iter().collect(),
         catalogs: catalogs.clone(),
         packages: None,

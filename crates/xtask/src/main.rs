@@ -34,7 +34,7 @@ cargo xtask tidy                run the tidy checks alone
 cargo xtask accept              rewrite the records that tests compare with: reference pages, README output, scenarios
 cargo xtask docs                rewrite the reference pages
 cargo xtask simulate [N]        check N generated traces (a million; FROM..TO selects seeds); the tests check 10,000
-cargo xtask crashes [N]         kill the binary N times (2,000); the tests do it 200 times; CYAN_CRASH_SEED sets the seed
+cargo xtask crashes [N]         kill the binary N times (2,000), and N times while commands run; the tests do it 200 and 30 times; CYAN_CRASH_SEED sets the seed
 cargo xtask fuzz TARGET         search for inputs that violate an invariant: [--cases N] [--seed S]
                                 [--libfuzzer SECONDS]; without TARGET list the targets
 cargo xtask mutants try         make small changes that a test should detect: [--shard I/N] [--in PATH];

@@ -293,21 +293,39 @@ fn interrupted_run_is_reported_and_can_be_continued() {
     );
 }
 
-#[test]
-fn killed_run_is_settled_and_continued() {
-    let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
-    let place = Place::with("blueprint.yaml", text);
+/// A document with a command that names the process that records it.
+const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: 'echo $PPID > recorder; sleep 5'}}\n";
+
+/// Starts a deploy of [`SLOW`], and kills it with the process that records the command. Nothing tells
+/// how the command ends.
+fn kill_with_recorder(place: &Place) {
     let mut child = place
         .cyan(&["deploy", "-y"])
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
     let begun = std::time::Instant::now();
-    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+    let recorder = || match place.has("recorder") {
+        true => place.read("recorder").trim().to_owned(),
+        false => String::new(),
+    };
+    while recorder().is_empty() {
+        assert!(begun.elapsed().as_secs() < 60, "the command does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
     child.kill().unwrap();
     child.wait().unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &recorder()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+}
+
+#[test]
+fn killed_run_is_settled_and_continued() {
+    let place = Place::with("blueprint.yaml", SLOW);
+    kill_with_recorder(&place);
     // The process has ended, so its lease blocks no other run.
     assert!(
         place
@@ -330,7 +348,7 @@ fn killed_run_is_settled_and_continued() {
             .contains("counts as not done")
     );
     assert!(place.ends(0, &["history"]).out.contains("cut off"));
-    place.write("blueprint.yaml", text.replace("\"5\"", "\"0\""));
+    place.write("blueprint.yaml", SLOW.replace("sleep 5", "true"));
     assert_eq!(
         place.ends(0, &["deploy", "-y"]).last_line(),
         "1 created, 0 updated, 0 deleted"
@@ -459,19 +477,8 @@ fn keep_vars_keeps_inputs_that_are_not_given() {
 
 #[test]
 fn user_names_the_object_of_an_unknown_create() {
-    let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
-    let place = Place::with("blueprint.yaml", text);
-    let mut child = place
-        .cyan(&["deploy", "-y"])
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let begun = std::time::Instant::now();
-    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let place = Place::with("blueprint.yaml", SLOW);
+    kill_with_recorder(&place);
     place.ends(0, &["unlock", "-y"]);
     let which = place.ends(1, &["reconcile", "-y", "--adopt", "slow"]);
     assert!(which.err.contains("--adopt 'slow=ID'"), "{}", which.err);

@@ -7,8 +7,9 @@ fn one(type_name: &str, spec: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  it:\n    type: {type_name}\n    spec: {spec}\n")
 }
 
-/// A shell command that kills `cyan` once. The command itself continues.
-const KILL_ONCE: &str = "test -e killed || { touch killed; kill -9 $PPID; sleep 0.3; }";
+/// A shell command that kills `cyan` and the process that records the command, once. The command
+/// itself continues, but nothing tells how it ends.
+const KILL_ONCE: &str = "test -e killed || { touch killed; kill -9 $(cut -d\\  -f4 /proc/$PPID/stat) $PPID; sleep 0.3; }";
 
 #[test]
 fn commands_inherit_neither_the_key_nor_the_inputs() {
@@ -319,7 +320,7 @@ fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
     for at in 0..4 {
         text += &format!("  f{at}: {{type: local/file, spec: {{path: out/f{at}, content: x}}}}\n");
     }
-    text += "  kill: {type: local/command, spec: {create: 'true', delete: 'test -e killed || { touch killed; kill -9 $PPID; sleep 9; }'}}\n";
+    text += "  kill: {type: local/command, spec: {create: 'true', delete: 'test -e killed || { touch killed; kill -9 $(cut -d\\  -f4 /proc/$PPID/stat) $PPID; sleep 9; }'}}\n";
     let place = Place::with("a.blueprint.yaml", &text);
     place.ends(0, &["deploy", "--yes"]);
     let killed = place.run(&["destroy", "--yes", "--no-refresh", "--parallelism", "1"]);

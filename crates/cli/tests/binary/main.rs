@@ -29,6 +29,7 @@ mod output;
 mod place;
 mod plugins;
 mod pruning;
+mod recorded;
 mod rehearsal;
 mod remote;
 mod rollback;

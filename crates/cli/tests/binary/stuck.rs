@@ -103,7 +103,7 @@ fn each_command_that_needs_attention_offers_works() {
         loop {
             let place = Place::with(
                 "shop.blueprint.yaml",
-                &document("touch began; sleep 2", read),
+                &document("echo $PPID > recorder; touch began; sleep 2", read),
             );
             let mut run = place
                 .cyan(&["deploy", "--yes"])
@@ -120,6 +120,12 @@ fn each_command_that_needs_attention_offers_works() {
             }
             run.kill().unwrap();
             run.wait().unwrap();
+            // Without the process that records the command, nothing tells how it ends.
+            let recorder = place.read("recorder");
+            let killed = std::process::Command::new("kill")
+                .args(["-9", recorder.trim()])
+                .status();
+            assert!(killed.unwrap().success());
             place.write(
                 "shop.blueprint.yaml",
                 document("true", read.map(|_| "true")),

@@ -10,6 +10,7 @@
 )]
 #![cfg(unix)]
 
+mod command_kills;
 mod disk;
 mod flips;
 mod formats;

@@ -26,7 +26,7 @@ echo "end $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 echo "$CYAN_TOKEN"
 "#;
 
-/// Resources without a `read`: only a person can determine the outcome of a call that was cut off.
+/// Resources without a `read`: only the recorded end of a call tells its outcome.
 const BLIND: [&str; 2] = ["invoice", "stamp"];
 
 /// Resources, each with its dependency.
@@ -97,8 +97,6 @@ pub(crate) struct Shop {
     round: u32,
     /// The contents of the folder before the first deploy.
     before: BTreeSet<String>,
-    /// The number of replacements of `price` because its output was lost.
-    pub(crate) lost: u32,
 }
 
 /// The expected result of a run.
@@ -151,7 +149,6 @@ impl Shop {
             place,
             round: 1,
             before,
-            lost: 0,
         }
     }
 
@@ -234,41 +231,10 @@ impl Shop {
         assert!(free || nothing, "{}", ended.err);
     }
 
-    /// Runs until the aim is reached. Decides the outcomes that only a person can determine.
+    /// Runs until the aim is reached. No outcome needs a person.
     pub(crate) fn run_to_completion(&mut self, aim: ExpectedEnd) {
         let words = self.arguments(aim);
-        let mut ended = self.run(&words);
-        if ended.code == 1
-            && ended
-                .err
-                .contains("error[needs-attention]: the outcome of the ")
-        {
-            assert!(
-                ended.err.contains("error[needs-attention]"),
-                "{}{}",
-                ended.out,
-                ended.err
-            );
-            let mut said = vec!["reconcile".to_owned(), "--yes".to_owned()];
-            for (address, op) in self.uncertain_calls(&ended.err) {
-                said.extend(self.decision(&address, &op));
-            }
-            let reconciled = self.run(&said);
-            assert_eq!(
-                reconciled.code, 0,
-                "{said:?}\n{}{}{}",
-                ended.err, reconciled.out, reconciled.err
-            );
-            ended = self.run(&words);
-        }
-        if ended.code == 1
-            && ended
-                .err
-                .contains("error[needs-attention]: `stdout` of `price` is not known")
-        {
-            self.lost += 1;
-            ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
-        }
+        let ended = self.run(&words);
         // An instance without any commit cannot be destroyed.
         let nothing = aim == ExpectedEnd::Destroy
             && ended.code == 1
@@ -283,49 +249,8 @@ impl Shop {
         self.check_world(aim);
     }
 
-    /// Returns the calls whose outcome the diagnostics ask for: address and operation.
-    fn uncertain_calls(&self, said: &str) -> BTreeSet<(String, String)> {
-        let lost = "error[needs-attention]: `stdout` of `price` is not known";
-        let errors = said
-            .lines()
-            .filter(|line| line.starts_with("error[") && *line != lost);
-        let unclear: BTreeSet<(String, String)> = errors
-            .map(|line| {
-                let outcome = line.strip_prefix("error[needs-attention]: the outcome of the ");
-                let Some(rest) = outcome.and_then(|rest| rest.strip_suffix("` is not known"))
-                else {
-                    panic!("{line}\n{said}")
-                };
-                let (op, rest) = rest.split_once(" of `").unwrap();
-                (rest.to_owned(), op.to_owned())
-            })
-            .collect();
-        for (address, op) in &unclear {
-            assert!(
-                BLIND.contains(&&**address),
-                "the {op} of {address} could have been looked at: {said}"
-            );
-        }
-        unclear
-    }
-
-    /// Returns the decision of a person who has looked: the call was done, or it was not.
-    fn decision(&self, address: &str, op: &str) -> [String; 2] {
-        let object = self.objects().remove(address).unwrap_or_default();
-        let done = match op {
-            "create" => object.exists,
-            "delete" => !object.exists,
-            _ => object.round == self.round.to_string(),
-        };
-        match (done, op) {
-            (true, "create") => ["--adopt".into(), format!("{address}=by-hand")],
-            (true, _) => ["--adopt".into(), address.into()],
-            (false, _) => ["--retry".into(), address.into()],
-        }
-    }
-
     /// Returns the existing objects according to the log. Fails if an object was created or deleted
-    /// twice, was changed twice without a decision in between, or was changed in the wrong order.
+    /// twice, was changed twice, or was changed in the wrong order.
     fn objects(&self) -> BTreeMap<String, ObjectState> {
         let log = self.place.read("log");
         let mut objects: BTreeMap<String, ObjectState> = BTreeMap::new();

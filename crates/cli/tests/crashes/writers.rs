@@ -10,6 +10,7 @@ use state::seal::Sealer;
 use state::{Host, InstanceName, Liveness, Process, Store};
 use stores::sqlite::{Mode, SqliteStore};
 
+use crate::kills::{Rng, SEED, number};
 use crate::place::{Place, Ran, ran};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
@@ -412,6 +413,101 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
         place.ends(0, &["deploy", "--yes"]).last_line(),
         "60 created, 0 updated, 0 deleted"
     );
+}
+
+/// The default number of takeovers. `CYAN_CRASH_TAKEOVERS` overrides it.
+const TAKEOVERS: u64 = 2;
+
+/// Returns a document of many short commands. Each logs its run before and after its work.
+fn logged() -> String {
+    let resources: String = (0..40)
+        .map(|at| {
+            format!(
+                "  c{at}: {{type: local/command, spec: {{create: 'echo $RUN $CYAN_ADDRESS >> log; sleep 0.03', \
+                 environment: {{RUN: '${{variables.run}}'}}, triggers: {{run: '${{variables.run}}'}}}}}}\n"
+            )
+        })
+        .collect();
+    format!("version: 2023-04-20\nvariables:\n  run: {{type: string}}\nresources:\n{resources}")
+}
+
+fn start_logged(place: &Place, run: &str) -> std::process::Child {
+    let run = format!("run={run}");
+    let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4", "--var", &run]);
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Ends the hold of a stopped process. A process that is stopped inside a commit is continued for a
+/// moment, because it blocks the state.
+fn unlock_stopped(place: &Place, child: &std::process::Child) {
+    for _ in 0..100 {
+        let unlocked = place.run(&["unlock", "--yes"]);
+        if unlocked.code == 0 {
+            return;
+        }
+        assert!(
+            unlocked.err.contains("which is stopped"),
+            "{}",
+            unlocked.err
+        );
+        signal(child, "CONT");
+        std::thread::sleep(Duration::from_millis(7));
+        signal(child, "STOP");
+    }
+    panic!("it was always stopped inside a commit");
+}
+
+/// A writer is stopped, its hold is ended, and another one begins at once. Then the first one goes
+/// on, at any moment of the second one. It begins no command after the first command of the second
+/// one, although its last check of the lease may be recent; and no command of one run runs twice.
+#[test]
+fn no_command_of_a_stopped_writer_begins_after_those_of_the_next_one() {
+    let rounds = number("CYAN_CRASH_TAKEOVERS", TAKEOVERS);
+    let mut draw = Rng(number("CYAN_CRASH_SEED", SEED));
+    let mut cut_off = 0;
+    for round in 0..rounds {
+        let place = Place::with("shop.blueprint.yaml", &logged());
+        place.write("log", "");
+        let first = start_logged(&place, "first");
+        let enough = 2 + draw.next() as usize % 30;
+        wait_for("some calls", || place.read("log").lines().count() > enough);
+        signal(&first, "STOP");
+        unlock_stopped(&place, &first);
+        let second = start_logged(&place, "second");
+        std::thread::sleep(draw.within(Duration::from_millis(900)));
+        signal(&first, "CONT");
+        let (second, first) = (
+            ran(second.wait_with_output().unwrap()),
+            ran(first.wait_with_output().unwrap()),
+        );
+        assert_eq!(second.code, 0, "{round}: {}{}", second.out, second.err);
+        assert_eq!(first.code, 4, "{round}: {}{}", first.out, first.err);
+        assert!(first.err.contains("error[lease-lost]"), "{}", first.err);
+        cut_off += u32::from(second.err.contains("cut off"));
+        let log = place.read("log");
+        let calls: Vec<&str> = log.lines().collect();
+        let begun = calls.iter().position(|call| call.starts_with("second "));
+        let late = calls
+            .iter()
+            .skip(begun.unwrap_or_default())
+            .find(|call| call.starts_with("first "));
+        assert_eq!(late, None, "{round}\n{log}");
+        let mut once = calls.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(
+            once.len(),
+            calls.len(),
+            "{round}: a command ran twice\n{log}"
+        );
+        let of_second = calls.iter().filter(|call| call.starts_with("second "));
+        assert_eq!(of_second.count(), 40, "{round}\n{log}");
+    }
+    println!("{rounds} takeovers; in {cut_off} of them calls were cut off");
 }
 
 /// The lease of a killed process is not valid: the next run does not wait until it expires.

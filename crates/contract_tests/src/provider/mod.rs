@@ -285,6 +285,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     fn call(&self, token: &str) -> Call {
         let shown = self.shown.clone();
         Call {
+            call_records: None,
             instance: "conformance".into(),
             address: self.address.clone(),
             token: format!("{}-{token}", self.address).into(),

@@ -1,8 +1,9 @@
 //! `local/command`: a resource that commands create, update, read and delete.
 //!
-//! Without a `read` command the recorded resource counts as existing, and a lost call cannot be
-//! told from a call that never ran. With `read` it can, but the output of a lost call is unknown,
-//! not empty.
+//! The end of a command is recorded, so that a later run knows it although the run that started the
+//! command was killed (`recording`). If even the recorder was killed, `read` tells whether a create
+//! took effect, but not what the command printed: its output is unknown, not empty. Without `read` a
+//! person must tell.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use provider::{
 };
 
 use super::place::{entries, is_set, text};
-use super::process::{self, ProgramEnd, ProgramRun};
+use super::process::{self, ProgramControl, ProgramEnd, ProgramRun};
+use super::recording::{self, CommandOutcome, RecorderProgram};
 use super::requests::deleted;
 use super::whole_file;
 
@@ -118,14 +120,14 @@ fn argument(value: &Value) -> Option<String> {
     }
 }
 
-/// Runs one action. `word` is the value of `CYAN_ACTION`.
-async fn act(
+/// The program that runs one action. `word` is the value of `CYAN_ACTION`.
+fn program(
     call: &Call,
     spec: &Value,
     words: Vec<String>,
     word: &str,
     token: &str,
-) -> Result<ProgramEnd, ProviderError> {
+) -> Result<ProgramRun, ProviderError> {
     let folder = text(spec, "workingDir").map_or_else(
         || call.folder.clone(),
         |folder| call.folder.join(folder).into(),
@@ -150,19 +152,15 @@ async fn act(
     environment.push(("CYAN_TOKEN".into(), token.into()));
     let scrub = Scrubber::of([spec, &call.settings]);
     let stdin = text(spec, "stdin").map(str::to_owned);
-    process::run(
-        call,
-        ProgramRun {
-            words,
-            folder,
-            environment,
-            stdin,
-            limit,
-            limited_by: "timeout",
-            scrub,
-        },
-    )
-    .await
+    Ok(ProgramRun {
+        words,
+        folder,
+        environment,
+        stdin,
+        limit,
+        limited_by: "timeout",
+        scrub,
+    })
 }
 
 /// The error of a command with another exit code than 0.
@@ -267,13 +265,53 @@ fn fields(spec: &Value, id: &Name, ended: Option<&ProgramEnd>) -> Value {
     Value::map(fields)
 }
 
-/// Runs the `read` command. Without one the recorded resource is returned, and the outcome of an
-/// interrupted call is unknown (decisions/apply#cut-off-runs), unless the call ran no command. The
-/// output of an interrupted create is lost.
+/// Returns what became of a call that was cut off, as its recorder has written it
+/// (decisions/apply#cut-off-runs). A command that did not begin, or that failed, has changed
+/// nothing: a created resource is absent, another one is as it was. What is not recorded is read
+/// as [`read_again`] does.
 pub(super) async fn read(
     call: &Call,
     request: ReadRequest<'_>,
 ) -> Result<ReadOutcome, ProviderError> {
+    let (Some(records), Some(token)) = (&call.call_records, request.token) else {
+        return read_again(call, request).await;
+    };
+    let was_delete = request.inputs.is_null();
+    let was_create = !was_delete && request.outputs.is_null();
+    match recording::outcome(records, token, &call.cancel).await? {
+        CommandOutcome::Unknown => read_again(call, request).await,
+        CommandOutcome::Ended(Ok(ended)) if ended.code == Some(0) => {
+            if was_delete {
+                return Ok(ReadOutcome::Absent);
+            }
+            let id: Name = match request.id.filter(|id| !id.is_empty()) {
+                Some(id) if !was_create => id.into(),
+                _ => id_of(token),
+            };
+            Ok(ReadOutcome::Present(Observed {
+                fields: fields(request.inputs, &id, Some(&ended)),
+                id,
+                private: request.private.clone(),
+                ..Observed::default()
+            }))
+        }
+        CommandOutcome::NeverBegan | CommandOutcome::Ended(_) if was_create => {
+            Ok(ReadOutcome::Absent)
+        }
+        CommandOutcome::NeverBegan | CommandOutcome::Ended(_) => {
+            let recorded = ReadRequest {
+                token: None,
+                ..request
+            };
+            read_again(call, recorded).await
+        }
+    }
+}
+
+/// Runs the `read` command. Without one the recorded resource is returned, and the outcome of an
+/// interrupted call is unknown, unless the call ran no command. The output of an interrupted create
+/// is lost.
+async fn read_again(call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
     // The request after an interrupted delete has no inputs. The last returned fields contain the
@@ -285,7 +323,9 @@ pub(super) async fn read(
     };
     match words(spec, "read") {
         Some(words) => {
-            let ended = act(call, spec, words, "read", token).await?;
+            let run = program(call, spec, words, "read", token)?;
+            let control = ProgramControl::of(call, &run.scrub);
+            let ended = process::run(run, control).await?;
             match ended.code {
                 Some(0) => {}
                 Some(GONE) => return Ok(ReadOutcome::Absent),
@@ -325,6 +365,7 @@ pub(super) async fn read(
 pub(super) async fn apply(
     call: &Call,
     request: ApplyRequest<'_>,
+    recorder: Option<&RecorderProgram>,
 ) -> Result<Applied, ProviderError> {
     let scrub = Scrubber::of([request.desired, request.prior_inputs, &call.settings]);
     let (spec, action) = match request.operation {
@@ -343,7 +384,14 @@ pub(super) async fn apply(
         )
         .at(action));
     };
-    let ended = act(call, spec, words, request.operation.word(), &call.token).await?;
+    let run = program(call, spec, words, request.operation.word(), &call.token)?;
+    let ended = match (recorder, &call.call_records) {
+        (Some(recorder), Some(records)) => recording::run(recorder, records, call, run).await?,
+        _ => {
+            let control = ProgramControl::of(call, &run.scrub);
+            process::run(run, control).await?
+        }
+    };
     if ended.code != Some(0) {
         return Err(failure(&format!("the command `{action}`"), &ended, &scrub).at(action));
     }

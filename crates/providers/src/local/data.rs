@@ -15,7 +15,7 @@ use provider::{
 use super::archive_list::{globs, not_utf8};
 use super::command::{DEFAULT_TIMEOUT, SECRET_IN_COMMAND_LINE, failure, printed};
 use super::place::{PathContext, failed, run_blocking};
-use super::process::{self, ProgramRun};
+use super::process::{self, ProgramControl, ProgramRun};
 use super::whole_file;
 use crate::regular_file;
 
@@ -320,7 +320,8 @@ async fn command(
         limited_by: "command",
         scrub: scrub.clone(),
     };
-    let ended = process::run(call, run).await?;
+    let control = ProgramControl::of(call, &run.scrub);
+    let ended = process::run(run, control).await?;
     if ended.code != Some(0) {
         return Err(failure("the command", &ended, &scrub).at("command"));
     }

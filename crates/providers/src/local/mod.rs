@@ -18,6 +18,7 @@ mod own_paths;
 mod place;
 mod preflight;
 mod process;
+mod recording;
 mod requests;
 mod symlink;
 mod temporary;
@@ -44,16 +45,28 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     )
 });
 
-/// The provider `local`.
+pub use self::recording::{RECORDER_WORD, RecorderProgram, run_recorder};
+
+/// The provider `local`. Its commands end with the process.
 pub fn provider() -> LocalProvider {
     LocalProvider {
         own: OwnPaths::default(),
+        recorder: None,
+    }
+}
+
+/// The provider `local`. Its commands run under a recorder, so that their ends survive the process.
+pub fn recording_provider(recorder: RecorderProgram) -> LocalProvider {
+    LocalProvider {
+        recorder: Some(recorder),
+        ..provider()
     }
 }
 
 /// Manages files and runs commands on this machine.
 pub struct LocalProvider {
     own: OwnPaths,
+    recorder: Option<RecorderProgram>,
 }
 
 impl Provider for LocalProvider {
@@ -63,6 +76,10 @@ impl Provider for LocalProvider {
 
     fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
         adoption::recall(root, &self.own, objects);
+    }
+
+    fn records_calls(&self, type_name: &str) -> bool {
+        self.recorder.is_some() && type_name == "local/command"
     }
 
     fn configure(
@@ -157,7 +174,7 @@ impl Session for LocalProvider {
     ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if request.type_name == "local/command" {
-                return command::apply(call, request).await;
+                return command::apply(call, request, self.recorder.as_ref()).await;
             }
             let change = OwnedApplyRequest {
                 operation: request.operation,

@@ -14,6 +14,7 @@ use futures::future::join_all;
 use provider::{Call, ErrorKind, Progress, ProviderError, Scrubber};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
 
 use super::place::{cancelled, deadline_exceeded};
 use super::unix;
@@ -45,6 +46,35 @@ pub(super) struct ProgramRun {
     pub(super) limited_by: &'static str,
     /// The secrets that must not be shown.
     pub(super) scrub: Scrubber,
+}
+
+/// Receives each line of the output of a program.
+pub(super) type LineSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// What ends a program from outside, and who sees its output.
+pub(super) struct ProgramControl {
+    /// Cancelled when the program must end.
+    pub(super) cancel: CancellationToken,
+    /// The time limit of the call.
+    pub(super) deadline: Option<Duration>,
+    /// Receives the output.
+    pub(super) lines: LineSink,
+}
+
+impl ProgramControl {
+    /// The limits of a call. Lines become its progress.
+    pub(super) fn of(call: &Call, scrub: &Scrubber) -> ProgramControl {
+        ProgramControl {
+            cancel: call.cancel.clone(),
+            deadline: call.deadline,
+            lines: progress_lines(call.progress.clone(), scrub.clone()),
+        }
+    }
+}
+
+/// A receiver of lines that reports them as progress, without secrets.
+pub(super) fn progress_lines(progress: Progress, scrub: Scrubber) -> LineSink {
+    Arc::new(move |line| show(line, &scrub, &progress))
 }
 
 /// The result of a program that has ended.
@@ -97,8 +127,16 @@ impl Drop for ProcessGroup {
 /// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and
 /// [`ErrorKind::TimedOut`] after the deadline of the call. In the last three cases the whole group
 /// has ended.
-pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, ProviderError> {
-    if call.cancel.is_cancelled() {
+pub(super) async fn run(
+    run: ProgramRun,
+    control: ProgramControl,
+) -> Result<ProgramEnd, ProviderError> {
+    let ProgramControl {
+        cancel,
+        deadline,
+        lines,
+    } = control;
+    if cancel.is_cancelled() {
         return Err(cancelled());
     }
     let mut child = start(&run)?;
@@ -112,31 +150,28 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
         // may also end without reading it.
         tokio::spawn(async move { pipe.write_all(text.as_bytes()).await });
     }
-    let progress: Progress = {
-        let progress = call.progress.clone();
-        Arc::new(move |line: &str| {
-            if !over.load(Ordering::Relaxed) {
-                progress(line)
-            }
-        })
-    };
+    let lines: LineSink = Arc::new(move |line: &[u8]| {
+        if !over.load(Ordering::Relaxed) {
+            lines(line)
+        }
+    });
     let (out, err) = (
         Arc::new(Mutex::new(Captured::default())),
         Arc::new(Mutex::new(Captured::default())),
     );
-    let out_ended = child.stdout.take().map(|stream| {
-        let (kept, scrub, progress) = (out.clone(), run.scrub.clone(), progress.clone());
-        tokio::spawn(read_stream(stream, kept, scrub, progress))
-    });
+    let out_ended = child
+        .stdout
+        .take()
+        .map(|stream| tokio::spawn(read_stream(stream, out.clone(), lines.clone())));
     let err_ended = child
         .stderr
         .take()
-        .map(|stream| tokio::spawn(read_stream(stream, err.clone(), run.scrub, progress)));
+        .map(|stream| tokio::spawn(read_stream(stream, err.clone(), lines)));
     let ended = tokio::select! {
         status = child.wait() => Ok(status),
-        () = call.cancel.cancelled() => Err(cancelled()),
+        () = cancel.cancelled() => Err(cancelled()),
         () = tokio::time::sleep(run.limit) => Err(out_of_time(run.limit, run.limited_by)),
-        () = after(call.deadline) => Err(deadline_exceeded()),
+        () = after(deadline) => Err(deadline_exceeded()),
     };
     let status = match ended {
         Ok(status) => status.map_err(|error| {
@@ -238,12 +273,11 @@ fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
     })
 }
 
-/// Reads a stream to its end: keeps the beginning, and reports each line as progress.
+/// Reads a stream to its end: keeps the beginning, and passes each line on.
 async fn read_stream(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     kept: Arc<Mutex<Captured>>,
-    scrub: Scrubber,
-    progress: Progress,
+    lines: LineSink,
 ) {
     let mut line = Vec::new();
     let mut buffer = vec![0; 8192];
@@ -260,12 +294,14 @@ async fn read_stream(
             let room = LONGEST_LINE.saturating_sub(line.len()).min(part.len());
             line.extend_from_slice(part.get(..room).unwrap_or_default());
             if part.ends_with(b"\n") {
-                show(&line, &scrub, &progress);
+                lines(&line);
                 line.clear();
             }
         }
     }
-    show(&line, &scrub, &progress);
+    if !line.is_empty() {
+        lines(&line);
+    }
 }
 
 fn show(line: &[u8], scrub: &Scrubber, progress: &Progress) {

@@ -56,6 +56,7 @@ impl World {
     pub(crate) fn call(&self) -> Call {
         let said = self.said.clone();
         Call {
+            call_records: None,
             instance: "test".into(),
             address: Address::root("thing"),
             token: "token".into(),

@@ -182,6 +182,7 @@ impl Things {
 
     pub(crate) fn call(&self) -> Call {
         Call {
+            call_records: None,
             instance: "dev".into(),
             address: Address::root("lamp"),
             token: "token".into(),

@@ -130,6 +130,7 @@ impl ProviderHarness {
             .tokens
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Call {
+            call_records: None,
             instance: "test".into(),
             address: Address::root("thing"),
             token: format!("token-{number}").into(),

@@ -42,6 +42,7 @@ pub fn shell_without_faults(harness: &Harness) -> Shell {
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), Arc::new(provider));
     Shell {
+        call_records: None,
         packages: None,
         providers: providers.into_iter().collect(),
         catalogs: harness.catalogs.clone(),

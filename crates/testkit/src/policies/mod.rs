@@ -121,6 +121,7 @@ impl PolicyHarness {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), self.cloud.clone());
         Shell {
+            call_records: None,
             packages: None,
             providers: providers.into_iter().collect(),
             catalogs: self.harness.catalogs.clone(),

@@ -110,6 +110,7 @@ async fn carry_out(
     let address = address
         .map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
     let call = Call {
+        call_records: None,
         instance: asked.instance.as_str().into(),
         address,
         token: asked.token.as_str().into(),
