@@ -65,15 +65,14 @@ impl Apply {
         &self.parts.known.snapshot
     }
 
-    /// Inputs, settled values and records: values that may contain secrets.
+    /// Inputs, settled values and the values of the state: values that may contain secrets.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let known = &self.parts.known;
         let given = known
             .evaluation
             .iter()
             .flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.known_locals()));
-        let records = known.snapshot.records.values();
-        given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
+        given.chain(known.snapshot.values())
     }
 
     /// The numbers of resources whose changes are durable.

@@ -121,6 +121,27 @@ impl Answers {
         keyed_digest(&self.salt, format!("{address}\0{replaces}").as_bytes())
     }
 
+    /// All values that may contain secrets.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        let reads = [&self.seen, &self.deposed, &self.imports];
+        let reads = reads.into_iter().flat_map(IndexMap::values);
+        let opinions = self.opinions.values().flat_map(|opinion| {
+            let optional = [opinion.inputs.as_ref(), opinion.outputs.as_ref()];
+            optional.into_iter().flatten().chain([&opinion.private])
+        });
+        let standing = self.preflights.values().map(|looked| &looked.standing);
+        let memoised = self.memoised.values().map(|memoised| &memoised.value);
+        let data_sources = self.data_sources.values().map(|found| &found.fields);
+        reads
+            .flat_map(PinnedRead::values)
+            .chain(opinions)
+            .chain(standing)
+            .chain(memoised)
+            .chain(data_sources)
+            .chain(self.calls.values())
+            .chain(self.deletes.values())
+    }
+
     /// The answers that are needed to read the documents again, as a plan keeps them.
     pub fn pinned(&self) -> Pinned {
         Pinned {
@@ -215,6 +236,21 @@ pub enum PinnedRead {
     /// The provider cannot tell whether the object exists.
     #[serde(rename = "cannot-tell")]
     Unknown,
+}
+
+impl PinnedRead {
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        let present = match self {
+            PinnedRead::Present {
+                fields,
+                private,
+                inputs,
+                ..
+            } => [Some(fields), Some(private), inputs.as_ref()],
+            PinnedRead::Absent | PinnedRead::Unknown => [None; 3],
+        };
+        present.into_iter().flatten()
+    }
 }
 
 /// The plan of a provider for a resource.

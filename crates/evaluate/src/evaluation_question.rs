@@ -346,9 +346,7 @@ pub async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    std::mem::take(&mut evaluation.unmasked_secrets)
-        .iter()
-        .for_each(|value| world.environment().mask_secrets(value));
+    world.mask_all(&std::mem::take(&mut evaluation.unmasked_secrets));
     let mut round = Round::new(evaluation, needs);
     loop {
         let mut questions = round.questions(evaluation, catalogs, found);

@@ -93,6 +93,14 @@ impl dyn World + '_ {
         self.ask(Question::Pause { duration, retry }).await;
     }
 
+    /// Masks the secrets in values: see [`Environment::mask_secrets`].
+    pub fn mask_all<'v>(&self, values: impl IntoIterator<Item = &'v Value>) {
+        let environment = self.environment();
+        values
+            .into_iter()
+            .for_each(|value| environment.mask_secrets(value));
+    }
+
     /// Passes the recorded resources to their providers: see [`Question::Recall`].
     pub async fn recall(&self, snapshot: &Snapshot) {
         self.ask(Question::Recall(snapshot)).await;

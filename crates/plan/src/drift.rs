@@ -69,6 +69,7 @@ pub async fn drift(
 ) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
+    <dyn World>::mask_all(&world, snapshot.values());
     let Refreshed {
         unread,
         diagnostics,

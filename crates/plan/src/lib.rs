@@ -48,12 +48,14 @@ pub mod unchanged;
 mod upgrade;
 
 use diag::{Diagnostics, Severity};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::resolve_inputs;
 use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 
 use crate::drafting::preflight;
 use crate::model::AddressSet;
-use crate::options::DriftPolicy;
+use crate::options::{DriftPolicy, StateEdit};
 use crate::plan::{Request, Staged};
 use crate::planner::Planner;
 use crate::provider_diagnostics::{report_reads, report_settings};
@@ -113,6 +115,26 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     staged
 }
 
+/// Masks all secrets of the state, of the inputs and of existing answers. A provider may repeat the
+/// secret of any resource in the answer to its first call.
+fn mask_known_secrets(request: &Request<'_>, world: &dyn World) {
+    world.mask_all(request.snapshot.values());
+    world.mask_all(request.answers.iter().flat_map(Answers::values));
+    if let Some((documents, _)) = &request.document {
+        // `draft_documents` reports the mistakes.
+        let mut reported_later = Diagnostics::new();
+        let checked = &documents.root().checked;
+        world.mask_all(&resolve_inputs(
+            checked,
+            &request.given,
+            &mut reported_later,
+        ));
+    }
+    if let Some(StateEdit::Load(exported)) = &request.options.state_edit {
+        world.mask_all(exported.records.values().flat_map(|record| record.values()));
+    }
+}
+
 /// Makes a plan. `refreshed` receives the resources that could not be read, and the diagnostics of
 /// the reads.
 async fn plan_from(
@@ -123,6 +145,7 @@ async fn plan_from(
     let catalogs = request.catalogs.clone();
     let retrying = RetryingWorld::new(request.world, &catalogs);
     let world: &dyn World = &retrying;
+    mask_known_secrets(&request, world);
     world.recall(&request.snapshot).await;
     if !upgrade::upgrade_records(&mut request.snapshot, &catalogs, world, found).await {
         return None;

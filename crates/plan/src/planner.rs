@@ -266,10 +266,7 @@ impl<'a> Planner<'a> {
             inputs,
             answers,
         );
-        evaluation
-            .inputs
-            .iter()
-            .for_each(|value| self.world.environment().mask_secrets(value));
+        self.world.mask_all(&evaluation.inputs);
         evaluation.simulated = self.options.simulated;
         evaluation.sites.insert(
             "group".into(),

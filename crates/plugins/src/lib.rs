@@ -14,6 +14,8 @@ mod folder;
 pub mod grpc;
 mod launch;
 #[cfg(unix)]
+mod line_group;
+#[cfg(unix)]
 mod lines;
 mod log;
 mod plugin;

@@ -8,39 +8,48 @@ const LONGEST: usize = 64 * 1024;
 /// The lines of a stream.
 pub(crate) struct Lines<R> {
     reader: BufReader<R>,
+    /// The beginning of the next line.
+    line: Vec<u8>,
+    /// Its number of bytes, of which `line` has no more than the maximum.
+    length: usize,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(stream: R) -> Lines<R> {
         Lines {
             reader: BufReader::new(stream),
+            line: Vec::new(),
+            length: 0,
         }
     }
 
     /// The next line without its line break, LF or CRLF. `None` at the end of the stream, or on an
     /// error. A line that is too long is replaced by a note: a part of the line could hold a part
-    /// of a secret, which no scrubber finds.
+    /// of a secret, which no scrubber finds. A call that is dropped loses nothing.
     pub(crate) async fn next(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let mut length = 0;
         loop {
             let read = self.reader.fill_buf().await.unwrap_or_default();
             if read.is_empty() {
-                return (length > 0).then(|| text(line, length));
+                return (self.length > 0).then(|| self.take());
             }
             let (part, used, ended) = match read.iter().position(|byte| *byte == b'\n') {
                 Some(end) => (&read[..end], end + 1, true),
                 None => (read, read.len(), false),
             };
-            length += part.len();
-            if length <= LONGEST {
-                line.extend_from_slice(part);
+            self.length += part.len();
+            if self.length <= LONGEST {
+                self.line.extend_from_slice(part);
             }
             self.reader.consume(used);
             if ended {
-                return Some(text(line, length));
+                return Some(self.take());
             }
         }
+    }
+
+    fn take(&mut self) -> String {
+        let length = std::mem::take(&mut self.length);
+        text(std::mem::take(&mut self.line), length)
     }
 }
 

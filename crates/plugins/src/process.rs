@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::folder::{self, PrivateFolder};
+use crate::line_group::LineGroup;
 use crate::lines::Lines;
 use crate::log::{LogTail, Logs};
 use crate::plugin::{Plugin, ProcessCommand, wait};
@@ -30,6 +31,9 @@ use crate::{
     ProcessExit, ProcessLimits, Protocol, StopOutcome, StopSignal,
 };
 
+/// A line is passed on when the next one does not follow within this time: a secret may lie over
+/// several lines.
+const PAUSE: Duration = Duration::from_millis(50);
 /// The time for reading the output after the end of a process, if a process outside its group still
 /// holds the stream.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -265,20 +269,15 @@ impl Context {
         (self.logs.scrub)(text)
     }
 
-    fn log(&self, line: &str) {
-        if line.trim().is_empty() {
-            return;
+    /// Passes on lines that are scrubbed.
+    fn log(&self, lines: Vec<LogLine>) {
+        for line in lines {
+            (self.logs.sink)(&self.name, &line);
+            self.tail
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(line.text);
         }
-        let LogLine { level, text } = self.protocol.parse_log_line(line);
-        let line = LogLine {
-            level,
-            text: self.scrub(&text),
-        };
-        (self.logs.sink)(&self.name, &line);
-        self.tail
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(line.text);
     }
 
     /// The last lines, scrubbed together: no single line contains a secret of several lines, and
@@ -301,7 +300,21 @@ async fn read(
     mut announce: Option<oneshot::Sender<HandshakeLine>>,
 ) {
     let mut lines = Lines::new(stream);
-    while let Some(line) = lines.next().await {
+    let mut group = LineGroup::default();
+    let scrub = |text: &str| context.scrub(text);
+    loop {
+        let next = if group.is_empty() {
+            Ok(lines.next().await)
+        } else {
+            timeout(PAUSE, lines.next()).await
+        };
+        let Ok(next) = next else {
+            context.log(group.take_all(&scrub));
+            continue;
+        };
+        let Some(line) = next else {
+            return context.log(group.take_all(&scrub));
+        };
         if let Some(waiting) = announce.take() {
             match context.protocol.line(&line) {
                 HandshakeLine::NotHandshake => announce = Some(waiting),
@@ -312,7 +325,10 @@ async fn read(
                 }
             }
         }
-        context.log(&line);
+        if !line.trim().is_empty() {
+            group.push(context.protocol.parse_log_line(&line));
+            context.log(group.take_first(&scrub));
+        }
     }
 }
 

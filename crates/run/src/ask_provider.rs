@@ -6,12 +6,12 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest,
     Imported, InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, Progress,
-    ProviderError, ReadOutcome, ReadRequest, SettingsChange, UpgradeRequest, Upgraded,
+    ProviderError, ReadOutcome, ReadRequest, SettingsChange, TypeRef, UpgradeRequest, Upgraded,
 };
 
 use crate::scrub::CallSecrets;
@@ -126,6 +126,17 @@ impl<'a> ProviderTarget<'a> {
         CallSecrets::of(&self.shell.secrets, sent)
     }
 
+    /// Notes what the schema of a resource type calls secret in the fields that a provider returned:
+    /// this answer and all later ones may repeat it.
+    fn note_secrets(&self, type_name: &str, returned: &Value) {
+        let name = TypeId::parse(type_name);
+        if let TypeRef::Known(ty) = self.shell.catalogs.resource_type(&name) {
+            self.shell
+                .secrets
+                .add_sensitive_fields(&ty.schema, returned);
+        }
+    }
+
     async fn check(self, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
@@ -151,6 +162,9 @@ impl<'a> ProviderTarget<'a> {
             .session
             .read(&call, request)
             .await;
+        if let Ok(ReadOutcome::Present(observed)) = &read {
+            self.note_secrets(request.type_name, &observed.fields);
+        }
         let sent = [
             request.inputs,
             request.outputs,
@@ -203,6 +217,17 @@ impl<'a> ProviderTarget<'a> {
             .session
             .fetch(&call, request)
             .await;
+        if let Ok(fetched) = &fetched
+            && let TypeRef::Known(ty) = self
+                .shell
+                .catalogs
+                .data_source_type(&TypeId::parse(request.type_name))
+        {
+            for candidate in &fetched.candidates {
+                let known = &self.shell.secrets;
+                known.add_sensitive_fields(&ty.schema, &candidate.fields);
+            }
+        }
         fetched
             .map(|fetched| secrets.scrub_fetched(fetched))
             .map_err(|error| secrets.scrub_error(error))
@@ -229,6 +254,9 @@ impl<'a> ProviderTarget<'a> {
             .session
             .import(&call, request)
             .await;
+        for found in found.iter().flatten() {
+            self.note_secrets(&found.type_name, &found.observed.fields);
+        }
         let clean = |found: Imported| Imported {
             observed: secrets.scrub_observed(found.observed),
             ..found

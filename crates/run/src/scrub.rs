@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use blueprint::{Name, TypeId, Value};
+use blueprint::{Name, Schema, TypeId, Value};
 use provider::{
     Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic,
     ProviderError, ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
@@ -40,6 +40,14 @@ impl RunSecrets {
             if gathered.new.len() > MANY {
                 gathered.extract_secrets();
             }
+        }
+    }
+
+    /// Adds the fields of an answer that their schema calls secret.
+    pub(crate) fn add_sensitive_fields(&self, schema: &Schema, fields: &Value) {
+        let mut declared = schema.fields.values();
+        if declared.any(|field| has_sensitive(Some(field))) {
+            self.add_secrets_of(&mark_fields(schema, fields, &Value::Null));
         }
     }
 

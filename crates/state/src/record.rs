@@ -150,20 +150,28 @@ impl Record {
         Some(*self)
     }
 
+    /// All values of the record, its deposed objects and its attempt.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        let mut waiting = vec![self];
+        let records = std::iter::from_fn(move || {
+            let record = waiting.pop()?;
+            waiting.extend(record.deposed.as_deref());
+            waiting.extend(record.attempt.as_deref());
+            Some(record)
+        });
+        records.flat_map(|record| {
+            [
+                &record.inputs,
+                &record.outputs,
+                &record.private,
+                &record.metadata,
+            ]
+        })
+    }
+
     /// Whether the record, its deposed objects or its attempt contain a secret.
     pub fn has_secret(&self) -> bool {
-        self.inputs.has_secret()
-            || self.outputs.has_secret()
-            || self.private.has_secret()
-            || self.metadata.has_secret()
-            || self
-                .deposed
-                .as_ref()
-                .is_some_and(|deposed| deposed.has_secret())
-            || self
-                .attempt
-                .as_ref()
-                .is_some_and(|attempt| attempt.has_secret())
+        self.values().any(Value::has_secret)
     }
 
     /// Whether the id repeats a secret of the record, such as a file's path. Such an id is sealed

@@ -54,6 +54,25 @@ pub struct Snapshot {
     pub deleted: IndexMap<Address, Name>,
 }
 
+impl Snapshot {
+    /// All values: those of the records, of calls that were cut off, of exports, memoised values
+    /// and metadata.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        let records = self.records.values().flat_map(|record| record.values());
+        let open = self
+            .open
+            .values()
+            .flat_map(|open| [&open.intent.inputs, &open.intent.private]);
+        let memoised = self.memoised.values().map(|memoised| &memoised.value);
+        records
+            .chain(open)
+            .chain(memoised)
+            .chain(self.exports.values())
+            .chain([&self.metadata])
+            .chain(self.declared.values())
+    }
+}
+
 /// A snapshot from which later entries can be followed: see [`Fold`](crate::Fold).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkpoint {

@@ -145,6 +145,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
         hex,
     ];
     forms.push(twice.trim_matches(['"', '\\']).to_owned());
+    forms.extend(escaped_forms(secret));
     for before in 0..3_usize {
         let mut whole = vec![b' '; before];
         whole.extend_from_slice(bytes);
@@ -161,6 +162,48 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     forms.push(bytes.iter().rev().copied().collect());
     forms.retain(|form| form.len() >= PIECE);
     forms
+}
+
+/// Returns a secret as encoders write it that escape single characters.
+pub(crate) fn escaped_forms(secret: &str) -> Vec<String> {
+    let replaced = |text: &str, escapes: &[(&str, &str)]| {
+        let each = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+        escapes.iter().fold(text.to_owned(), each)
+    };
+    let json = |text: &str| {
+        let text = serde_json::to_string(text).unwrap();
+        text[1..text.len() - 1].to_owned()
+    };
+    // Go escapes more characters.
+    let go_json = |text: &str| {
+        replaced(
+            &json(text),
+            &[("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e")],
+        )
+    };
+    let markup = |quote, apostrophe| {
+        [
+            ("&", "&amp;"),
+            ("<", "&lt;"),
+            (">", "&gt;"),
+            ("\"", quote),
+            ("'", apostrophe),
+        ]
+    };
+    let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    vec![
+        json(secret),
+        json(&json(secret)),
+        go_json(secret),
+        go_json(&go_json(secret)),
+        replaced(secret, &markup("&quot;", "&#39;")),
+        replaced(secret, &markup("&#34;", "&apos;")),
+        go_json(&replaced(secret, &markup("&quot;", "&#x27;"))),
+        replaced(secret, &[("\"", "\"\"")]),
+        replaced(secret, &[("'", "'\\''")]),
+        percent.to_lowercase(),
+        percent,
+    ]
 }
 
 #[test]

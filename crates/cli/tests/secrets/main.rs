@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod changes;
+mod encodings;
 mod everywhere;
 mod examples;
 mod hunt;

@@ -31,6 +31,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use blueprint::Value;
 use diag::{Diagnostic, Diagnostics};
+use state::Snapshot;
 
 use self::known::DataSourceExports;
 use crate::resolve::inputs::inputs_known;
@@ -54,6 +55,8 @@ pub async fn documents(
     found: &mut Diagnostics,
 ) -> Option<Documents> {
     let mut reading = reading;
+    let recorded = reading.before.into_iter().flat_map(Snapshot::values);
+    reading.world.mask_all(recorded);
     let mut pinned = Pinned::default();
     let mut context = reading.context.clone();
     let location = reading.location.clone();
@@ -79,6 +82,7 @@ pub async fn documents(
         Some(given) => inputs_known(&blueprint, &rules, given, reading.catalogs, &mut wrong),
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
+    reading.world.mask_all(&inputs);
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
     of_location.extend(
         reading

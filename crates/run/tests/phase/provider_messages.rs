@@ -19,7 +19,7 @@ use testkit::harness::{
 
 use crate::harness;
 
-const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
+const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" & <äß> it's 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
 
 /// Checks that a text contains no recognisable piece of a secret in any form, ignoring white space.
@@ -42,11 +42,52 @@ fn must_not_show(place: &str, text: &str) {
     }
 }
 
+/// A secret as encoders write it that escape single characters.
+fn escaped_forms(secret: &str) -> Vec<String> {
+    let replaced = |text: &str, escapes: &[(&str, &str)]| {
+        let each = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+        escapes.iter().fold(text.to_owned(), each)
+    };
+    let json = |text: &str| serde_json::Value::from(text).to_string();
+    // Go escapes more characters.
+    let go_json = |text: &str| {
+        replaced(
+            &json(text),
+            &[("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e")],
+        )
+    };
+    let markup = |quote, apostrophe| {
+        [
+            ("&", "&amp;"),
+            ("<", "&lt;"),
+            (">", "&gt;"),
+            ("\"", quote),
+            ("'", apostrophe),
+        ]
+    };
+    let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    vec![
+        go_json(secret),
+        go_json(&go_json(secret)),
+        json(&json(secret)),
+        replaced(secret, &markup("&quot;", "&#39;")),
+        replaced(secret, &markup("&#34;", "&apos;")),
+        go_json(&replaced(secret, &markup("&quot;", "&#x27;"))),
+        replaced(secret, &[("\"", "\"\"")]),
+        replaced(secret, &[("'", "'\\''")]),
+        percent.to_lowercase(),
+        percent,
+        STANDARD.encode(json(secret)),
+    ]
+}
+
 /// The calls whose messages repeat secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeakingCall {
     Check,
     Read,
+    /// The read of a resource without secrets, which repeats the secret of another one.
+    OtherRead,
     Plan,
     Create,
     CreateLate,
@@ -85,6 +126,9 @@ impl LeakingProvider {
                 secret.to_uppercase(),
                 serde_json::Value::from(secret.as_str()),
             ));
+            for form in escaped_forms(&secret) {
+                text.push_str(&format!("\n<{form}>"));
+            }
         }
         text
     }
@@ -144,6 +188,12 @@ impl Session for LeakingProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
+            if self.speaks == LeakingCall::OtherRead && call.address.name.as_ref() == "early" {
+                // Of the secrets of other resources, parts are not masked.
+                let forms = escaped_forms(PASSWORD).join(">\n<");
+                let text = format!("cannot: {PASSWORD}\n<{forms}>");
+                return Err(self.refuse(ErrorKind::Permanent, text));
+            }
             if self.speaks != LeakingCall::Read {
                 return self.inner.read(call, request).await;
             }
@@ -268,6 +318,7 @@ fn document(speaks: LeakingCall) -> String {
     };
     format!(
         "version: 2025-11-02\nvariables:\n  password: {{ type: string, secret: true }}\n{more}resources:\n  \
+         early: {{ type: test/record, spec: {{ title: customers }} }}\n  \
          table: {{ type: test/record, spec: {{ title: orders, password: '${{variables.password}}', labels: {{ a: '{label}' }} }} }}\n"
     )
 }
@@ -406,7 +457,12 @@ fn secrets_repeated_by_a_provider_show_nowhere() {
                 "{speaks:?}: heard {heard} times"
             );
         }
-        for speaks in [LeakingCall::Read, LeakingCall::Plan, LeakingCall::Delete] {
+        for speaks in [
+            LeakingCall::Read,
+            LeakingCall::OtherRead,
+            LeakingCall::Plan,
+            LeakingCall::Delete,
+        ] {
             let harness = asking_harness();
             count_masked_places(&harness, LeakingCall::CreateWell, false).await;
             let heard = count_masked_places(&harness, speaks, speaks == LeakingCall::Delete).await;
