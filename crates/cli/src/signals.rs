@@ -152,6 +152,10 @@ struct Signals(Vec<tokio::signal::unix::Signal>);
 impl Signals {
     fn new() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
+        // A write beyond the limit of file sizes (`ulimit -f`) then fails, instead of ending the
+        // process. The handler stays after the listener is dropped; child processes do not have it.
+        let file_size = rustix::process::Signal::XFSZ.as_raw();
+        drop(signal(SignalKind::from_raw(file_size))?);
         let ignored = ignored();
         let kinds = [
             SignalKind::interrupt(),

@@ -1,7 +1,6 @@
 //! The end of a plugin process, and the reasons why a plugin cannot be used.
 
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,15 +66,25 @@ pub enum PluginError {
         /// The folder.
         folder: PathBuf,
     },
-    /// The system refused to start the process or to create its folder.
-    #[error("{name} cannot be started: {kind}")]
+    /// The system refused to start the process.
+    #[error("{name} cannot be started: {why}")]
     Start {
         /// The plugin.
         name: String,
         /// The file.
         program: PathBuf,
-        /// The error of the system.
-        kind: io::ErrorKind,
+        /// The error of the system, as a phrase.
+        why: String,
+    },
+    /// The private folder of the process cannot be created.
+    #[error("{name} cannot be started: no folder for it can be created in {}: {why}", folder.display())]
+    NoPrivateFolder {
+        /// The plugin.
+        name: String,
+        /// The folder for temporary files.
+        folder: PathBuf,
+        /// The error of the system, as a phrase.
+        why: String,
     },
     /// The process ended before its handshake.
     #[error("{name} {} before it was ready", exit.ending)]

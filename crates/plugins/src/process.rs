@@ -55,7 +55,9 @@ pub(crate) async fn start(
         })
         .await;
     let failed = |error: io::Error| cannot_start(&launch, &program, &error);
-    let folder = PrivateFolder::create(&folder::base()).map_err(failed)?;
+    let base = folder::base();
+    let folder =
+        PrivateFolder::create(&base).map_err(|error| no_private_folder(&launch, base, &error))?;
     let mut child = spawn(&launch, &program, protocol.as_ref(), &folder).map_err(failed)?;
     let group = ProcessGroup::of(&child).map_err(failed)?;
     restrict(&group, &launch.limits).map_err(failed)?;
@@ -198,13 +200,35 @@ fn cannot_start(launch: &Launch, program: &Path, error: &io::Error) -> PluginErr
     } else if error.kind() == io::ErrorKind::NotFound {
         "needs an interpreter that does not exist"
     } else {
-        return PluginError::Start {
-            name,
-            program,
-            kind: error.kind(),
-        };
+        let why = words_of(error);
+        return PluginError::Start { name, program, why };
     };
     PluginError::NotExecutable { name, program, why }
+}
+
+fn no_private_folder(launch: &Launch, folder: PathBuf, error: &io::Error) -> PluginError {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist; `TMPDIR` names it".to_owned(),
+        _ => words_of(error),
+    };
+    PluginError::NoPrivateFolder {
+        name: launch.name.clone(),
+        folder,
+        why,
+    }
+}
+
+/// An error of the system as a phrase.
+fn words_of(error: &io::Error) -> String {
+    use rustix::io::Errno;
+
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE) => {
+            "too many files are open in this process; raise the limit with `ulimit -n`".to_owned()
+        }
+        Some(Errno::NFILE) => "too many files are open on this machine".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 fn spawn(
@@ -461,4 +485,17 @@ async fn end_politely(context: &Context, group: &ProcessGroup) {
         StopSignal::Interrupt => Signal::INT,
     });
     sleep(context.grace).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_open_files_are_named() {
+        let words = |errno: rustix::io::Errno| words_of(&errno.into());
+        assert!(words(rustix::io::Errno::MFILE).contains("`ulimit -n`"));
+        assert!(words(rustix::io::Errno::NFILE).contains("on this machine"));
+        assert!(words(rustix::io::Errno::PERM).contains("not permitted"));
+    }
 }

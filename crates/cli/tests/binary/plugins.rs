@@ -61,6 +61,20 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
+fn a_missing_folder_for_temporary_files_is_named() {
+    let place = place("exit 3");
+    let mut command = place.cyan(&["validate"]);
+    let ran = ran(command.env("TMPDIR", "/no/such/folder").output().unwrap());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("in /no/such/folder: it does not exist; `TMPDIR` names it"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
 fn a_plugin_that_does_not_exist_is_reported_at_its_first_type() {
     let place = place("");
     std::fs::remove_file(place.path().join("plugin.sh")).unwrap();
