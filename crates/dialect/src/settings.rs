@@ -34,6 +34,9 @@ pub struct DocumentLimits {
     /// The maximum number of members of all groups and templates with `each`, and of resources of
     /// included documents, together.
     pub all_members: Option<usize>,
+    /// The maximum number of bytes of a file that a document names and whose content becomes a
+    /// value.
+    pub file_bytes: Option<u64>,
 }
 
 impl DocumentLimits {
@@ -43,14 +46,16 @@ impl DocumentLimits {
         all_value_bytes: None,
         members: None,
         all_members: None,
+        file_bytes: None,
     };
 
     /// The settings.
-    const SETTINGS: [DialectSetting; 4] = [
+    const SETTINGS: [DialectSetting; 5] = [
         ("value-bytes", Some((1024, expr::MAX_VALUE_BYTES as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
         ("members", Some((1, 1_000_000))),
         ("all-members", Some((1, 10_000_000))),
+        ("file-bytes", Some((1024, 1 << 30))),
     ];
 
     /// Reads the written values. An error is the rest of a sentence that begins with the place of
@@ -62,6 +67,9 @@ impl DocumentLimits {
             all_value_bytes: read.size("all-value-bytes"),
             members: read.size("members"),
             all_members: read.size("all-members"),
+            file_bytes: read
+                .number("file-bytes")
+                .and_then(|bytes| u64::try_from(bytes).ok()),
         })
     }
 

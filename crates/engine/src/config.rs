@@ -50,9 +50,13 @@ use crate::named_file::NamedFile;
 use crate::package_families::ConfiguredFamily;
 use crate::paths::absolute;
 use crate::plugin_config::{self, ConfiguredPackage, DescribedPackage, PluginTable};
+use crate::text::read_text_as;
 
 /// The name of the file beside a document.
 const NAME: &str = "cyan.toml";
+
+/// The key of the sources whose documents may read this machine.
+const LOCAL_ACCESS: &str = "local-access";
 
 type Providers = IndexMap<String, toml::Table>;
 
@@ -191,20 +195,24 @@ impl Config {
     pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
         let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
         let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
+        // A pipe is read only if the user names it.
+        if named.is_none() && std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+            return Err(Error::Unfit {
+                name: shown,
+                what: "is not a regular file".to_owned(),
+                help: None,
+            });
+        }
+        let text = match read_text_as(&path, shown.clone()) {
+            Err(Error::Unreadable { source, .. })
+                if source.kind() == io::ErrorKind::NotFound && named.is_none() =>
+            {
                 return Ok(Config {
                     folder: folder.to_owned(),
                     ..Config::default()
                 });
             }
-            Err(source) => {
-                return Err(Error::Unreadable {
-                    name: shown,
-                    source,
-                });
-            }
+            read => read?,
         };
         let mut config: Config = toml::from_str(&text).map_err(|error| Error::Config {
             name: shown.clone(),
@@ -617,6 +625,27 @@ impl Config {
         Ok(limits)
     }
 
+    /// Returns the addresses of remote documents that may read files, variables and output of
+    /// commands of this machine.
+    pub fn local_access(&self) -> Result<Arc<[Name]>, Error> {
+        let Some(written) = self.documents.get(LOCAL_ACCESS) else {
+            return Ok(Arc::default());
+        };
+        let address = |item: &toml::Value| {
+            let (scheme, rest) = item.as_str()?.split_once("://")?;
+            let is_whole = !scheme.is_empty() && !rest.starts_with('/') && !rest.is_empty();
+            is_whole.then(|| item.as_str().map(Name::from)).flatten()
+        };
+        let addresses = written
+            .as_array()
+            .and_then(|items| items.iter().map(address).collect::<Option<Vec<Name>>>());
+        addresses.map(Arc::from).ok_or_else(|| {
+            self.config_error(format!(
+                "`documents.{LOCAL_ACCESS}` must be a list of addresses such as `https://blueprints.example.com/modules`"
+            ))
+        })
+    }
+
     /// Returns the settings of dialects and the size limits of documents. An unknown dialect or
     /// setting is an error.
     pub fn dialects(&self, all: &dialect::Dialects) -> Result<dialect::DocumentSettings, Error> {
@@ -635,6 +664,9 @@ impl Config {
         }
         let mut written = Vec::with_capacity(self.documents.len());
         for (key, value) in &self.documents {
+            if key == LOCAL_ACCESS {
+                continue;
+            }
             written.push((
                 Name::from(key.as_str()),
                 self.value(value, &format!("documents.{key}"))?.revealed(),

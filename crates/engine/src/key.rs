@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::paths::refuse_tilde;
+use crate::text::read_text;
 
 /// Returns a sealer with the configured key. If no key is configured and the default file does not
 /// exist, the sealer cannot seal.
@@ -81,16 +82,12 @@ pub fn read_or_write_new(file: &Path) -> Result<([u8; 32], bool), Error> {
 
 /// Reads the key in a file. Returns `None` if the file does not exist.
 pub fn read(file: &Path) -> Result<Option<[u8; 32]>, Error> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => {
-            let text = Zeroizing::new(text);
-            parse(&text, &format!("`{}`", file.display())).map(Some)
+    match read_text(file).map(Zeroizing::new) {
+        Ok(text) => parse(&text, &format!("`{}`", file.display())).map(Some),
+        Err(Error::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Ok(None)
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Unreadable {
-            name: file.display().to_string(),
-            source,
-        }),
+        Err(error) => Err(error),
     }
 }
 

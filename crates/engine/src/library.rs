@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::hosted_packages::{HostedPackages, hosted};
 use crate::installed::{Installed, Simulation};
 use crate::package_families::ConfiguredFamily;
-use crate::phases::run::Shell;
+use crate::phases::run::{DocumentAccess, Shell};
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
 
@@ -35,6 +35,8 @@ pub struct Selection {
     pub plugins: Vec<ConfiguredPackage>,
     /// The families whose packages are found on the machine.
     pub families: Vec<ConfiguredFamily>,
+    /// The addresses of remote documents that may read this machine.
+    pub local_access: Arc<[Name]>,
     /// Whether lists include catalogues for tests and hosted packages.
     pub lists_all: bool,
 }
@@ -50,6 +52,19 @@ impl Selection {
         let all = self.catalogs.iter().cloned();
         let (extensions, own) = all.partition(extends_package);
         (own, extensions)
+    }
+
+    /// What documents may read of this machine.
+    fn access(&self) -> DocumentAccess {
+        let default = DocumentAccess::default();
+        DocumentAccess {
+            most_bytes: self
+                .dialects
+                .limits
+                .file_bytes
+                .unwrap_or(default.most_bytes),
+            trusted: self.local_access.clone(),
+        }
     }
 
     /// Whether a catalogue of the user has types of this namespace.
@@ -232,6 +247,7 @@ impl Library {
             offline: false,
             instance: "".into(),
             root: root.into(),
+            access: self.selection.access(),
             working_directory: runtime.working_directory.path(),
             clock: runtime.clock.clone(),
             rng: runtime.rng.clone(),

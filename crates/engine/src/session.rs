@@ -58,6 +58,7 @@ impl SessionOptions {
         };
         selection.plugins = config.plugins(installed)?;
         selection.families = config.families(installed, &selection.plugins);
+        selection.local_access = config.local_access()?;
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
         Ok(selection)

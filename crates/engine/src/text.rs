@@ -9,7 +9,11 @@ use crate::error::Error;
 
 /// Reads the text of a file. A file that is too large is refused before it is read.
 pub fn read_text(path: &Path) -> Result<String, Error> {
-    let name = path.display().to_string();
+    read_text_as(path, path.display().to_string())
+}
+
+/// Reads the text of a file, which errors call `name`.
+pub(crate) fn read_text_as(path: &Path, name: String) -> Result<String, Error> {
     let unreadable = |source| Error::Unreadable {
         name: name.clone(),
         source,

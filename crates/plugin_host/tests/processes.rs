@@ -93,6 +93,7 @@ fn call(deadline: Option<Duration>) -> Call {
         root: Path::new("").into(),
         folder: Path::new("").into(),
         settings: Value::Null,
+        files: provider::FileAccess::default(),
         now: 0,
         progress: Arc::new(|_| ()),
     }

@@ -47,12 +47,59 @@ pub struct Call {
     /// The folder of the document that declares the resource. Paths of files that are read are
     /// relative to it.
     pub folder: Arc<Path>,
+    /// What the document may read of this machine.
+    pub files: FileAccess,
     /// The user's settings of the namespace: a map.
     pub settings: Value,
     /// The current time in seconds since 1970 UTC.
     pub now: i64,
     /// Receives progress.
     pub progress: Progress,
+}
+
+/// What a document may read of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileAccess {
+    /// Whether it may read files, environment variables and the output of commands. A document from
+    /// a server or a bucket may not, unless the user allows it.
+    pub local: bool,
+    /// The maximum number of bytes of a file whose content becomes a value.
+    pub most_bytes: u64,
+}
+
+impl Default for FileAccess {
+    /// The access of a document of this machine, with the default limit.
+    fn default() -> FileAccess {
+        FileAccess {
+            local: true,
+            most_bytes: FileAccess::MOST_BYTES,
+        }
+    }
+}
+
+impl FileAccess {
+    /// The default of [`FileAccess::most_bytes`].
+    pub const MOST_BYTES: u64 = 64 << 20;
+
+    /// Fails if the document may not read this machine.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Document`] at `field`.
+    pub fn refuse_remote(self, field: &str) -> Result<(), ProviderError> {
+        match self.refusal() {
+            None => Ok(()),
+            Some(why) => Err(ProviderError::new(ErrorKind::Document, why).at(field)),
+        }
+    }
+
+    /// The reason why the document may not read this machine, as a phrase; `None` if it may.
+    pub fn refusal(self) -> Option<&'static str> {
+        (!self.local).then_some(
+            "a remote document cannot read files, variables or output of commands of this machine; \
+             allow it for a source that you trust with `local-access` under `[documents]` in \
+             `cyan.toml`",
+        )
+    }
 }
 
 /// The stored data of a resource: see [`Provider::set_recorded_objects`].

@@ -37,9 +37,9 @@ pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limit
 pub use catalogs::{CatalogOrigin, Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
     ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration,
-    Configured, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress,
-    Provider, ReadOutcome, ReadRequest, Readiness, RecordedObject, Session, SettingsChange,
-    UpgradeRequest, Upgraded, configured,
+    Configured, FetchRequest, Fetched, FileAccess, ImportRequest, Imported, InvokeRequest,
+    Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness, RecordedObject, Session,
+    SettingsChange, UpgradeRequest, Upgraded, configured,
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};

@@ -33,6 +33,7 @@ fn call(address: &str, token: &str) -> Call {
         root: std::path::Path::new("/w").into(),
         folder: std::path::Path::new("/w").into(),
         settings: json("{}"),
+        files: provider::FileAccess::default(),
         now: 1_672_671_845,
         progress: Arc::new(|_| {}),
     }

@@ -211,6 +211,7 @@ fn call() -> Call {
         root: Path::new("").into(),
         folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
+        files: provider::FileAccess::default(),
         now: 0,
         progress: Arc::new(|_| {}),
     }

@@ -69,6 +69,7 @@ impl World {
             root: self.folder.path().into(),
             folder: self.folder.path().into(),
             settings: Value::Null,
+            files: provider::FileAccess::default(),
             now: 0,
             progress: Arc::new(|_| {}),
         }

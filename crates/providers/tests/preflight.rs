@@ -26,6 +26,7 @@ fn call(folder: &Path) -> Call {
         root: folder.into(),
         folder: folder.into(),
         settings: Value::Null,
+        files: provider::FileAccess::default(),
         now: 0,
         progress: Arc::new(|_| {}),
     }

@@ -26,6 +26,7 @@ fn call(address: &str, token: &str) -> Call {
         root: Path::new("").into(),
         folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
+        files: provider::FileAccess::default(),
         now: 1_672_671_845,
         progress: Arc::new(|_| {}),
     }

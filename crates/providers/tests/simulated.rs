@@ -199,6 +199,7 @@ fn call(address: &str, token: &str) -> Call {
         root: std::path::Path::new("/w").into(),
         folder: std::path::Path::new("/w").into(),
         settings: json("{}"),
+        files: provider::FileAccess::default(),
         now: 0,
         progress: Arc::new(|_| {}),
     }

@@ -23,6 +23,7 @@ fn call(folder: &Path) -> Call {
         root: std::path::Path::new("/nowhere").into(),
         folder: folder.into(),
         settings: Value::Null,
+        files: provider::FileAccess::default(),
         now: 0,
         progress: Arc::new(|_| {}),
     }

@@ -25,6 +25,7 @@ fn call(now: i64) -> Call {
         root: std::path::Path::new("/nowhere").into(),
         folder: std::path::Path::new("/nowhere").into(),
         settings: Value::Null,
+        files: provider::FileAccess::default(),
         now,
         progress: Arc::new(|_| {}),
     }

@@ -33,6 +33,7 @@ fn call() -> Call {
         root: Path::new("").into(),
         folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
+        files: provider::FileAccess::default(),
         now: NOW,
         progress: Arc::new(|_| {}),
     }

@@ -14,8 +14,9 @@ use blueprint::{Address, FieldPath, IndexMap, Name, Package, TypeId, Value};
 use dialect::PackageRequest;
 use futures::FutureExt as _;
 use provider::{
-    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic,
-    ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
+    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, FileAccess, Progress,
+    ProviderDiagnostic, ProviderError, Providers, RecordedObject, SessionFailure, SettingsSource,
+    TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -145,6 +146,39 @@ impl Rng {
     }
 }
 
+/// What documents may read of this machine.
+#[derive(Clone, Debug)]
+pub struct DocumentAccess {
+    /// The maximum number of bytes of a file whose content becomes a value.
+    pub most_bytes: u64,
+    /// The addresses of remote documents that may read this machine: of single documents, or of
+    /// everything below an address.
+    pub trusted: Arc<[Name]>,
+}
+
+impl Default for DocumentAccess {
+    fn default() -> DocumentAccess {
+        DocumentAccess {
+            most_bytes: FileAccess::MOST_BYTES,
+            trusted: Arc::default(),
+        }
+    }
+}
+
+impl DocumentAccess {
+    /// The access of a document in a folder, or of a remote document with this address.
+    fn of_folder(&self, folder: &str) -> FileAccess {
+        let is_below = |trusted: &Name| {
+            let rest = folder.strip_prefix(trusted.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        FileAccess {
+            local: !folder.contains("://") || self.trusted.iter().any(is_below),
+            most_bytes: self.most_bytes,
+        }
+    }
+}
+
 /// Opens hosted packages.
 pub trait PackageOpener: Send + Sync {
     /// Opens a package once, so that the catalogues have its types and the providers its provider.
@@ -172,6 +206,8 @@ pub struct Shell {
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
     pub root: Arc<Path>,
+    /// What documents may read of this machine.
+    pub access: DocumentAccess,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The source of the current time.
@@ -218,6 +254,7 @@ impl Shell {
             } else {
                 self.root.join(folder).into()
             },
+            files: self.access.of_folder(folder),
             settings: instance.map_or_else(
                 || self.settings_of(package),
                 |instance| instance.settings.clone(),
@@ -610,6 +647,30 @@ mod tests {
         let read = |length| read_at_most(io::repeat(7).take(length), 3).expect("it can be read");
         assert_eq!(read(3), Some(vec![7; 3]));
         assert_eq!(read(u64::MAX), None);
+    }
+
+    #[test]
+    fn remote_documents_read_this_machine_only_if_they_are_trusted() {
+        let access = DocumentAccess {
+            trusted: ["https://a.example/modules/", "s3://b/one.yaml"]
+                .map(Name::from)
+                .into(),
+            ..DocumentAccess::default()
+        };
+        for (folder, local) in [
+            ("", true),
+            ("child", true),
+            ("/of/the/machine", true),
+            ("https://a.example/modules/x/y.yaml", true),
+            ("s3://b/one.yaml", true),
+            ("https://a.example/modules", true),
+            ("https://a.example/modules-of-others/y.yaml", false),
+            ("https://a.example.evil/modules/y.yaml", false),
+            ("s3://b/one.yaml2", false),
+            ("http://a.example/modules/y.yaml", false),
+        ] {
+            assert_eq!(access.of_folder(folder).local, local, "{folder}");
+        }
     }
 
     #[cfg(unix)]

@@ -210,6 +210,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         offline: false,
         instance: "bench".into(),
         root: std::path::Path::new(".").into(),
+        access: Default::default(),
         working_directory: None,
         clock: Clock::System,
         rng: Rng::System,

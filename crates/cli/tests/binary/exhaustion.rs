@@ -18,7 +18,12 @@ pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     if command != "validate" {
         arguments.extend(["--instance", "shop"]);
     }
-    let cyan = place.cyan(&arguments);
+    limited(place, &arguments, "ulimit -v 700000; ulimit -t 40")
+}
+
+/// Runs a command after these commands of a shell, which set limits.
+fn limited(place: &Place, arguments: &[&str], limits: &str) -> Ran {
+    let cyan = place.cyan(arguments);
     let words = cyan
         .get_args()
         .map(|word| format!("'{}'", word.to_str().unwrap()))
@@ -27,10 +32,7 @@ pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     let program = cyan.get_program().to_str().unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(place.path());
-    shell.args([
-        "-c",
-        &format!("ulimit -v 700000; ulimit -t 40; exec '{program}' {words}"),
-    ]);
+    shell.args(["-c", &format!("{limits}; exec '{program}' {words}")]);
     for (name, value) in cyan.get_envs() {
         match value {
             Some(value) => shell.env(name, value),
@@ -350,4 +352,114 @@ fn limits_can_be_set() {
             .err
             .contains("did you mean `value-bytes`?")
     );
+}
+
+/// A template, a data source and an input named `big`.
+const NAMES_BIG: [(&str, &str); 2] = [
+    (
+        "template.blueprint.yaml",
+        "version: 2023-04-20\nresources: {r: {type: std/template, spec: {source: BIG, variables: {}}}}\n",
+    ),
+    (
+        "data.blueprint.yaml",
+        "version: 2023-04-20\ndatasources: {d: {type: local/file, filter: {field: path, operator: '=', search: BIG}, \
+         exports: {size: {type: integer}}}}\nresources: {r: {type: std/value, spec: {input: '${datasources.d.size}'}}}\n",
+    ),
+];
+
+#[cfg(unix)]
+#[test]
+fn files_larger_than_the_memory_are_refused() {
+    let limits = "ulimit -v 700000; ulimit -t 40";
+    let place = Place::with("blueprint.yaml", "version: 2023-04-20\nresources: {}\n");
+    let big = std::fs::File::create(place.path().join("big")).unwrap();
+    big.set_len(3 << 30).unwrap();
+    for file in ["big", "/dev/zero"] {
+        for (name, text) in NAMES_BIG {
+            place.write(name, text.replace("BIG", file));
+            let ran = limited(&place, &["stage", name, "-i", "x"], limits);
+            let says = if file == "big" {
+                "it has 3221225472 bytes; at most 67108864 are read"
+            } else {
+                "it is not a regular file"
+            };
+            assert_eq!(ran.code, 1, "{name}: {}", ran.err);
+            assert!(ran.err.contains(says), "{name}: {}", ran.err);
+        }
+        for arguments in [
+            &["validate", file][..],
+            &["stage", "blueprint.yaml", "--vars", file],
+            &["validate", "blueprint.yaml", "--config", file],
+            &["validate", "blueprint.yaml", "--catalog", file],
+        ] {
+            let ran = limited(&place, arguments, limits);
+            assert_eq!(ran.code, 1, "{arguments:?}: {}", ran.err);
+            assert!(
+                ran.err.contains("too large"),
+                "{arguments:?} {file}: {}",
+                ran.err
+            );
+        }
+    }
+    std::fs::rename(place.path().join("big"), place.path().join("cyan.toml")).unwrap();
+    let ran = limited(&place, &["validate", "blueprint.yaml"], limits);
+    assert!(ran.err.contains("too large"), "{}", ran.err);
+    std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", place.path().join("cyan.toml")).unwrap();
+    let ran = limited(&place, &["validate", "blueprint.yaml"], limits);
+    assert!(
+        ran.err.contains("`cyan.toml` is not a regular file"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn limit_of_named_files_can_be_set() {
+    let (name, text) = NAMES_BIG[1];
+    let place = Place::with(name, &text.replace("BIG", "long.txt"));
+    place.write("long.txt", "x".repeat(3000));
+    place.ends(0, &["stage", "-i", "x"]);
+    place.write("cyan.toml", "[documents]\nfile-bytes = 2000\n");
+    let said = place.ends(1, &["stage", "-i", "x"]).err;
+    assert!(
+        said.contains("it has 3000 bytes; at most 2000 are read"),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn source_of_a_file_is_copied_in_blocks() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources: {r: {type: local/file, spec: {path: copy, source: big}}}\n",
+    );
+    let big = std::fs::File::create(place.path().join("big")).unwrap();
+    big.set_len(80 << 20).unwrap();
+    let arguments = ["deploy", "--yes", "--simulate=false"];
+    let ran = limited(&place, &arguments, "ulimit -v 170000");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let copied = std::fs::metadata(place.path().join("copy")).unwrap();
+    assert_eq!(copied.len(), 80 << 20);
+}
+
+#[cfg(unix)]
+#[test]
+fn limit_of_file_sizes_is_an_error_and_the_state_stays() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources: {r: {type: local/file, spec: {path: copy, source: big}}}\n",
+    );
+    place.write("big", vec![b'x'; 3 << 20]);
+    let ran = limited(&place, &["deploy", "--yes"], "ulimit -f 2048");
+    assert_eq!(ran.code, 4, "{} {}", ran.out, ran.err);
+    assert!(ran.err.contains("File too large"), "{}", ran.err);
+    assert!(!place.has("copy"));
+    // The limit is below what the store needs.
+    let ran = limited(&place, &["deploy", "--yes"], "ulimit -f 0");
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("error"), "{} {}", ran.out, ran.err);
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(place.read("copy").len(), 3 << 20);
 }

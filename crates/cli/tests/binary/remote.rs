@@ -153,3 +153,101 @@ fn unavailable_child_is_reported_at_the_include() {
             .contains("over `https` only")
     );
 }
+
+/// Declarations that read this machine: data sources and resources.
+const READING: [(&str, &str); 8] = [
+    (
+        "file",
+        "datasources: {d: {type: local/file, filter: {field: path, operator: '=', search: FILE}, exports: {content: {type: string}}}}\nresources: {r: {type: std/value, spec: {input: '${datasources.d.content}'}}}\nexports: {note: {type: string, field: datasources.d.content}}\n",
+    ),
+    (
+        "directory",
+        "datasources: {d: {type: local/directory, filter: {field: path, operator: '=', search: FOLDER}, exports: {names: {type: array}}}}\nresources: {r: {type: std/value, spec: {input: '${datasources.d.names}'}}}\nexports: {note: {type: array, field: datasources.d.names}}\n",
+    ),
+    (
+        "environment",
+        "datasources: {d: {type: local/environment, filter: {field: name, operator: '=', search: HOME}, exports: {value: {type: string}}}}\nresources: {r: {type: std/value, spec: {input: '${datasources.d.value}'}}}\nexports: {note: {type: string, field: datasources.d.value}}\n",
+    ),
+    (
+        "output",
+        "datasources: {d: {type: local/command, filter: {field: command, operator: '=', search: 'cat FILE'}, exports: {stdout: {type: string}}}}\nresources: {r: {type: std/value, spec: {input: '${datasources.d.stdout}'}}}\nexports: {note: {type: string, field: datasources.d.stdout}}\n",
+    ),
+    (
+        "copy",
+        "resources: {r: {type: local/file, spec: {path: copy, source: FILE}}}\nexports: {note: {type: string, field: resources.r.spec.sha256}}\n",
+    ),
+    (
+        "archive",
+        "resources: {r: {type: local/archive, spec: {path: a.tar, root: FOLDER}}}\nexports: {note: {type: string, field: resources.r.spec.sha256}}\n",
+    ),
+    (
+        "template",
+        "resources: {r: {type: std/template, spec: {source: FILE, variables: {}}}}\nexports: {note: {type: string, field: resources.r.spec.rendered}}\n",
+    ),
+    (
+        "command",
+        "resources: {r: {type: local/command, spec: {create: 'cat FILE'}}}\nexports: {note: {type: string, field: resources.r.spec.stdout}}\n",
+    ),
+];
+
+#[test]
+fn remote_document_reads_this_machine_only_if_its_source_is_named() {
+    let place = Place::new();
+    place.write("notes/note.txt", "of this machine");
+    let folder = place.path().join("notes");
+    let text = |part: &str| {
+        let part = part
+            .replace("FILE", folder.join("note.txt").to_str().unwrap())
+            .replace("FOLDER", folder.to_str().unwrap());
+        format!("version: 2023-04-20\n{part}")
+    };
+    let paths = READING.map(|(name, _)| -> &str { Box::leak(format!("/m/{name}.yaml").into()) });
+    let files = READING.iter().zip(paths);
+    let address = serve(
+        files
+            .map(|((_, part), path)| (path, 200, text(part)))
+            .collect(),
+    );
+    let include = |name: &str| {
+        let part = including(&format!("{address}/m/{name}.yaml"), "");
+        match name {
+            "directory" => part.replace("type: string", "type: array"),
+            _ => part,
+        }
+    };
+    for (name, _) in READING {
+        place.write("blueprint.yaml", include(name));
+        let staged = place.ends(1, &["stage"]);
+        let said = format!("{}{}", staged.out, staged.err);
+        assert!(
+            said.contains("a remote document cannot read") && !said.contains("of this machine\n"),
+            "{name}: {said}"
+        );
+    }
+    place.write(
+        "cyan.toml",
+        format!("[documents]\nlocal-access = [\"{address}/other\"]\n"),
+    );
+    place.ends(1, &["stage"]);
+    place.write(
+        "cyan.toml",
+        format!("[documents]\nlocal-access = [\"{address}/m/\"]\n"),
+    );
+    for (name, _) in READING {
+        place.write("blueprint.yaml", include(name));
+        place.ends(0, &["stage"]);
+    }
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(
+        place.ends(0, &["exports", "note"]).out.trim_end(),
+        "of this machine"
+    );
+    for wrong in ["\"x\"", "[\"modules\"]", "[\"https://\"]", "[1]"] {
+        place.write(
+            "cyan.toml",
+            format!("[documents]\nlocal-access = {wrong}\n"),
+        );
+        let said = place.ends(1, &["validate"]).err;
+        assert!(said.contains("must be a list of addresses"), "{said}");
+    }
+}

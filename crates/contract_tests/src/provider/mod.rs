@@ -293,6 +293,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             root: self.setup.folder.as_path().into(),
             folder: self.setup.folder.as_path().into(),
             settings: self.setup.settings.clone(),
+            files: provider::FileAccess::default(),
             now: self.setup.now,
             progress: Arc::new(move |line: &str| {
                 shown

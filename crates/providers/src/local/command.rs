@@ -12,7 +12,7 @@ use provider::{
     Planned, ProviderError, ReadOutcome, ReadRequest, Scrubber,
 };
 
-use super::place::{entries, is_set, text};
+use super::place::{entries, folder_of_commands, is_set, text};
 use super::process::{self, ProgramEnd, ProgramRun};
 use super::requests::deleted;
 use super::whole_file;
@@ -126,10 +126,9 @@ async fn act(
     word: &str,
     token: &str,
 ) -> Result<ProgramEnd, ProviderError> {
-    let folder = text(spec, "workingDir").map_or_else(
-        || call.folder.clone(),
-        |folder| call.folder.join(folder).into(),
-    );
+    let base = folder_of_commands(call);
+    let folder =
+        text(spec, "workingDir").map_or_else(|| base.clone(), |folder| base.join(folder).into());
     let limit = match text(spec, "timeout") {
         Some(limit) => parse_duration(limit).map_err(|error| {
             ProviderError::new(ErrorKind::Document, format!("`{limit}` is {error}")).at("timeout")

@@ -14,7 +14,7 @@ use provider::{
 
 use super::archive_list::{globs, not_utf8};
 use super::command::{DEFAULT_TIMEOUT, SECRET_IN_COMMAND_LINE, failure, printed};
-use super::place::{PathContext, failed, run_blocking};
+use super::place::{PathContext, failed, folder_of_commands, run_blocking};
 use super::process::{self, ProgramRun};
 use super::whole_file;
 use crate::regular_file;
@@ -37,6 +37,7 @@ pub(super) async fn fetch(
             ));
         }
     }
+    call.files.refuse_remote("")?;
     let argument = |name: &str| {
         request
             .filters
@@ -124,8 +125,8 @@ fn refused(field: &str, text: String) -> ProviderError {
 
 fn file(place: &PathContext, path: &str) -> Result<DataFields, ProviderError> {
     let path = place.source(path)?;
-    let bytes =
-        regular_file::read(&path).map_err(|error| failed("read", &path, &error).at("path"))?;
+    let bytes = regular_file::read(&path, place.files.most_bytes)
+        .map_err(|error| failed("read", &path, &error).at("path"))?;
     let sha256 = whole_file::digest(&bytes);
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let content = String::from_utf8(bytes).map_err(|error| {
@@ -295,10 +296,8 @@ async fn command(
     folder: Option<String>,
     stdin: Option<String>,
 ) -> Result<DataFields, ProviderError> {
-    let folder = folder.map_or_else(
-        || call.folder.clone(),
-        |folder| call.folder.join(folder).into(),
-    );
+    let base = folder_of_commands(call);
+    let folder = folder.map_or_else(|| base.clone(), |folder| base.join(folder).into());
     let values: Vec<&Value> = request
         .filters
         .iter()

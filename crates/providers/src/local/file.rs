@@ -4,9 +4,9 @@
 //! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above
 //! the file are created, and stay when the file is deleted.
 
-use std::fs;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -60,11 +60,66 @@ fn decode(encoded: &str) -> Option<Vec<u8>> {
     STANDARD.decode(plain).ok()
 }
 
-/// The desired content: its bytes, and whether even their digest is secret.
+/// The desired content.
 struct DesiredContent {
-    bytes: Vec<u8>,
+    body: ContentBody,
+    /// The digest of the content, as hexadecimal text.
+    digest: String,
+    /// The number of bytes.
+    size: u64,
+    /// Whether even the digest is secret.
     secret: bool,
-    from_source: bool,
+}
+
+/// Where the bytes of a content are.
+enum ContentBody {
+    /// In the spec.
+    Given(Vec<u8>),
+    /// In a source file, which may be larger than the memory.
+    Source(PathBuf),
+}
+
+impl DesiredContent {
+    fn is_from_source(&self) -> bool {
+        matches!(self.body, ContentBody::Source(_))
+    }
+
+    /// Writes the content to a new file at `path`.
+    ///
+    /// # Errors
+    /// If reading or writing fails, or if the source has changed since its digest was computed.
+    fn write(&self, file: &mut File, path: &Path) -> Result<(), ProviderError> {
+        let source = match &self.body {
+            ContentBody::Given(bytes) => {
+                return file
+                    .write_all(bytes)
+                    .map_err(|error| failed("write", path, &error));
+            }
+            ContentBody::Source(source) => source,
+        };
+        let unreadable = |error| failed("read", source, &error).at("source");
+        let mut reader = regular_file::open(source).map_err(unreadable)?;
+        let mut hash = whole_file::ContentHash::default();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let count = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(error)),
+            };
+            let read = buffer.get(..count).unwrap_or_default();
+            hash.update(read);
+            file.write_all(read)
+                .map_err(|error| failed("write", path, &error))?;
+        }
+        let (digest, _) = hash.finish();
+        if digest != self.digest {
+            let text = format!("`{}` has changed while it was copied", source.display());
+            return Err(ProviderError::new(ErrorKind::Transient, text).at("source"));
+        }
+        Ok(())
+    }
 }
 
 fn content(place: &PathContext, spec: &Value) -> Result<DesiredContent, ProviderError> {
@@ -82,14 +137,23 @@ fn content(place: &PathContext, spec: &Value) -> Result<DesiredContent, Provider
             })?,
             "source" => {
                 let source = place.source(text)?;
-                fs::read(&source).map_err(|error| failed("read", &source, &error).at(way))?
+                let (digest, size) = regular_file::open(&source)
+                    .and_then(whole_file::hash_all)
+                    .map_err(|error| failed("read", &source, &error).at(way))?;
+                return Ok(DesiredContent {
+                    body: ContentBody::Source(source),
+                    digest,
+                    size,
+                    secret,
+                });
             }
             _ => text.as_bytes().to_vec(),
         };
         return Ok(DesiredContent {
-            bytes,
+            digest: whole_file::digest(&bytes),
+            size: bytes.len() as u64,
+            body: ContentBody::Given(bytes),
             secret,
-            from_source: way == "source",
         });
     }
     Err(ProviderError::new(
@@ -133,8 +197,7 @@ pub(super) fn existing(
     if desired.has_unknown() {
         return Ok(Existing::Undecided);
     }
-    let is_wanted =
-        found == mode && whole_file::digest_of(path)? == whole_file::digest(&content.bytes);
+    let is_wanted = found == mode && whole_file::digest_of(path)? == content.digest;
     Ok(if is_wanted {
         Existing::Matching
     } else {
@@ -218,7 +281,7 @@ pub(super) fn read(
 }
 
 fn matches_spec(place: &PathContext, inputs: &Value, digest: &str, found: u32) -> bool {
-    content(place, inputs).is_ok_and(|content| whole_file::digest(&content.bytes) == digest)
+    content(place, inputs).is_ok_and(|content| content.digest == digest)
         && mode(inputs).is_ok_and(|mode| mode == found)
 }
 
@@ -249,9 +312,9 @@ pub(super) fn apply(
     }
     let content = content(place, &change.desired)?;
     let mode = mode(&change.desired)?;
-    let digest = whole_file::digest(&content.bytes);
-    if content.from_source {
-        change.check_source("source", &digest)?;
+    let digest = &content.digest;
+    if content.is_from_source() {
+        change.check_source("source", digest)?;
     }
     let create = change.operation == Operation::Create;
     let found = whole_file::inspect_path(&path)?;
@@ -260,7 +323,7 @@ pub(super) fn apply(
         PathContent::File {
             mode: found, link, ..
         } => {
-            let same = !link && found == mode && whole_file::digest_of(&path)? == digest;
+            let same = !link && found == mode && whole_file::digest_of(&path)? == *digest;
             if create && !same && !flag(&change.desired, "overwrite") {
                 return Err(whole_file::in_the_way(&path, "a file"));
             }
@@ -281,10 +344,8 @@ pub(super) fn apply(
     };
     if !there_already {
         let fresh = create && matches!(found, PathContent::Nothing);
-        let parents = whole_file::write(&path, mode, fresh, own, |file| {
-            file.write_all(&content.bytes)
-                .map_err(|error| failed("write", &path, &error))
-        })?;
+        let parents =
+            whole_file::write(&path, mode, fresh, own, |file| content.write(file, &path))?;
         if create {
             private = existing::ownership_of_created(parents, &change.private);
         }
@@ -296,17 +357,20 @@ pub(super) fn apply(
     fields.insert("id".into(), Value::Text(id.clone()));
     fields.insert(
         "size".into(),
-        Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)),
+        Value::Int(i64::try_from(content.size).unwrap_or(i64::MAX)),
     );
     fields.insert(
         "sourceSha256".into(),
-        if content.from_source {
-            digest.clone().into()
+        if content.is_from_source() {
+            digest.as_str().into()
         } else {
             Value::Null
         },
     );
-    fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
+    fields.insert(
+        "sha256".into(),
+        Value::from(digest.as_str()).tainted(content.secret),
+    );
     existing::set_existed(&mut fields, &private);
     Ok(Applied::ready(id, Value::map(fields)).with_private(private))
 }

@@ -76,7 +76,7 @@ impl Provider for LocalProvider {
 impl Session for LocalProvider {
     fn check<'a>(
         &'a self,
-        _call: &'a Call,
+        call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let checked = match request.type_name {
@@ -86,6 +86,8 @@ impl Session for LocalProvider {
             _ => CheckFindings::default(),
         };
         let checked = place::check_paths(request.spec, checked);
+        let (name, spec) = (request.type_name, request.spec);
+        let checked = place::check_access(call.files, name, spec, checked);
         Box::pin(async move { Ok(checked) })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
-use provider::{Call, CheckFindings, ErrorKind, ProviderError};
+use provider::{Call, CheckFindings, ErrorKind, FileAccess, ProviderError};
 use tokio_util::sync::CancellationToken;
 
 /// The two base folders of paths, and the cancellation of the call.
@@ -15,6 +15,8 @@ pub(super) struct PathContext {
     /// The folder of the document that names a path. Paths of files that are read are relative to
     /// it.
     pub(super) folder: Arc<Path>,
+    /// What the document may read.
+    pub(super) files: FileAccess,
     /// The cancellation, checked between the parts of long work.
     pub(super) cancel: CancellationToken,
 }
@@ -29,12 +31,8 @@ impl PathContext {
     /// The absolute path of a file that is read.
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
         refuse_home_path(path)?;
-        if self
-            .folder
-            .to_str()
-            .is_some_and(|folder| folder.contains("://"))
-            && !path.starts_with('/')
-        {
+        self.files.refuse_remote("")?;
+        if is_address(&self.folder) && !path.starts_with('/') {
             let text = format!(
                 "`{path}` is relative to a remote document: only the function `file` reads remote files"
             );
@@ -74,6 +72,42 @@ fn refuse_home_path(path: &str) -> Result<(), ProviderError> {
 
 /// The fields that are paths.
 const PATHS: [&str; 5] = ["path", "source", "root", "target", "workingDir"];
+
+/// Refuses fields that read this machine, in a document that may not.
+pub(super) fn check_access(
+    files: FileAccess,
+    type_name: &str,
+    spec: &Value,
+    mut checked: CheckFindings,
+) -> CheckFindings {
+    let reading: &[&str] = match type_name {
+        "local/file" => &["source"],
+        "local/archive" => &["root"],
+        "local/command" => &["create", "update", "read", "delete"],
+        _ => &[],
+    };
+    if let Some(why) = files.refusal()
+        && let Some(field) = reading.iter().find(|field| is_set(spec, field))
+    {
+        checked.refuse(*field, why);
+    }
+    checked
+}
+
+/// The folder in which a command runs that names none, and to which the folder that it names is
+/// relative. A remote document has no folder on this machine.
+pub(super) fn folder_of_commands(call: &Call) -> &Arc<Path> {
+    if is_address(&call.folder) {
+        &call.root
+    } else {
+        &call.folder
+    }
+}
+
+/// Whether the folder of a document is an address.
+fn is_address(folder: &Path) -> bool {
+    folder.to_str().is_some_and(|folder| folder.contains("://"))
+}
 
 /// Refuses paths that begin with `~`, which only a shell expands.
 pub(super) fn check_paths(spec: &Value, mut checked: CheckFindings) -> CheckFindings {
@@ -116,6 +150,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     let place = PathContext {
         root: call.root.clone(),
         folder: call.folder.clone(),
+        files: call.files,
         cancel: call.cancel.clone(),
     };
     let handle = tokio::task::spawn_blocking(move || work(&place));

@@ -76,14 +76,39 @@ pub(super) fn digest_of(path: &Path) -> Result<String, ProviderError> {
         .map_err(|error| failed("read", path, &error))
 }
 
+/// The digest and the length of a content that arrives in blocks.
+#[derive(Default)]
+pub(super) struct ContentHash {
+    hasher: Sha256,
+    length: u64,
+}
+
+impl ContentHash {
+    /// Adds a block.
+    pub(super) fn update(&mut self, block: &[u8]) {
+        self.hasher.update(block);
+        self.length += block.len() as u64;
+    }
+
+    /// The digest as hexadecimal text, and the number of bytes.
+    pub(super) fn finish(self) -> (String, u64) {
+        (hex(&self.hasher.finalize()), self.length)
+    }
+}
+
 /// The digest of a whole stream.
-pub(super) fn digest_all(mut from: impl Read) -> io::Result<String> {
-    let mut hasher = Sha256::new();
+pub(super) fn digest_all(from: impl Read) -> io::Result<String> {
+    hash_all(from).map(|(digest, _)| digest)
+}
+
+/// The digest of a whole stream, and its number of bytes.
+pub(super) fn hash_all(mut from: impl Read) -> io::Result<(String, u64)> {
+    let mut hash = ContentHash::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&hasher.finalize())),
-            Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
+            Ok(0) => return Ok(hash.finish()),
+            Ok(count) => hash.update(buffer.get(..count).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -55,11 +55,11 @@ impl Provider for StdProvider {
 impl Session for StdProvider {
     fn check<'a>(
         &'a self,
-        _call: &'a Call,
+        call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let checked = if request.type_name == "std/template" {
-            template::check(request.spec)
+            template::check(call.files, request.spec)
         } else {
             CheckFindings::default()
         };

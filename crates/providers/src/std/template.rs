@@ -11,17 +11,17 @@ use blueprint::{Map, Name, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value as Item, ValueKind};
 use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, escape_formatter};
-use provider::{Call, CheckFindings, ErrorKind, ProviderError, SourceContent, SourceRead};
+use provider::{
+    Call, CheckFindings, ErrorKind, FileAccess, ProviderError, SourceContent, SourceRead,
+};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of steps.
 const FUEL: u64 = 10_000_000;
-/// Maximum length of a template in bytes.
-const LONGEST: usize = 10 << 20;
 
 /// Checks that one of `template` and `source` is set, the names of variables, and the syntax of the
 /// template.
-pub(super) fn check(spec: &Value) -> CheckFindings {
+pub(super) fn check(files: FileAccess, spec: &Value) -> CheckFindings {
     let mut checked = CheckFindings::default();
     let written = |name: &str| spec.get(name).filter(|value| !value.is_null());
     match (written("template"), written("source")) {
@@ -42,7 +42,11 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
                 );
             }
         }
-        _ => {}
+        (None, Some(_)) => {
+            if let Some(why) = files.refusal() {
+                checked.refuse("source", why);
+            }
+        }
     }
     if let Some(variables) = written("variables")
         && !variables.is_unknown()
@@ -152,21 +156,21 @@ fn source(call: &Call, spec: &Value) -> Option<PathBuf> {
 }
 
 async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderError> {
+    call.files.refuse_remote("source")?;
+    let most = call.files.most_bytes;
     run_blocking(call, move || {
         let refused = |kind, why: &str| {
             ProviderError::new(kind, format!("cannot read `{}`: {why}", path.display()))
                 .at("source")
         };
-        let bytes = crate::regular_file::read(&path).map_err(|error| match error.kind() {
+        let bytes = crate::regular_file::read(&path, most).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => refused(ErrorKind::NotFound, "it is not there"),
             std::io::ErrorKind::PermissionDenied => {
                 refused(ErrorKind::Permanent, "permission denied")
             }
+            std::io::ErrorKind::FileTooLarge => refused(ErrorKind::Document, &error.to_string()),
             _ => refused(ErrorKind::Permanent, &error.to_string()),
         })?;
-        if bytes.len() > LONGEST {
-            return Err(refused(ErrorKind::Document, "it is longer than 10 MiB"));
-        }
         let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(&bytes));
         let text = String::from_utf8(bytes)
             .map_err(|_| refused(ErrorKind::Document, "it is not UTF-8 text"))?;

@@ -191,6 +191,7 @@ impl Things {
             root: Path::new("/").into(),
             folder: Path::new("/").into(),
             settings: Value::Null,
+            files: provider::FileAccess::default(),
             now: 0,
             progress: Arc::new(|_| {}),
         }

@@ -139,6 +139,7 @@ impl ProviderHarness {
             root: self.package.folder.as_path().into(),
             folder: self.package.folder.as_path().into(),
             settings: Value::Null,
+            files: provider::FileAccess::default(),
             now: 0,
             progress: Arc::new(|_| ()),
         }

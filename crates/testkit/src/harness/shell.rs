@@ -50,6 +50,7 @@ pub fn shell_without_faults(harness: &Harness) -> Shell {
         offline: false,
         instance: harness.name.name().clone(),
         root: harness.folder.as_path().into(),
+        access: Default::default(),
         working_directory: harness.working_directory.clone(),
         clock: harness.clock.clone(),
         rng: Rng::seeded(u64::from(u32::MAX)),

@@ -129,6 +129,7 @@ impl PolicyHarness {
             offline: false,
             instance: self.harness.name.name().clone(),
             root: self.harness.folder.as_path().into(),
+            access: Default::default(),
             working_directory: None,
             clock: self.harness.clock.clone(),
             rng: self.rng.clone(),

@@ -118,6 +118,7 @@ async fn carry_out(
         root: Path::new("").into(),
         folder: Path::new("").into(),
         settings: Value::Null,
+        files: provider::FileAccess::default(),
         now: asked.now,
         progress: Arc::new(|_| {}),
     };

@@ -345,6 +345,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     root: Path::new("/nowhere").into(),
                     folder: Path::new("/nowhere").into(),
                     settings: Value::Null,
+                    files: provider::FileAccess::default(),
                     now: harness.clock.now(),
                     progress: Arc::new(|_| {}),
                 };
