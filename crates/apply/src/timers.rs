@@ -15,7 +15,7 @@ pub(crate) enum Wake {
     Deadline(u32),
     /// The call of one task, cancelled at its deadline, is no longer awaited.
     AbandonCall(u32),
-    /// The time in which a resource without a time limit must become ready is over.
+    /// The default time limit for becoming ready is over: the resource sets none.
     Unready(u32),
     /// The task repeats its call or its questions.
     Retry(u32),
@@ -25,9 +25,9 @@ pub(crate) enum Wake {
     Pause(u32),
     /// The rate limiter of a provider gets tokens back. The number is that of the provider's queue.
     Refill(u32),
-    /// Running calls are no longer awaited after a stop: they are cancelled.
+    /// The time after a stop in which running calls may end is over: they are cancelled.
     Drain,
-    /// All calls, cancelled after a stop, are no longer awaited.
+    /// The time in which calls that were cancelled after a stop may end is over: they are given up.
     AbandonAll,
 }
 
@@ -38,6 +38,7 @@ pub(crate) const AFTER_CANCEL: Duration = Duration::from_secs(20);
 #[derive(Default)]
 pub(crate) struct Timers {
     wakes: DeterministicMap<u64, Wake>,
+    /// The number of the latest wake-up.
     last: u64,
     /// The start of the run: seconds since 1970 UTC.
     began: i64,

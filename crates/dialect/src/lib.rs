@@ -11,6 +11,7 @@
 
 pub mod codes;
 mod dialect;
+mod dialect_text;
 mod document;
 mod expansion;
 mod explained;
@@ -24,13 +25,14 @@ mod shape;
 mod wanted;
 
 pub use dialect::Dialect;
+pub use dialect_text::{DialectText, TextOrigin};
 pub use document::{Document, Lowered};
 pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
 pub use list::Dialects;
 pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
-pub use parsed::{DialectText, ParsedText, TextOrigin};
+pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
 pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,

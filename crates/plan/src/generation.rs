@@ -30,13 +30,14 @@ pub struct SavedGeneration {
 
 impl SavedGeneration {
     /// Returns the generation with the document at `current`, the path of the instance's document
-    /// now. The text stays, and is read as the kind of document that it was.
+    /// now. The text stays. The former path stays as `read_as`, because the name of a file can
+    /// decide how its text is read.
     pub fn with_document_at(mut self, current: &Name) -> SavedGeneration {
         let document = &mut self.document;
         if !current.is_empty() && document.path != *current {
             let before = std::mem::replace(&mut document.path, current.clone());
             let read_as = document.read_as.take().unwrap_or(before);
-            document.read_as = Some(read_as).filter(|path| path != current);
+            document.read_as = (read_as != *current).then_some(read_as);
         }
         self
     }
@@ -154,8 +155,9 @@ fn list<'v>(saved: &'v Value, key: &str) -> &'v [Value] {
 /// Reads the data that was stored with an operation. `None` if it is not what [`saved_value`]
 /// writes.
 fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
+    // One view has no secret marks. The other loses only the mark of the whole value, because the
+    // contents of files keep their own.
     let saved = operation.desired.revealed();
-    // Only the mark of the whole value is removed here: the contents of files keep their own marks.
     let with_inner_marks = operation.desired.unmarked();
     let Some(Value::Text(text)) = saved.get("document") else {
         return None;

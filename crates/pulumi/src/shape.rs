@@ -123,7 +123,7 @@ pub(crate) static OPTIONS: Section = Section {
             "Outputs that must not be shown.",
         ),
         SectionKey::new("aliases", KeyForm::List, "Former identities.").substitutions(),
-        SectionKey::new("customTimeouts", KeyForm::Map, "Time limits.").section("customTimeouts"),
+        SectionKey::new("customTimeouts", KeyForm::Map, "Time limits.").section("time limits"),
         SectionKey::new(
             "deleteBeforeReplace",
             KeyForm::Scalar,
@@ -207,7 +207,7 @@ pub(crate) static OPTIONS: Section = Section {
 
 /// Time limits.
 pub(crate) static TIMEOUTS: Section = Section {
-    name: "customTimeouts",
+    name: "time limits",
     keys: &[
         SectionKey::new("create", KeyForm::Scalar, "The limit of a create.").substitutions(),
         SectionKey::new("update", KeyForm::Scalar, "The limit of an update.").substitutions(),

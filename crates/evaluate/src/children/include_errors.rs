@@ -63,7 +63,6 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
                 entry("sourceType").map_or(child.path.span, |(_, value)| value.span),
                 "no such kind of remote source",
             ),
-        // The path is an entry of its own in a document, so its problem is reported at the path.
         SourceError::Settings { key, problem } if key != "path" => codes::SOURCE_METADATA
             .new("keys of a remote source are missing or wrong")
             .label(
@@ -73,6 +72,7 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
                     .map_or(child.path.span, |source| source.span),
                 format!("`{key}` {problem}"),
             ),
+        // Here the key is `path`, which a document writes outside of the settings of a source.
         SourceError::Settings { problem, .. } => expr::codes::SOURCE_UNREADABLE
             .new("the document cannot be read")
             .label(child.path.span, format!("it {problem}")),

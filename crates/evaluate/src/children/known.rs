@@ -112,8 +112,8 @@ impl IncludeContext<'_> {
         let reads_unread_child = frame.reads_unread_child;
         let searches = frame.searches;
         self.meter.set(frame.meter);
-        // A read of something that is not there yet stops the evaluation too. So the frame says
-        // what is missing before the error counts.
+        // A read of something that is not there yet ends the evaluation with an error that is not
+        // reported. So what is missing is tested before the error.
         match outcome {
             Ok(value) => IncludeValue::Value(value),
             Err(_) if !searches.is_empty() => IncludeValue::Searches(searches),

@@ -169,8 +169,8 @@ impl<'a> LinkDraft<'a> {
             change: change.clone(),
         });
         self.changes.extend(changes);
-        // The records cannot tell whether a call is due: a written value is lost, or it is unknown
-        // whether an open contribution was written.
+        // These writes are called even if the records are equal: the value was lost since, or the
+        // outcome of an earlier write is unknown.
         let forces_call = write.drifted || write.replaced || write.undo.iter().any(|it| it.open);
         let linked = LinkWrite {
             link: one.address.clone(),
@@ -237,14 +237,15 @@ impl<'a> LinkDraft<'a> {
             let is_missing = content
                 .as_mut()
                 .is_some_and(|content| !content.fields.has(contribution));
-            // The inputs that were last sent to the target lack the contribution if a cut-off run
-            // has replaced the target.
+            // A cut-off run may have replaced the target. The inputs that were last sent to it then
+            // lack the contribution.
             let is_unsent = content
                 .and_then(|content| content.sent.as_mut())
                 .is_some_and(|sent| !sent.has(contribution));
             let is_lost = is_missing || is_unsent;
             if is_lost && is_as_recorded && !target_is_created {
-                // Only in an observed object something else can be seen to have removed the value.
+                // Drift shows only in an observed object. Otherwise the value was lost together with
+                // the target.
                 let is_lost_with_target = is_unsent || !observed;
                 write.replaced |= is_lost_with_target;
                 write.drifted |= !is_lost_with_target;
@@ -341,8 +342,8 @@ impl<'a> LinkDraft<'a> {
             let target_is_updated = member
                 .and_then(|member| self.decision_at(&member.address))
                 .is_some_and(|decision| decision.action == Action::Update);
-            // The update of the target writes a lost contribution again. The comparison serves the
-            // report: it says that the contribution of this link was lost.
+            // An update of the target writes a lost contribution again, so no step is needed. The
+            // comparison is only for the report, which says that the contribution was lost.
             let observed = member
                 .filter(|_| is_as_recorded && target_is_updated)
                 .and_then(|member| {
@@ -358,7 +359,7 @@ impl<'a> LinkDraft<'a> {
             if let Some(content) = observed
                 && !content.fields.has(contribution)
             {
-                // The contribution has the marks of the schema, so no field is passed.
+                // The contribution already has the secret marks, so no field of the schema is passed.
                 before = content
                     .fields
                     .value_of(contribution)
@@ -398,7 +399,8 @@ impl<'a> LinkDraft<'a> {
                     any_changes |= decision.action != Action::None;
                     parts.push(address);
                 }
-                // A part that is no longer wanted is deleted if it exists.
+                // The part is not wanted, or nothing was decided about it: if it exists, it is
+                // deleted.
                 None => any_changes |= self.snapshot.records.contains_key(&address),
             }
         }

@@ -8,7 +8,7 @@ use diag::{FileId, Span, Spanned};
 
 use super::problem::{Problem, Scan};
 use super::scanner::Scanner;
-use super::token::TokenKind;
+use super::token::YamlTokenKind;
 use crate::{Content, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar};
 
 /// The forms that a node may have at its place.
@@ -163,7 +163,9 @@ impl<'t> Composer<'t> {
 
     /// Composes the document; `None` if the text has none. A second document is a problem.
     pub(super) fn document(&mut self) -> Scan<Option<Node>> {
-        use TokenKind::{DocumentEnd, DocumentStart, StreamEnd, TagDirective, VersionDirective};
+        use YamlTokenKind::{
+            DocumentEnd, DocumentStart, StreamEnd, TagDirective, VersionDirective,
+        };
         let root = match self.scanner.peek()?.0 {
             StreamEnd => return Ok(None),
             VersionDirective(..) | TagDirective | DocumentStart => {
@@ -201,7 +203,7 @@ impl<'t> Composer<'t> {
         let mut has_version = false;
         loop {
             match self.scanner.peek()? {
-                (TokenKind::VersionDirective(major, minor), at, _) => {
+                (YamlTokenKind::VersionDirective(major, minor), at, _) => {
                     if has_version {
                         return Err(Problem::new("found duplicate %YAML directive", at));
                     }
@@ -211,7 +213,7 @@ impl<'t> Composer<'t> {
                     has_version = true;
                     self.scanner.take()?;
                 }
-                (TokenKind::TagDirective, at, _) => {
+                (YamlTokenKind::TagDirective, at, _) => {
                     let text = self.scanner.take()?.text;
                     let (handle, prefix) = text.split_once(' ').unwrap_or((&text, ""));
                     if self.prefix(handle).is_some() {
@@ -289,7 +291,7 @@ impl<'t> Composer<'t> {
 
     /// Reads the properties of a node, and the node if it is no container.
     fn begin(&mut self, form: NodeForm) -> Scan<Begun> {
-        use TokenKind::{
+        use YamlTokenKind::{
             Alias, Anchor, BlockEntry, BlockMappingStart, BlockSequenceStart, FlowMappingStart,
             FlowSequenceStart, Scalar as ScalarToken, Tag,
         };
@@ -404,7 +406,7 @@ impl<'t> Composer<'t> {
     }
 
     fn advance_unindented_list(&mut self) -> Scan<Step> {
-        use TokenKind::{BlockEnd, BlockEntry, Key, Value};
+        use YamlTokenKind::{BlockEnd, BlockEntry, Key, Value};
         if self.scanner.peek()?.0 != BlockEntry {
             return Ok(Step::Close(0));
         }
@@ -416,7 +418,7 @@ impl<'t> Composer<'t> {
     }
 
     fn advance_block_list(&mut self, start: usize) -> Scan<Step> {
-        use TokenKind::{BlockEnd, BlockEntry};
+        use YamlTokenKind::{BlockEnd, BlockEntry};
         let (kind, at, end) = self.scanner.peek()?;
         if !matches!(kind, BlockEntry | BlockEnd) {
             let what = "did not find expected '-' indicator";
@@ -433,7 +435,7 @@ impl<'t> Composer<'t> {
     }
 
     fn advance_block_map(&mut self, open: &OpenNode) -> Scan<Step> {
-        use TokenKind::{BlockEnd, Key, Value};
+        use YamlTokenKind::{BlockEnd, Key, Value};
         let (kind, at, end) = self.scanner.peek()?;
         match (&open.key, kind) {
             (None, Key) | (Some(_), Value) => {}
@@ -454,7 +456,7 @@ impl<'t> Composer<'t> {
     }
 
     fn advance_flow_list(&mut self, open: &OpenNode) -> Scan<Step> {
-        use TokenKind::{FlowEntry, FlowSequenceEnd, Key};
+        use YamlTokenKind::{FlowEntry, FlowSequenceEnd, Key};
         let (mut kind, mut at, mut end) = self.scanner.peek()?;
         if kind != FlowSequenceEnd && !open.items.is_empty() {
             if kind != FlowEntry {
@@ -476,7 +478,7 @@ impl<'t> Composer<'t> {
 
     /// A map of one entry that is an item of a list in brackets.
     fn advance_pair(&mut self, open: &OpenNode) -> Scan<Step> {
-        use TokenKind::{FlowEntry, FlowSequenceEnd, Value};
+        use YamlTokenKind::{FlowEntry, FlowSequenceEnd, Value};
         if !open.entries.is_empty() {
             return Ok(Step::Close(0));
         }
@@ -496,7 +498,7 @@ impl<'t> Composer<'t> {
     }
 
     fn advance_flow_map(&mut self, open: &mut OpenNode) -> Scan<Step> {
-        use TokenKind::{FlowEntry, FlowMappingEnd, Key, Value};
+        use YamlTokenKind::{FlowEntry, FlowMappingEnd, Key, Value};
         if let Some(key) = &open.key {
             if std::mem::take(&mut open.lacks_value) {
                 return Ok(Step::Empty(end_of(key)));
@@ -532,13 +534,13 @@ impl<'t> Composer<'t> {
     }
 
     /// The value after a key in brackets that `close` ends.
-    fn flow_value(&mut self, key: &Node, close: TokenKind) -> Scan<Step> {
-        if self.scanner.peek()?.0 != TokenKind::Value {
+    fn flow_value(&mut self, key: &Node, close: YamlTokenKind) -> Scan<Step> {
+        if self.scanner.peek()?.0 != YamlTokenKind::Value {
             return Ok(Step::Empty(end_of(key)));
         }
         let end = self.scanner.take()?.end;
         let next = self.scanner.peek()?.0;
-        Ok(if next == TokenKind::FlowEntry || next == close {
+        Ok(if next == YamlTokenKind::FlowEntry || next == close {
             Step::Empty(end)
         } else {
             Step::Node(NodeForm::Flow)

@@ -4,7 +4,7 @@
 
 use super::cursor::Cursor;
 use super::problem::{Problem, Scan};
-use super::token::{Token, TokenKind};
+use super::token::{YamlToken, YamlTokenKind};
 use crate::Style;
 
 /// Which line breaks at the end of a block belong to its content.
@@ -74,7 +74,7 @@ impl Cursor<'_> {
 
     /// Reads a scalar without quotes inside a block at the column `parent`. Also returns whether the
     /// line of its last part has ended.
-    pub(super) fn plain_scalar(&mut self, parent: isize, in_flow: bool) -> Scan<(Token, bool)> {
+    pub(super) fn plain_scalar(&mut self, parent: isize, in_flow: bool) -> Scan<(YamlToken, bool)> {
         let start = self.at;
         let mut end = start;
         let mut text = String::new();
@@ -111,8 +111,8 @@ impl Cursor<'_> {
                 break;
             }
         }
-        let token = Token {
-            kind: TokenKind::Scalar(Style::Plain),
+        let token = YamlToken {
+            kind: YamlTokenKind::Scalar(Style::Plain),
             start,
             end,
             text,
@@ -146,7 +146,7 @@ impl Cursor<'_> {
     }
 
     /// Reads a scalar in quotes.
-    pub(super) fn quoted_scalar(&mut self, is_single: bool) -> Scan<Token> {
+    pub(super) fn quoted_scalar(&mut self, is_single: bool) -> Scan<YamlToken> {
         let start = self.at;
         let quote = if is_single { b'\'' } else { b'"' };
         let mut text = String::new();
@@ -186,8 +186,8 @@ impl Cursor<'_> {
             gap.fold(&mut text);
         }
         self.skip();
-        Ok(Token {
-            kind: TokenKind::Scalar(if is_single {
+        Ok(YamlToken {
+            kind: YamlTokenKind::Scalar(if is_single {
                 Style::SingleQuoted
             } else {
                 Style::DoubleQuoted
@@ -251,7 +251,7 @@ impl Cursor<'_> {
 
     /// Reads a block scalar, `|` or `>` and the indented lines below, inside a block at the column
     /// `parent`.
-    pub(super) fn block_scalar(&mut self, is_literal: bool, parent: isize) -> Scan<Token> {
+    pub(super) fn block_scalar(&mut self, is_literal: bool, parent: isize) -> Scan<YamlToken> {
         let start = self.at;
         let (chomping, increment) = self.block_header(start)?;
         let mut end = self.at;
@@ -301,8 +301,8 @@ impl Cursor<'_> {
         } else {
             Style::Folded
         };
-        Ok(Token {
-            kind: TokenKind::Scalar(style),
+        Ok(YamlToken {
+            kind: YamlTokenKind::Scalar(style),
             start,
             end,
             text,

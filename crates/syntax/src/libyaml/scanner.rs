@@ -11,7 +11,7 @@ use diag::FileId;
 
 use super::cursor::Cursor;
 use super::problem::{Problem, Scan};
-use super::token::{Token, TokenKind};
+use super::token::{YamlToken, YamlTokenKind};
 
 /// The maximum number of characters between the start of a key and its colon.
 const MAX_KEY: usize = 1024;
@@ -34,7 +34,7 @@ struct PossibleKey {
 /// Reads tokens from a text.
 pub(super) struct Scanner<'t> {
     pub(super) cursor: Cursor<'t>,
-    tokens: VecDeque<Token>,
+    tokens: VecDeque<YamlToken>,
     /// The number of tokens taken from the queue.
     taken: usize,
     /// Whether the first token of the queue is final.
@@ -67,9 +67,9 @@ impl<'t> Scanner<'t> {
     }
 
     /// The next token's kind and place.
-    pub(super) fn peek(&mut self) -> Scan<(TokenKind, usize, usize)> {
+    pub(super) fn peek(&mut self) -> Scan<(YamlTokenKind, usize, usize)> {
         self.fetch_more()?;
-        let end = (TokenKind::StreamEnd, self.cursor.at, self.cursor.at);
+        let end = (YamlTokenKind::StreamEnd, self.cursor.at, self.cursor.at);
         Ok(self
             .tokens
             .front()
@@ -77,7 +77,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Takes the next token.
-    pub(super) fn take(&mut self) -> Scan<Token> {
+    pub(super) fn take(&mut self) -> Scan<YamlToken> {
         self.fetch_more()?;
         self.is_ready = false;
         self.taken += 1;
@@ -85,7 +85,7 @@ impl<'t> Scanner<'t> {
         Ok(self
             .tokens
             .pop_front()
-            .unwrap_or_else(|| Token::new(TokenKind::StreamEnd, at, at)))
+            .unwrap_or_else(|| YamlToken::new(YamlTokenKind::StreamEnd, at, at)))
     }
 
     fn fetch_more(&mut self) -> Scan<()> {
@@ -120,29 +120,29 @@ impl<'t> Scanner<'t> {
                 return Ok(());
             }
             match self.cursor.document_marker() {
-                Some(b'-') => return self.fetch_marker(TokenKind::DocumentStart),
-                Some(_) => return self.fetch_marker(TokenKind::DocumentEnd),
+                Some(b'-') => return self.fetch_marker(YamlTokenKind::DocumentStart),
+                Some(_) => return self.fetch_marker(YamlTokenKind::DocumentEnd),
                 None => {}
             }
         }
         let ends = self.cursor.is_blank_or_end(1);
         let in_flow = self.flow > 0;
         match first {
-            b'[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
-            b'{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
-            b']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
-            b'}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
+            b'[' => self.fetch_flow_start(YamlTokenKind::FlowSequenceStart),
+            b'{' => self.fetch_flow_start(YamlTokenKind::FlowMappingStart),
+            b']' => self.fetch_flow_end(YamlTokenKind::FlowSequenceEnd),
+            b'}' => self.fetch_flow_end(YamlTokenKind::FlowMappingEnd),
             b',' => {
                 self.remove_key()?;
                 self.key_allowed = true;
-                self.push_indicator(TokenKind::FlowEntry);
+                self.push_indicator(YamlTokenKind::FlowEntry);
                 Ok(())
             }
             b'-' if ends => self.fetch_block_entry(),
             b'?' if in_flow || ends => self.fetch_key(),
             b':' if in_flow || ends => self.fetch_value(),
-            b'*' => self.fetch_name(TokenKind::Alias),
-            b'&' => self.fetch_name(TokenKind::Anchor),
+            b'*' => self.fetch_name(YamlTokenKind::Alias),
+            b'&' => self.fetch_name(YamlTokenKind::Anchor),
             b'!' => {
                 self.save_key()?;
                 self.key_allowed = false;
@@ -262,17 +262,17 @@ impl<'t> Scanner<'t> {
 
     /// Opens a block at `column` unless one is open there. Its token comes before the token with
     /// the number `before`, or last.
-    fn open_block(&mut self, column: usize, before: Option<usize>, kind: TokenKind, at: usize) {
+    fn open_block(&mut self, column: usize, before: Option<usize>, kind: YamlTokenKind, at: usize) {
         if self.flow > 0 || self.indent >= column as isize {
             return;
         }
         self.indents.push(self.indent);
         self.indent = column as isize;
-        self.insert(before, Token::new(kind, at, at));
+        self.insert(before, YamlToken::new(kind, at, at));
     }
 
     /// Adds a token before the token with a number, or last.
-    fn insert(&mut self, before: Option<usize>, token: Token) {
+    fn insert(&mut self, before: Option<usize>, token: YamlToken) {
         let last = self.tokens.len();
         let place = before.map_or(last, |number| number.saturating_sub(self.taken));
         self.tokens.insert(place.min(last), token);
@@ -284,8 +284,8 @@ impl<'t> Scanner<'t> {
             return;
         }
         while self.indent > column {
-            self.tokens.push_back(Token::new(
-                TokenKind::BlockEnd,
+            self.tokens.push_back(YamlToken::new(
+                YamlTokenKind::BlockEnd,
                 self.cursor.at,
                 self.cursor.at,
             ));
@@ -301,15 +301,15 @@ impl<'t> Scanner<'t> {
         self.close_blocks(-1);
         self.remove_key()?;
         self.key_allowed = false;
-        self.tokens.push_back(Token::new(
-            TokenKind::StreamEnd,
+        self.tokens.push_back(YamlToken::new(
+            YamlTokenKind::StreamEnd,
             self.cursor.at,
             self.cursor.at,
         ));
         Ok(())
     }
 
-    fn fetch_marker(&mut self, kind: TokenKind) -> Scan<()> {
+    fn fetch_marker(&mut self, kind: YamlTokenKind) -> Scan<()> {
         self.close_blocks(-1);
         self.remove_key()?;
         self.key_allowed = false;
@@ -318,18 +318,18 @@ impl<'t> Scanner<'t> {
             self.cursor.skip();
         }
         self.tokens
-            .push_back(Token::new(kind, start, self.cursor.at));
+            .push_back(YamlToken::new(kind, start, self.cursor.at));
         Ok(())
     }
 
-    fn push_indicator(&mut self, kind: TokenKind) {
+    fn push_indicator(&mut self, kind: YamlTokenKind) {
         let start = self.cursor.at;
         self.cursor.skip();
         self.tokens
-            .push_back(Token::new(kind, start, self.cursor.at));
+            .push_back(YamlToken::new(kind, start, self.cursor.at));
     }
 
-    fn fetch_flow_start(&mut self, kind: TokenKind) -> Scan<()> {
+    fn fetch_flow_start(&mut self, kind: YamlTokenKind) -> Scan<()> {
         self.save_key()?;
         self.keys.push(PossibleKey::default());
         self.flow += 1;
@@ -338,7 +338,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    fn fetch_flow_end(&mut self, kind: TokenKind) -> Scan<()> {
+    fn fetch_flow_end(&mut self, kind: YamlTokenKind) -> Scan<()> {
         self.remove_key()?;
         if self.flow > 0 {
             self.flow -= 1;
@@ -358,13 +358,13 @@ impl<'t> Scanner<'t> {
             self.open_block(
                 self.cursor.column,
                 None,
-                TokenKind::BlockSequenceStart,
+                YamlTokenKind::BlockSequenceStart,
                 self.cursor.at,
             );
         }
         self.remove_key()?;
         self.key_allowed = true;
-        self.push_indicator(TokenKind::BlockEntry);
+        self.push_indicator(YamlTokenKind::BlockEntry);
         Ok(())
     }
 
@@ -377,13 +377,13 @@ impl<'t> Scanner<'t> {
             self.open_block(
                 self.cursor.column,
                 None,
-                TokenKind::BlockMappingStart,
+                YamlTokenKind::BlockMappingStart,
                 self.cursor.at,
             );
         }
         self.remove_key()?;
         self.key_allowed = self.flow == 0;
-        self.push_indicator(TokenKind::Key);
+        self.push_indicator(YamlTokenKind::Key);
         Ok(())
     }
 
@@ -392,9 +392,9 @@ impl<'t> Scanner<'t> {
             Some(key) if key.is_possible => {
                 key.is_possible = false;
                 let key = *key;
-                let token = Token::new(TokenKind::Key, key.at, key.at);
+                let token = YamlToken::new(YamlTokenKind::Key, key.at, key.at);
                 self.insert(Some(key.token), token);
-                let kind = TokenKind::BlockMappingStart;
+                let kind = YamlTokenKind::BlockMappingStart;
                 self.open_block(key.column, Some(key.token), kind, key.at);
                 self.key_allowed = false;
             }
@@ -407,18 +407,18 @@ impl<'t> Scanner<'t> {
                     self.open_block(
                         self.cursor.column,
                         None,
-                        TokenKind::BlockMappingStart,
+                        YamlTokenKind::BlockMappingStart,
                         self.cursor.at,
                     );
                 }
                 self.key_allowed = self.flow == 0;
             }
         }
-        self.push_indicator(TokenKind::Value);
+        self.push_indicator(YamlTokenKind::Value);
         Ok(())
     }
 
-    fn fetch_name(&mut self, kind: TokenKind) -> Scan<()> {
+    fn fetch_name(&mut self, kind: YamlTokenKind) -> Scan<()> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.cursor.at;
@@ -434,7 +434,7 @@ impl<'t> Scanner<'t> {
             return Err(Problem::new(problem, self.cursor.at).within(start));
         }
         self.tokens
-            .push_back(Token::new(kind, start, self.cursor.at));
+            .push_back(YamlToken::new(kind, start, self.cursor.at));
         Ok(())
     }
 }

@@ -4,11 +4,11 @@
 
 use super::cursor::Cursor;
 use super::problem::{Problem, Scan};
-use super::token::{Token, TokenKind};
+use super::token::{YamlToken, YamlTokenKind};
 
 impl<'t> Cursor<'t> {
     /// Reads a directive and the rest of its line.
-    pub(super) fn directive(&mut self) -> Scan<Token> {
+    pub(super) fn directive(&mut self) -> Scan<YamlToken> {
         let start = self.at;
         let problem = |what, at| Problem::new(what, at).within(start);
         self.skip();
@@ -31,7 +31,11 @@ impl<'t> Cursor<'t> {
                 }
                 self.skip();
                 let minor = self.version_number(start)?;
-                Token::new(TokenKind::VersionDirective(major, minor), start, self.at)
+                YamlToken::new(
+                    YamlTokenKind::VersionDirective(major, minor),
+                    start,
+                    self.at,
+                )
             }
             "TAG" => {
                 self.skip_blanks();
@@ -46,8 +50,8 @@ impl<'t> Cursor<'t> {
                     let what = "did not find expected whitespace or line break";
                     return Err(problem(what, self.at));
                 }
-                Token {
-                    kind: TokenKind::TagDirective,
+                YamlToken {
+                    kind: YamlTokenKind::TagDirective,
                     start,
                     end: self.at,
                     text: format!("{handle} {}", &self.text[prefix..self.at]),
@@ -88,7 +92,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Reads a tag. In brackets a comma ends it.
-    pub(super) fn tag(&mut self, in_flow: bool) -> Scan<Token> {
+    pub(super) fn tag(&mut self, in_flow: bool) -> Scan<YamlToken> {
         let start = self.at;
         let mut text = String::new();
         if self.byte(1) == Some(b'<') {
@@ -115,7 +119,7 @@ impl<'t> Cursor<'t> {
             let what = "did not find expected whitespace or line break";
             return Err(Problem::new(what, self.at).within(start));
         }
-        let mut token = Token::new(TokenKind::Tag, start, self.at);
+        let mut token = YamlToken::new(YamlTokenKind::Tag, start, self.at);
         token.text = text;
         Ok(token)
     }

@@ -4,7 +4,7 @@ use crate::Style;
 
 /// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum YamlTokenKind {
     StreamEnd,
     /// `%YAML`, with its version.
     VersionDirective(u32, u32),
@@ -33,17 +33,17 @@ pub(super) enum TokenKind {
 
 /// A token. Its place is in bytes.
 #[derive(Debug)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(super) struct YamlToken {
+    pub(super) kind: YamlTokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
     /// Only directives, tags and scalars have a text.
     pub(super) text: String,
 }
 
-impl Token {
-    pub(super) fn new(kind: TokenKind, start: usize, end: usize) -> Token {
-        Token {
+impl YamlToken {
+    pub(super) fn new(kind: YamlTokenKind, start: usize, end: usize) -> YamlToken {
+        YamlToken {
             kind,
             start,
             end,

@@ -34,8 +34,8 @@ impl Evaluation {
                 Err(Halt::Need(need)) => return Err(need),
                 Err(_) => all_valid = false,
             }
-            // Several keys can share an alias: each is checked, but the alias has one value, which
-            // need not be that of this key.
+            // Each key is checked above. Several keys can share an alias, and the alias gets one
+            // value: that of the key that takes precedence.
             if values_by_alias.contains_key(&annotation.alias) {
                 continue;
             }
@@ -109,14 +109,14 @@ impl Evaluation {
                 .cloned()
                 .unwrap_or(Value::Null));
         }
-        let Some(of) = self.declared(resource) else {
+        let Some(carrier) = self.declared(resource) else {
             return Err(Halt::Failed);
         };
-        let annotations = &of.resource().metadata.annotations;
+        let annotations = &carrier.resource().metadata.annotations;
         let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else {
             return Ok(Value::Null);
         };
-        self.evaluate_early(&of, position, expr, found)
+        self.evaluate_early(&carrier, position, expr, found)
     }
 
     /// Evaluates an expression of a resource that is not evaluated yet, for one of its members.
@@ -189,10 +189,11 @@ impl Evaluation {
         };
         match problem(annotation, &key, value, expr.span) {
             Some(diagnostic) => {
-                // Each link of the resource that reads the annotation comes here.
-                let is_reported = found
-                    .iter()
-                    .any(|other| other.span() == expr.span && other.message == diagnostic.message);
+                // Several links of the resource can read the annotation: its mistake is reported
+                // once.
+                let is_reported = found.iter().any(|reported| {
+                    reported.span() == expr.span && reported.message == diagnostic.message
+                });
                 if !is_reported {
                     found.push(diagnostic);
                 }
@@ -207,7 +208,8 @@ impl Evaluation {
 fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
     let revealed = value.revealed();
     let diagnostic = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
-    // A computed value must have the type like a literal: it is not converted.
+    // The conversion only tests the type, and its result is dropped: like a literal, a computed
+    // value must have the type exactly.
     if expr::convert(&revealed, &annotation.ty, expr::ValueOrigin::Literal).is_err() {
         return Some(diagnostic.label(span, format!("this is {}", value.kind_word())));
     }
