@@ -58,12 +58,13 @@ async fn open_package(
     let attached = attached(plugin_name(&package), &listed)
         .map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
     // A program that runs already may change at any time, so its schema is not cached.
-    let caches = attached.is_none() && package.schema.is_none();
+    let starts = attached.is_none();
+    let caches = starts && package.schema.is_none();
     let looked_up = {
         let package = package.clone();
         tokio::task::spawn_blocking(move || {
             let identity = plugin_host::identity(&package);
-            let digest = caches
+            let digest = starts
                 .then(|| plugin_host::noted_digest(&package, &identity))
                 .flatten();
             if let Some(path) = &package.schema {
