@@ -591,7 +591,7 @@ const SHOP_DATABASE: &str = r#"{"format": 1, "namespace": "shop", "resourceTypes
 #[test]
 fn a_rehearsed_object_has_the_parts_that_the_document_reads() {
     let document = "version: 2023-04-20
-values: {ids: {type: any, value: '${resources.d.spec.ids}'}}
+values: {ids: {type: object, value: '${resources.d.spec.ids}'}}
 resources:
   d: {type: shop/db, spec: {size: 1}}
   e: {type: std/value, spec: {input: '${d.spec.ids.reader} ${d.spec.hosts[4]} ${d.spec.pools[\"a-b\"][3]}'}}
