@@ -231,7 +231,14 @@ fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field
     fields
 }
 
+/// Whether two resources of a type have different ids. Programs of Pulumi, whose packages have
+/// namespaces of their own, may have types that give every resource the same id.
+fn has_unique_ids(name: &str) -> bool {
+    !name.starts_with("pulumi:")
+}
+
 fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceType {
+    let unique_ids = has_unique_ids(&name);
     // An entry that cannot be parsed accepts any fields: the plugin decides.
     let open = !entry.is_object();
     ResourceType {
@@ -250,8 +257,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         capabilities: Capabilities {
             plans: Plans::Always,
             exact: false,
-            // Some types have the same id for every resource, such as `none`.
-            unique_ids: false,
+            unique_ids,
             unannounced_secrets: true,
             described_only: entry["isComponent"] == true,
             ..Capabilities::default()
