@@ -852,7 +852,7 @@ async fn an_unhealthy_resource_is_kept_and_repaired() {
         ("code:DATA_LOSS", ErrorKind::OutcomeUnknown),
         ("code:FAILED_PRECONDITION", ErrorKind::Permanent),
         ("code:UNAUTHENTICATED", ErrorKind::Credentials),
-        ("code:RESOURCE_EXHAUSTED", ErrorKind::Throttled),
+        ("code:RESOURCE_EXHAUSTED", ErrorKind::OutcomeUnknown),
         ("await", ErrorKind::Permanent),
         ("input:x.y[0]", ErrorKind::Document),
     ] {
