@@ -2,7 +2,7 @@
 //! run.
 //!
 //! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is
-//! `yaml hot`, a template. It is checked, and with the further word `stage` staged too, each in a
+//! `yaml hot`, a template, and `yaml pulumi`, a program. It is checked, and with the further word `stage` staged too, each in a
 //! new harness. The comments of the document name the expected diagnostics; any other diagnostic is
 //! a failure:
 //!
@@ -78,7 +78,10 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
         match &mut open {
             None if ticks.len() >= 3 => {
                 let words: Vec<&str> = line[ticks.len()..].split_whitespace().collect();
+                // A program of Pulumi YAML is recognised by its name.
+                let program = words.get(1) == Some(&"pulumi");
                 let name = match words.first() {
+                    Some(&"yaml") if program => Some("Pulumi.yaml"),
                     Some(&"yaml") => Some("page.yaml"),
                     Some(&"json") => Some("page.json"),
                     Some(&"jsonc") => Some("page.jsonc"),
@@ -86,7 +89,7 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                 };
                 let hot = words.get(1) == Some(&"hot");
                 let block = name
-                    .filter(|_| hot || words.get(1) == Some(&"blueprint"))
+                    .filter(|_| hot || program || words.get(1) == Some(&"blueprint"))
                     .map(|name| PageBlock {
                         line: number + 1,
                         name,

@@ -47,6 +47,7 @@ fn a_program_is_deployed_with_the_plugin_that_it_names() {
     let folder = place.path().join("items").display().to_string();
     let program = PROGRAM.replace("FOLDER", &folder);
     place.write("Pulumi.yaml", &program);
+    place.ends(0, &["key", "new"]);
     let valid = place.ends(0, &["validate"]).out;
     assert!(valid.contains("3 resources"), "{valid}");
     let staged = place.ends(0, &["stage"]).out;

@@ -79,8 +79,8 @@ fn added(
                 added(&path, item, value, None, rest, owner)
             })
         }
-        // An empty map stands for data whose parts are not known, such as decoded JSON.
-        Kind::Any if value.as_map().is_some_and(|entries| entries.is_empty()) => None,
+        // The kinds of the parts of decoded JSON are not known: a text could be of the wrong kind.
+        Kind::Any if part_name(path).ends_with("json") => None,
         Kind::Any => untyped(path, value, steps, owner),
         Kind::Union(branches) => {
             let holds = |branch: &&Field| match step {
