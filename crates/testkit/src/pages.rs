@@ -184,7 +184,7 @@ impl PageBlock {
     }
 
     fn opener(&self) -> &'static str {
-        if self.name == "page.yaml" {
+        if self.name.ends_with(".yaml") {
             "# "
         } else {
             "// "
