@@ -1,10 +1,10 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents
 //! run.
 //!
-//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is
-//! `yaml hot`, a template, and `yaml pulumi`, a program. It is checked, and with the further word `stage` staged too, each in a
-//! new harness. The comments of the document name the expected diagnostics; any other diagnostic is
-//! a failure:
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so
+//! is `yaml hot`, a template, and `yaml pulumi`, a program. It is checked, and with the further
+//! word `stage` staged too, each in a new harness. The comments of the document name the expected
+//! diagnostics; any other diagnostic is a failure:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
