@@ -10,7 +10,7 @@ use syntax::{Content, Node};
 
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
-use crate::read::{RepeatedKey, TextEntry, entries};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::shape::{self, NAME};
 
 /// The name of a project that states none.
@@ -97,7 +97,7 @@ impl<'d> ProgramLowering<'d> {
             return;
         };
         self.other_sections(&fields.others);
-        self.reject_compiler(&fields);
+        self.reject_project_keys(&fields);
         if let Some(node) = fields.written("name")
             && let Some(name) = self.fixed_text(node, "`name`")
         {
@@ -158,8 +158,17 @@ impl<'d> ProgramLowering<'d> {
         }
     }
 
-    /// Reports a compiler, whose output would be the program.
-    fn reject_compiler(&mut self, fields: &SectionFields<'_>) {
+    /// Reports keys of the project that say where the program is: it is read from this file alone,
+    /// and without them it could be an empty one. Warns about versions, which are not compared.
+    fn reject_project_keys(&mut self, fields: &SectionFields<'_>) {
+        if let Some(entry) = fields.entry("main").filter(|entry| !is_null(entry.value)) {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("a program in the folder that `main` names is not read yet")
+                    .label(entry.key.span, "not available in this version")
+                    .help("name the program itself, such as `cyan deploy FOLDER/Main.yaml`"),
+            );
+        }
         let options = fields.get("runtime").and_then(|node| node.get("options"));
         if let Some(entry) = options.and_then(|options| options.entry("compiler")) {
             self.found.push(
@@ -167,6 +176,19 @@ impl<'d> ProgramLowering<'d> {
                     .new("programs that a compiler writes are not read yet")
                     .label(entry.key.span, "not available in this version")
                     .help("run the compiler, and give its output as the program"),
+            );
+        }
+        let program = fields.get("pulumi");
+        let required = program.and_then(|program| program.entry("requiredVersion"));
+        let required = required.map(|entry| value_span(&entry.key));
+        let project = fields.entry("requiredPulumiVersion");
+        let project = project.map(|entry| entry.key.span);
+        for span in required.into_iter().chain(project) {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("the required version of Pulumi is not compared")
+                    .label(span, "has no effect in this version")
+                    .with_severity(Severity::Warning),
             );
         }
     }

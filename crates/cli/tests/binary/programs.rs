@@ -113,3 +113,14 @@ fn a_program_without_resources_needs_no_plugin() {
     place.ends(0, &["deploy", "--yes"]);
     assert!(place.ends(0, &["exports"]).out.contains("text = \"YQ==\""));
 }
+
+/// Without an error, the file would be an empty program, and a deploy would delete everything.
+#[test]
+fn a_project_whose_program_is_elsewhere_is_no_empty_program() {
+    let place = Place::with("Pulumi.yaml", "name: a\nruntime: yaml\nmain: app\n");
+    let said = place.ends(1, &["stage"]).err;
+    assert!(
+        said.contains("error[unsupported-feature]") && said.contains("Pulumi.yaml:3:1"),
+        "{said}"
+    );
+}
