@@ -166,6 +166,20 @@ impl Expr {
         }
     }
 
+    /// Creates a call of a function on arguments without names.
+    pub fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
+        let arguments = arguments
+            .into_iter()
+            .map(|value| Argument { name: None, value })
+            .collect();
+        let call = CallExpr {
+            function: function.into(),
+            name_span,
+            arguments,
+        };
+        Expr::new(ExprKind::Call(Box::new(call)), span)
+    }
+
     /// Creates an expression whose error has been reported.
     pub fn error(span: Span) -> Expr {
         Expr {

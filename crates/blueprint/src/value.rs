@@ -104,6 +104,16 @@ impl Value {
         }))
     }
 
+    /// An unknown value that waits for everything that the unknown parts of this one wait for.
+    pub fn as_unknown(&self) -> Value {
+        let mut waits_for = Vec::new();
+        self.waits_for(&mut waits_for);
+        Value::Unknown(Arc::new(Unknown {
+            ty: None,
+            waits_for,
+        }))
+    }
+
     /// The value marked secret. A secret value stays as it is.
     pub fn secret(self) -> Value {
         match self {

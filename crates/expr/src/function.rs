@@ -369,6 +369,33 @@ impl FunctionTable {
 }
 
 impl FunctionDef {
+    /// The pure function of a dialect with this implementation, which checks its arguments itself.
+    pub fn of_native(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
+        let rest = Parameter {
+            name: "argument".into(),
+            ty: Type::Any,
+            optional: true,
+            callback: None,
+            absent_as_none: false,
+        };
+        FunctionDef {
+            name: name.into(),
+            parameters: Vec::new(),
+            rest: Some(rest),
+            min_arguments: 0,
+            returns: Returns::Type(Type::Any),
+            returned_function: None,
+            takes_index: false,
+            named: false,
+            none_propagates: false,
+            purity: Purity::Pure,
+            not_in_specification: false,
+            docs: docs.into(),
+            examples: Vec::new(),
+            native: Some(native),
+        }
+    }
+
     /// The parameter for the argument at `position`, including further arguments.
     pub fn parameter(&self, position: usize) -> Option<&Parameter> {
         self.parameters.get(position).or(self.rest.as_ref())

@@ -7,7 +7,7 @@ use diag::Span;
 use syntax::Node;
 
 use super::codes::GET_ATTR_TEXT;
-use super::expressions::{ATTRIBUTE, call, reference};
+use super::expressions::{ATTRIBUTE, reference};
 use super::kinds::LoweredKind;
 use super::kinds::{self as groups};
 use super::lowering::Lowering;
@@ -27,7 +27,7 @@ impl Lowering {
             if self.is_call(node) {
                 let argument = self.expr(node);
                 self.unsettled = true;
-                return call(ATTRIBUTE, pair.key.span, vec![argument], span);
+                return Expr::call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
             let wrong = if self.version >= V2015_10_15 && !pycompat::truth(&self.reader.value(node))
             {
@@ -167,7 +167,7 @@ impl Lowering {
     pub(super) fn computed_attribute(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let argument = self.expr(pair.value);
         self.unsettled = true;
-        call(ATTRIBUTE, pair.key.span, vec![argument], span)
+        Expr::call(ATTRIBUTE, pair.key.span, vec![argument], span)
     }
 
     /// Reports an attribute of an undeclared resource. This is an error also in an output.
@@ -198,7 +198,7 @@ impl Lowering {
         } else {
             "get_attr"
         };
-        call(
+        Expr::call(
             function,
             name_span,
             std::iter::once(value).chain(path).collect(),
@@ -230,7 +230,7 @@ impl Lowering {
             let export = format!("resource.{inner}.");
             let attributes = reference(ReferenceHead::Child(name.into()), name_span, &[&export]);
             let of_inner = Expr::literal(Value::text(of_inner), at);
-            return call("get_attr", at, vec![attributes, of_inner], span);
+            return Expr::call("get_attr", at, vec![attributes, of_inner], span);
         }
         let path: &[&str] = match kind {
             LoweredKind::Resource => &["attributes", attribute],
@@ -272,7 +272,7 @@ impl Lowering {
                     .or_default()
                     .insert("refs".into(), at);
                 let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
-                return call("(show)", span, vec![members], span);
+                return Expr::call("(show)", span, vec![members], span);
             }
             return self.show_attribute(name, name_span, span);
         }
@@ -358,7 +358,7 @@ impl Lowering {
             (_, true) => "(each)",
             _ => "get_attr",
         };
-        call(
+        Expr::call(
             function,
             at,
             std::iter::once(value).chain(path).collect(),
@@ -370,7 +370,7 @@ impl Lowering {
     /// resources.
     pub(super) fn show_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let attributes = self.all_attributes(name, name_span, span);
-        call("(show)", span, vec![attributes], span)
+        Expr::call("(show)", span, vec![attributes], span)
     }
 
     pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {

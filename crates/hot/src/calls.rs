@@ -10,7 +10,7 @@ use syntax::{Content, Node};
 
 use super::argument_form;
 use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION, YAML_KEYWORD_NAME};
-use super::expressions::{call, literal_value};
+use super::expressions::literal_value;
 use super::function_versions::{FunctionStatus, function_status};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
@@ -254,7 +254,7 @@ impl Lowering {
             let nothing = || Expr::literal(Value::Null, span);
             let version = Expr::literal(Value::Int(self.version.number()), span);
             let runs = Expr::literal(runs.written(), span);
-            return call(
+            return Expr::call(
                 "yaql",
                 pair.key.span,
                 vec![argument, version, nothing(), nothing(), runs],
@@ -262,15 +262,15 @@ impl Lowering {
             );
         }
         if is_yaql && super::yaql::draws(&argument) {
-            let seed = call("uuid", span, Vec::new(), span);
-            let now = call(
+            let seed = Expr::call("uuid", span, Vec::new(), span);
+            let now = Expr::call(
                 "datetime",
                 span,
                 vec![Expr::literal(Value::text("unix"), span)],
                 span,
             );
             let version = Expr::literal(Value::Int(self.version.number()), span);
-            return call(
+            return Expr::call(
                 "yaql",
                 pair.key.span,
                 vec![argument, version, seed, now],
@@ -286,7 +286,7 @@ impl Lowering {
             let literal = |value: Value| Expr::literal(value, span);
             let version = literal(Value::Int(self.version.number()));
             let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
-            return call("filter", pair.key.span, apart, span);
+            return Expr::call("filter", pair.key.span, apart, span);
         }
         self.call(&pair.key.item, pair.key.span, argument, span)
     }

@@ -7,7 +7,7 @@ use blueprint::{
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
-use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, call, reference};
+use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, reference};
 use super::messages;
 use super::refusal_expressions::refusal_of;
 use dialect::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
@@ -364,7 +364,7 @@ impl ComputedPartsResolver<'_> {
         if path.is_empty() {
             return Some(value);
         }
-        Some(call(
+        Some(Expr::call(
             "get_attr",
             called.name_span,
             std::iter::once(value).chain(path).collect(),

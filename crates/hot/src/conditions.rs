@@ -10,7 +10,7 @@ use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
-use super::expressions::{AND, NAMED, OR, call, reference};
+use super::expressions::{AND, NAMED, OR, reference};
 use super::function_versions;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid};
@@ -370,7 +370,7 @@ impl Lowering {
                 let arguments = std::iter::once(Expr::literal(positions, span))
                     .chain(operands)
                     .collect();
-                call(word, pair.key.span, arguments, span)
+                Expr::call(word, pair.key.span, arguments, span)
             }
             "equals" => {
                 let argument = self.arguments_of_condition(pair.value);
@@ -392,7 +392,7 @@ impl Lowering {
     /// condition.
     fn checked(&mut self, value: Expr, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         if !named {
-            return call(
+            return Expr::call(
                 "(condition)",
                 pair.key.span,
                 vec![value, self.condition_name(span)],
@@ -408,7 +408,7 @@ impl Lowering {
         let words = self.invalid_condition_message("");
         let text = |text: &str| Expr::literal(Value::text(text), span);
         let (class, error, path) = (text(&words.class), text(&words.error), text(&words.path));
-        call(
+        Expr::call(
             NAMED,
             pair.key.span,
             vec![value, all, class, error, path],

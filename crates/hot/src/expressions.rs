@@ -1,8 +1,6 @@
 //! The expressions of lowered templates: references, and calls of internal functions.
 
-use blueprint::{
-    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Ref, ReferenceHead, Value,
-};
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
 use diag::{Span, Spanned};
 
 /// The name of the scoped reference to the instance, from which pseudo parameters are computed.
@@ -37,22 +35,6 @@ pub(super) const OR: &str = "(or)";
 
 /// A condition with a computed name.
 pub(super) const NAMED: &str = "(named condition)";
-
-/// A call expression.
-pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
-    let arguments = arguments
-        .into_iter()
-        .map(|value| Argument { name: None, value })
-        .collect();
-    Expr::new(
-        ExprKind::Call(Box::new(CallExpr {
-            function: function.into(),
-            name_span,
-            arguments,
-        })),
-        span,
-    )
-}
 
 /// A reference with a path of names.
 pub(super) fn reference(head: ReferenceHead, span: Span, path: &[&str]) -> Expr {

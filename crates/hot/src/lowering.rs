@@ -6,7 +6,6 @@ use diag::{Diagnostic, NativeMessage, Severity, Span};
 use syntax::Node;
 
 use super::context::TemplateContext;
-use super::expressions::call;
 use super::kinds::LoweredKind;
 use super::message_path::{MessagePath, MessageStep};
 use super::read::{NodeReader, value_span};
@@ -178,6 +177,6 @@ impl Lowering {
     /// A call of one of the dialect's functions on one argument.
     pub(super) fn call(&self, function: &str, name_span: Span, argument: Expr, span: Span) -> Expr {
         let version = Expr::literal(Value::Int(self.version.number()), span);
-        call(function, name_span, vec![argument, version], span)
+        Expr::call(function, name_span, vec![argument, version], span)
     }
 }

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Type, Value};
+use blueprint::{Map, Name, Value};
 use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
-use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, ValueStep};
+use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
 use super::codes::UNKNOWN_CONDITION;
 use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
@@ -30,14 +30,14 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
         }
     }
     let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
-    let _ = own.insert(definition(
+    let _ = own.insert(FunctionDef::of_native(
         "yaql",
         yaql,
         Arc::new(Yaql::new(yaql_limits(settings))),
     ));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
-        let _ = own.insert(definition(
+        let _ = own.insert(FunctionDef::of_native(
             name,
             "ElementKind by the lowering of templates.",
             native,
@@ -49,35 +49,9 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
             "repeat" => Arc::new(Repeat),
             _ => Arc::new(Pure(function)),
         };
-        let _ = own.insert(definition(function.name, function.docs, native));
+        let _ = own.insert(FunctionDef::of_native(function.name, function.docs, native));
     }
     table.insert_dialect(super::NAME, own);
-}
-
-fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
-    let rest = Parameter {
-        name: "argument".into(),
-        ty: Type::Any,
-        optional: true,
-        callback: None,
-        absent_as_none: false,
-    };
-    FunctionDef {
-        name: name.into(),
-        parameters: Vec::new(),
-        rest: Some(rest),
-        min_arguments: 0,
-        returns: Returns::Type(Type::Any),
-        returned_function: None,
-        takes_index: false,
-        named: false,
-        none_propagates: false,
-        purity: Purity::Pure,
-        not_in_specification: false,
-        docs: docs.into(),
-        examples: Vec::new(),
-        native: Some(native),
-    }
 }
 
 /// A function that depends only on its argument. The second argument is the version of the

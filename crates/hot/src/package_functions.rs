@@ -7,7 +7,6 @@ use blueprint::{Expr, INVOKE, Value};
 use diag::{Diagnostic, Span};
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
 
-use super::expressions::call;
 use super::lowering::Lowering;
 use super::read::{TextEntry, value_span};
 
@@ -68,7 +67,7 @@ impl Lowering {
                 .help("write the package and the function: `function: shop/index:getItem`");
             return self.fail(mistake, span);
         };
-        call(
+        Expr::call(
             INVOKE,
             pair.key.span,
             vec![function, arguments, provider],

@@ -5,7 +5,7 @@ use diag::{NativeMessage, Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
-use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, call, reference};
+use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, reference};
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, TemplatePart};
@@ -51,7 +51,7 @@ impl Lowering {
                     return value;
                 }
                 let path: Vec<Expr> = path.iter().map(|step| self.expr(step)).collect();
-                call(
+                Expr::call(
                     "get_param",
                     pair.key.span,
                     std::iter::once(value).chain(path).collect(),
@@ -109,20 +109,20 @@ impl Lowering {
             )
         });
         let all = Expr::new(ExprKind::Map(all.collect()), span);
-        call("(parameter)", span, vec![all, name], span)
+        Expr::call("(parameter)", span, vec![all, name], span)
     }
 
     /// A pseudo parameter: a fact about the instance that is not passed.
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         Some(match name {
-            "OS::stack_name" => call(
+            "OS::stack_name" => Expr::call(
                 "(stack name)",
                 span,
                 vec![fact(INSTANCE), fact(CHILD_PATH)],
                 span,
             ),
-            "OS::stack_id" => call(
+            "OS::stack_id" => Expr::call(
                 "(stack id)",
                 span,
                 vec![fact(INSTANCE), fact(CHILD_PATH)],
@@ -142,7 +142,7 @@ impl Lowering {
         if self.is_call(node) {
             let name = self.expr(node);
             self.unsettled = true;
-            return call(RESOURCE, pair.key.span, vec![name], span);
+            return Expr::call(RESOURCE, pair.key.span, vec![name], span);
         }
         let diagnostic = ARGUMENT_TYPE
             .new("the name of a resource must be text")
@@ -215,8 +215,8 @@ impl Lowering {
             return self.bad_value(node, words, "the name of a file must be text", span);
         }
         let path = self.expr(node);
-        let bytes = call("file", pair.key.span, vec![path], span);
-        call("(file text)", pair.key.span, vec![bytes], span)
+        let bytes = Expr::call("file", pair.key.span, vec![path], span);
+        Expr::call("(file text)", pair.key.span, vec![bytes], span)
     }
 
     /// `resource_facade`: a part of the resource of the nested template.
@@ -239,7 +239,7 @@ impl Lowering {
         self.reads_facade = true;
         let part = Expr::literal(Value::text(part), value_span(pair.value));
         let fact = reference(ReferenceHead::Input(FACADE.into()), span, &[]);
-        call("(facade)", pair.key.span, vec![fact, part], span)
+        Expr::call("(facade)", pair.key.span, vec![fact, part], span)
     }
 
     /// Reports an unknown name. In an output, it fails only this output.

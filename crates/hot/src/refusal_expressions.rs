@@ -1,6 +1,6 @@
 //! Expressions that only refuse.
 
-use super::expressions::{REFUSE, REFUSE_READ, call};
+use super::expressions::{REFUSE, REFUSE_READ};
 use blueprint::{Expr, ExprKind, Value};
 use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
@@ -24,7 +24,7 @@ fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     if let Some(words) = &diagnostic.native_message {
         arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
     }
-    call(function, span, arguments, span)
+    Expr::call(function, span, arguments, span)
 }
 
 /// The mistake of an expression that only refuses, and whether Heat reports it while reading.

@@ -2,8 +2,7 @@
 //! (decisions/pulumi#interpolation, decisions/pulumi#calls).
 
 use blueprint::{
-    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead,
-    TextPart, Value,
+    Accessor, AccessorKind, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead, TextPart, Value,
 };
 use diag::{Span, Spanned};
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
@@ -26,22 +25,6 @@ const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDi
 
 /// The organization of stacks without a service.
 const ORGANIZATION: &str = "organization";
-
-/// A call of a function on arguments.
-pub(crate) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
-    let arguments = arguments
-        .into_iter()
-        .map(|value| Argument { name: None, value })
-        .collect();
-    Expr::new(
-        ExprKind::Call(Box::new(CallExpr {
-            function: function.into(),
-            name_span,
-            arguments,
-        })),
-        span,
-    )
-}
 
 /// A reference with a path of names.
 fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Span) -> Expr {
@@ -91,7 +74,7 @@ impl ProgramLowering<'_> {
             TextPiece::Literal(text) => TextPart::Text(text.into()),
             TextPiece::Access(access, place) => {
                 let value = self.access(&access, place);
-                TextPart::Expr(call(AS_TEXT, place, vec![value], place), place)
+                TextPart::Expr(Expr::call(AS_TEXT, place, vec![value], place), place)
             }
             TextPiece::Reported(place) => TextPart::Expr(Expr::error(place), place),
         });
@@ -185,7 +168,7 @@ impl ProgramLowering<'_> {
             Expr::literal(value, step.span)
         };
         let arguments = std::iter::once(value).chain(steps.iter().map(step));
-        call(ACCESS, span, arguments.collect(), span)
+        Expr::call(ACCESS, span, arguments.collect(), span)
     }
 
     /// Lowers an access to the value `pulumi`.
@@ -283,7 +266,7 @@ impl ProgramLowering<'_> {
                 arguments.push(self.expr(entry.key_node));
                 arguments.push(self.expr(entry.value));
             }
-            return call(ENTRIES, span, arguments, span);
+            return Expr::call(ENTRIES, span, arguments, span);
         }
         self.plain_map(all, span)
     }
@@ -326,14 +309,14 @@ impl ProgramLowering<'_> {
                         .label(argument.span, format!("{count} items are needed"));
                     return Some(self.fail(mistake, span));
                 }
-                call(function.name, key_span, vec![argument], span)
+                Expr::call(function.name, key_span, vec![argument], span)
             }
             CalledFunction::File(name) => {
                 let path = self.expr(entry.value);
                 let place = path.span;
-                let content = call("file", key_span, vec![path], place);
+                let content = Expr::call("file", key_span, vec![path], place);
                 let form = Expr::literal(Value::text(name), key_span);
-                call(FILE_CONTENT, key_span, vec![content, form], span)
+                Expr::call(FILE_CONTENT, key_span, vec![content, form], span)
             }
             CalledFunction::Deferred(name) => {
                 let mistake = UNSUPPORTED_FEATURE
@@ -411,7 +394,7 @@ impl ProgramLowering<'_> {
             return value;
         };
         let step = Expr::literal(Value::text(returned.item), returned.span);
-        call(crate::native::RETURN, span, vec![value, step], span)
+        Expr::call(crate::native::RETURN, span, vec![value, step], span)
     }
 
     /// The arguments of a package's function: a map, or nothing.
@@ -512,7 +495,7 @@ impl ProgramLowering<'_> {
         });
         let function = Value::Text(qualified(package, rest));
         let function = Expr::literal(function, token.span);
-        call(
+        Expr::call(
             INVOKE,
             token.span,
             vec![function, arguments, provider],

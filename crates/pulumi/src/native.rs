@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use blueprint::{INVOKE, Type, Value};
+use blueprint::{INVOKE, Value};
 use data_encoding::BASE64;
 use expr::codes::{
     ARGUMENT_TYPE, INDEX_OUT_OF_RANGE, INTERPOLATED_COMPLEX, NOT_UTF8, UNKNOWN_FIELD,
     WRONG_ACCESSOR,
 };
-use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, ValueStep};
+use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 use sha2::{Digest as _, Sha256};
 
 use crate::functions::{PartialArgument, PulumiFunction, functions};
@@ -38,7 +38,7 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
     }
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
-        let _ = own.insert(definition(
+        let _ = own.insert(FunctionDef::of_native(
             name,
             "Called by the lowering of programs.",
             native,
@@ -46,35 +46,9 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
     }
     for function in functions() {
         let native = Arc::new(Row(function));
-        let _ = own.insert(definition(function.name, function.docs, native));
+        let _ = own.insert(FunctionDef::of_native(function.name, function.docs, native));
     }
     table.insert_dialect(crate::shape::NAME, own);
-}
-
-fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
-    let rest = Parameter {
-        name: "argument".into(),
-        ty: Type::Any,
-        optional: true,
-        callback: None,
-        absent_as_none: false,
-    };
-    FunctionDef {
-        name: name.into(),
-        parameters: Vec::new(),
-        rest: Some(rest),
-        min_arguments: 0,
-        returns: Returns::Type(Type::Any),
-        returned_function: None,
-        takes_index: false,
-        named: false,
-        none_propagates: false,
-        purity: Purity::Pure,
-        not_in_specification: false,
-        docs: docs.into(),
-        examples: Vec::new(),
-        native: Some(native),
-    }
 }
 
 /// A function of the language.
@@ -167,7 +141,7 @@ fn access(arguments: &[Value]) -> Result<Value, Refusal> {
                 Some(entry) => entry,
                 // An entry that the provider will fill in is not known yet.
                 None if bare.has_unknown() => {
-                    return Ok(crate::functions::unknown_of(bare).tainted(secret));
+                    return Ok(bare.as_unknown().tainted(secret));
                 }
                 None => &Value::Null,
             },
@@ -219,7 +193,7 @@ fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
     };
     match entries.get(name) {
         Some(value) => Ok(value.clone().tainted(secret)),
-        None if bare.has_unknown() => Ok(crate::functions::unknown_of(bare).tainted(secret)),
+        None if bare.has_unknown() => Ok(bare.as_unknown().tainted(secret)),
         None => {
             let message = format!("the result of the function has no field `{name}`");
             Err(refusal(&UNKNOWN_FIELD, message, 1, None))

@@ -8,7 +8,7 @@ use blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, any, example, kind, unknown_of, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, any, example, kind, wrong_type,
 };
 use super::replace::{ReplaceRules, mapping};
 use super::text::{join, joinable, split_at};
@@ -189,7 +189,7 @@ fn select(argument: &Value, _: Version) -> FunctionResult {
     let secret = argument.split_secret().1 || index.split_secret().1 || collection.split_secret().1;
     let (index, collection) = (index.unmarked(), collection.unmarked());
     if matches!(index, Value::Unknown(_)) || matches!(collection, Value::Unknown(_)) {
-        return Ok(unknown_of(argument).tainted(secret));
+        return Ok(argument.as_unknown().tainted(secret));
     }
     let parsed;
     let collection = match collection {

@@ -1,6 +1,6 @@
 //! The row of a function, and helpers for all functions.
 
-use blueprint::{Unknown, Value};
+use blueprint::Value;
 use expr::ValueStep;
 use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
 
@@ -86,7 +86,7 @@ impl HotFunction {
         }
         let secret = argument.has_secret();
         if argument.has_unknown() {
-            return Ok(unknown_of(argument).tainted(secret));
+            return Ok(argument.as_unknown().tainted(secret));
         }
         let revealed;
         let argument = if secret {
@@ -132,19 +132,6 @@ impl HotFunction {
     pub fn is_in(&self, version: Version) -> bool {
         self.in_values && self.since <= version && self.until.is_none_or(|until| version < until)
     }
-}
-
-/// An unknown value that waits for everything that the unknown parts of a value wait for.
-pub fn unknown_of(value: &Value) -> Value {
-    let mut waits_for = Vec::new();
-    value.waits_for(&mut waits_for);
-    Value::Unknown(
-        Unknown {
-            ty: None,
-            waits_for,
-        }
-        .into(),
-    )
 }
 
 /// Accepts any argument.

@@ -6,7 +6,7 @@ use blueprint::Value;
 use pycompat::EqualityKey;
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, any, example, items, kind, unknown_of, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, any, example, items, kind, wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -183,7 +183,7 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
         }
     }
     let list = if unknown {
-        unknown_of(argument)
+        argument.as_unknown()
     } else {
         Value::list(all)
     };

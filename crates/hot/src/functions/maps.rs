@@ -7,8 +7,7 @@ use pycompat::EqualityKey;
 
 use super::codes::KEY_COLLISION;
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, any, example, kind, shortened, unknown_of,
-    wrong_type,
+    FunctionResult, HotFunction, PartialArgument, any, example, kind, shortened, wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -114,7 +113,7 @@ fn merge(argument: &Value, _: Version) -> FunctionResult {
         }
     }
     let merged = if unknown {
-        unknown_of(argument)
+        argument.as_unknown()
     } else {
         Value::Map(merged.into())
     };
@@ -175,7 +174,7 @@ fn replace(argument: &Value) -> FunctionResult {
         return Err(incorrect(message));
     };
     if map.is_unknown() || replacements.has_unknown() {
-        return Ok(unknown_of(argument).tainted(argument.has_secret()));
+        return Ok(argument.as_unknown().tainted(argument.has_secret()));
     }
     if replacements.has_secret() {
         // A secret table makes the whole result secret.

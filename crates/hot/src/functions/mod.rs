@@ -28,7 +28,7 @@ mod url;
 pub(super) use explained::explained;
 pub use explained::versions;
 pub(super) use function::kind;
-pub use function::{Example, FunctionResult, HotFunction, PartialArgument, unknown_of};
+pub use function::{Example, FunctionResult, HotFunction, PartialArgument};
 
 /// All functions of this module, in the order of the reference.
 pub fn functions() -> impl Iterator<Item = &'static HotFunction> {

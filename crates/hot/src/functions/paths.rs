@@ -6,8 +6,6 @@
 
 use blueprint::Value;
 
-use super::function::unknown_of;
-
 /// The value at a path of `get_param`. In a sequence, a text key is converted to an integer if
 /// possible. A missing step gives an empty text.
 pub fn parameter(value: &Value, path: &[Value]) -> Value {
@@ -25,8 +23,10 @@ fn walk(value: &Value, path: &[Value], converts: bool) -> Option<Value> {
         let (bare, mut secret) = current.split_secret();
         secret |= key.split_secret().1;
         current = match (bare, key.unmarked()) {
-            (Value::Unknown(_), _) => unknown_of(bare),
-            (Value::Map(_) | Value::List(_) | Value::Text(_), Value::Unknown(_)) => unknown_of(key),
+            (Value::Unknown(_), _) => bare.as_unknown(),
+            (Value::Map(_) | Value::List(_) | Value::Text(_), Value::Unknown(_)) => {
+                key.as_unknown()
+            }
             (Value::Map(entries), Value::Text(key)) => entries.get(key)?.clone(),
             (Value::List(items), key) => at(items, index(key, converts)?)?.clone(),
             (Value::Text(text), key) => character(text, index(key, converts)?)?,

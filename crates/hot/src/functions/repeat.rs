@@ -11,8 +11,7 @@ use expr::codes::ARGUMENT_RANGE;
 use memchr::memmem::Finder;
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, unknown_of,
-    wrong_type,
+    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -171,7 +170,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         for_each,
         permutations,
     } = parse(argument, version)?;
-    let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
+    let unknown = || Ok(argument.as_unknown().tainted(argument.has_secret()));
     let entries = match for_each.unmarked() {
         Value::Unknown(_) => return unknown(),
         Value::Map(entries) => entries,
@@ -377,7 +376,7 @@ impl Copying<'_> {
                         Value::Text(key) => {
                             copy.insert(key.clone(), value);
                         }
-                        _ => unknown = Some(unknown_of(&key)),
+                        _ => unknown = Some(key.as_unknown()),
                     }
                 }
                 // A map with an unknown key is unknown.
@@ -410,7 +409,7 @@ impl Copying<'_> {
                 }
                 Value::Text(_) => {}
                 Value::Unknown(_) if occurs => {
-                    return Ok(unknown_of(value).tainted(secret || value.split_secret().1));
+                    return Ok(value.as_unknown().tainted(secret || value.split_secret().1));
                 }
                 Value::Unknown(_) => {}
                 other => {

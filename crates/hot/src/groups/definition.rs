@@ -5,7 +5,7 @@ use blueprint::{
 };
 use diag::{Span, Spanned};
 
-use crate::expressions::{FACADE, call, named, reference};
+use crate::expressions::{FACADE, named, reference};
 use crate::kinds::{STACK, definition_property};
 use crate::native::indexed;
 use dialect::ExpansionContext;
@@ -106,7 +106,7 @@ pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
         ExprKind::Error => ExprKind::Error,
         _ => {
             let text = |text: &str| Expr::literal(Value::text(text), expr.span);
-            return call(
+            return Expr::call(
                 "(index)",
                 expr.span,
                 vec![expr.clone(), text(variable), text(name)],

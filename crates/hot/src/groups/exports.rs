@@ -5,7 +5,7 @@ use diag::{Span, Spanned};
 
 use super::definition::part;
 use super::writer::GroupWriter;
-use crate::expressions::{CHILD_PATH, FACADE, INSTANCE, call, named, reference};
+use crate::expressions::{CHILD_PATH, FACADE, INSTANCE, named, reference};
 use crate::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, group_attributes};
 use crate::refusal_expressions::refusal_expr;
 use dialect::Expanded;
@@ -32,7 +32,7 @@ impl GroupWriter<'_> {
         }
         let span = self.expansion.kind.span;
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
-        let id = call(
+        let id = Expr::call(
             "(group id)",
             span,
             vec![fact(INSTANCE), fact(CHILD_PATH)],
@@ -197,7 +197,7 @@ impl GroupWriter<'_> {
                     let attributes =
                         reference(ReferenceHead::Child(name.clone()), span, &[&export]);
                     let of_inner = Expr::literal(Value::text(of_inner), span);
-                    return call("get_attr", span, vec![attributes, of_inner], span);
+                    return Expr::call("get_attr", span, vec![attributes, of_inner], span);
                 }
                 reference(ReferenceHead::Child(name.clone()), span, &[attribute])
             }

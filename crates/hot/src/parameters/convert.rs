@@ -1,7 +1,7 @@
 //! Converts a given value to the value that functions see (decisions/heat#parameters), and values
 //! that a parent passes to a child.
 
-use blueprint::{Unknown, Value};
+use blueprint::Value;
 
 use super::codes::INVALID_DEFAULT;
 use super::scalars::{as_number, boolean};
@@ -134,7 +134,7 @@ impl HotParameterSchema {
         };
         match self.kind {
             ParameterKind::String | ParameterKind::Any if value.has_unknown() => {
-                let unknown = unknown_of(value);
+                let unknown = value.as_unknown();
                 Ok((unknown.clone(), unknown))
             }
             ParameterKind::String => Ok((value.clone(), Value::from(pycompat::text(value)))),
@@ -189,24 +189,12 @@ fn kind_or_text(value: &Value) -> String {
     }
 }
 
-fn unknown_of(value: &Value) -> Value {
-    let mut waits_for = Vec::new();
-    value.waits_for(&mut waits_for);
-    Value::Unknown(
-        Unknown {
-            ty: None,
-            waits_for,
-        }
-        .into(),
-    )
-}
-
 /// The texts of a list, or the parts of a text between commas. The error is Heat's message.
 fn list(value: &Value) -> Result<Value, String> {
     match value {
         Value::List(items) => Ok(Value::list(items.iter().map(|item| {
             if item.has_unknown() {
-                unknown_of(item)
+                item.as_unknown()
             } else {
                 Value::from(pycompat::text(item))
             }

@@ -1,6 +1,6 @@
 //! The row of a function, and what functions share.
 
-use blueprint::{Unknown, Value};
+use blueprint::Value;
 use diag::Code;
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE};
 use expr::{Refusal, ValueStep};
@@ -53,26 +53,13 @@ impl PulumiFunction {
         }
         let secret = argument.has_secret();
         if argument.has_unknown() {
-            return Ok(unknown_of(argument).tainted(secret));
+            return Ok(argument.as_unknown().tainted(secret));
         }
         if !secret {
             return (self.call)(argument);
         }
         (self.call)(&argument.revealed()).map(Value::secret)
     }
-}
-
-/// An unknown value that waits for everything that the unknown parts of a value wait for.
-pub(crate) fn unknown_of(value: &Value) -> Value {
-    let mut waits_for = Vec::new();
-    value.waits_for(&mut waits_for);
-    Value::Unknown(
-        Unknown {
-            ty: None,
-            waits_for,
-        }
-        .into(),
-    )
 }
 
 /// A refusal of a part of the argument.

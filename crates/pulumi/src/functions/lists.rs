@@ -4,9 +4,7 @@ use blueprint::Value;
 use expr::codes::{ARGUMENT_RANGE, INDEX_OUT_OF_RANGE};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::function::{
-    FunctionResult, PartialArgument, PulumiFunction, pair, refusal, unknown_of, wrong_type,
-};
+use super::function::{FunctionResult, PartialArgument, PulumiFunction, pair, refusal, wrong_type};
 
 pub(super) const FUNCTIONS: &[PulumiFunction] = &[
     PulumiFunction {
@@ -151,14 +149,14 @@ fn split(argument: &Value) -> FunctionResult {
 fn select(argument: &Value) -> FunctionResult {
     let (whole, secret) = argument.split_secret();
     if whole.is_unknown() {
-        return Ok(unknown_of(whole).tainted(secret));
+        return Ok(whole.as_unknown().tainted(secret));
     }
     let (position, list) = pair("select", "a position and a list", whole)?;
     let (position, secret_position) = position.split_secret();
     let (list, secret_list) = list.split_secret();
     let secret = secret || secret_position || secret_list;
     if position.is_unknown() || list.is_unknown() {
-        return Ok(unknown_of(whole).tainted(secret));
+        return Ok(whole.as_unknown().tainted(secret));
     }
     let position = match position {
         Value::Int(at) => *at as f64,
@@ -214,7 +212,7 @@ fn length(argument: &Value) -> FunctionResult {
 fn single_or_none(argument: &Value) -> FunctionResult {
     let (list, secret) = argument.split_secret();
     if list.is_unknown() {
-        return Ok(unknown_of(list).tainted(secret));
+        return Ok(list.as_unknown().tainted(secret));
     }
     let Some(items) = list.as_list() else {
         return Err(wrong_type(

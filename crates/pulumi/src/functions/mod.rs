@@ -11,7 +11,6 @@ mod text;
 
 use dialect::Explained;
 
-pub(crate) use function::unknown_of;
 pub use function::{FunctionResult, PartialArgument, PulumiFunction};
 
 /// All functions of this module, in the order of the reference.
