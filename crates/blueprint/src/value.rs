@@ -162,9 +162,19 @@ impl Value {
     }
 
     /// Whether the value or a part of it is secret.
+    // Most values are scalars and answer without a call.
+    #[inline]
     pub fn has_secret(&self) -> bool {
         match self {
             Value::Secret(_) => true,
+            Value::List(_) | Value::Set(_) | Value::Map(_) => self.holds_secret(),
+            _ => false,
+        }
+    }
+
+    /// Whether a part of a list, set or map is secret.
+    fn holds_secret(&self) -> bool {
+        match self {
             Value::List(items) | Value::Set(items) => items.iter().any(Value::has_secret),
             Value::Map(entries) => entries.values().any(Value::has_secret),
             _ => false,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use blueprint::{Field, Kind, Schema, Value};
 use evaluate::answers::PinnedRead;
-use evaluate::resolve::{Evaluation, Member, Members};
+use evaluate::resolve::Evaluation;
 use provider::{ResourceType, Scrubber};
 use state::{Record, Snapshot};
 use understand::compare::same;
@@ -32,12 +32,7 @@ pub(crate) fn follow_document(
         let Some(ty) = documents.resource_type(*index) else {
             continue;
         };
-        let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
-            Members::Single(member) => vec![member.as_ref()],
-            Members::Many(members) => members.iter().flatten().map(AsRef::as_ref).collect(),
-            _ => Vec::new(),
-        };
-        for member in members {
+        for member in evaluation.resources[*index as usize].present() {
             let Some(record) = snapshot.records.get(&member.address) else {
                 continue;
             };

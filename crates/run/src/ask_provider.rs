@@ -159,17 +159,6 @@ impl<'a> ProviderTarget<'a> {
         CallSecrets::of(&self.shell.secrets, sent)
     }
 
-    /// Notes what the schema of a resource type calls secret in the fields that a provider returned:
-    /// this answer and all later ones may repeat it.
-    fn note_secrets(&self, type_name: &str, returned: &Value) {
-        let name = TypeId::parse(type_name);
-        if let TypeRef::Known(ty) = self.shell.catalogs.resource_type(&name) {
-            self.shell
-                .secrets
-                .add_sensitive_fields(&ty.schema, returned);
-        }
-    }
-
     async fn check(self, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
@@ -196,7 +185,8 @@ impl<'a> ProviderTarget<'a> {
             .read(&call, request)
             .await;
         if let Ok(ReadOutcome::Present(observed)) = &read {
-            self.note_secrets(request.type_name, &observed.fields);
+            let (secrets, catalogs) = (&self.shell.secrets, &self.shell.catalogs);
+            secrets.note_fields(catalogs, request.type_name, &observed.fields);
         }
         let sent = [
             request.inputs,
@@ -288,7 +278,8 @@ impl<'a> ProviderTarget<'a> {
             .import(&call, request)
             .await;
         for found in found.iter().flatten() {
-            self.note_secrets(&found.type_name, &found.observed.fields);
+            let (known, catalogs) = (&self.shell.secrets, &self.shell.catalogs);
+            known.note_fields(catalogs, &found.type_name, &found.observed.fields);
         }
         let clean = |found: Imported| Imported {
             observed: secrets.scrub_observed(found.observed),

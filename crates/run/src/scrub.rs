@@ -7,9 +7,11 @@
 //! Values are searched only if there is a text or a secret. Not here: the search itself
 //! (`provider::Scrubber`).
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::{Name, Schema, TypeId, Value};
+use foldhash::fast::FixedState;
 use provider::{
     Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic,
     ProviderError, ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
@@ -26,6 +28,8 @@ struct SecretValues {
     /// Values that have not been searched yet.
     new: Vec<Value>,
     scrub: RunScrubber,
+    /// The names of resource types that have no secret field. Reads ask for each resource.
+    public_types: HashSet<Name, FixedState>,
 }
 
 /// The maximum number of values that wait to be searched.
@@ -43,12 +47,29 @@ impl RunSecrets {
         }
     }
 
-    /// Adds the fields of an answer that their schema calls secret.
-    pub(crate) fn add_sensitive_fields(&self, schema: &Schema, fields: &Value) {
+    /// Adds what the schema of a resource type calls secret in the fields that a provider returned:
+    /// this answer and all later ones may repeat it.
+    pub(crate) fn note_fields(&self, catalogs: &Catalogs, type_name: &str, returned: &Value) {
+        if self.gathered().public_types.contains(type_name) {
+            return;
+        }
+        let name = TypeId::parse(type_name);
+        if let TypeRef::Known(ty) = catalogs.resource_type(&name)
+            && !self.add_sensitive_fields(&ty.schema, returned)
+        {
+            self.gathered().public_types.insert(type_name.into());
+        }
+    }
+
+    /// Adds the fields of an answer that their schema calls secret. Returns whether the schema calls
+    /// any field secret.
+    pub(crate) fn add_sensitive_fields(&self, schema: &Schema, fields: &Value) -> bool {
         let mut declared = schema.fields.values();
-        if declared.any(|field| has_sensitive(Some(field))) {
+        let has_any = declared.any(|field| has_sensitive(Some(field)));
+        if has_any {
             self.add_secrets_of(&mark_fields(schema, fields, &Value::Null));
         }
+        has_any
     }
 
     /// Returns a text without the secrets that are known so far.
@@ -269,19 +290,7 @@ impl CallSecrets {
         };
         match answer {
             Ok(mut applied) => {
-                if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
-                    && ty
-                        .schema
-                        .fields
-                        .values()
-                        .any(|field| field.computed && has_sensitive(Some(field)))
-                {
-                    self.known.add_secrets_of(&mark_fields(
-                        &ty.schema,
-                        &applied.fields,
-                        &Value::Null,
-                    ));
-                }
+                self.known.note_fields(catalogs, type_name, &applied.fields);
                 if !applied.diagnostics.is_empty() {
                     made(&applied.fields).scrub_diagnostics(&mut applied.diagnostics);
                     self.scrub_diagnostics(&mut applied.diagnostics);

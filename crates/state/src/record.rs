@@ -152,21 +152,15 @@ impl Record {
 
     /// All values of the record, its deposed objects and its attempt.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
-        let mut waiting = vec![self];
-        let records = std::iter::from_fn(move || {
-            let record = waiting.pop()?;
-            waiting.extend(record.deposed.as_deref());
-            waiting.extend(record.attempt.as_deref());
-            Some(record)
-        });
-        records.flat_map(|record| {
-            [
-                &record.inputs,
-                &record.outputs,
-                &record.private,
-                &record.metadata,
-            ]
-        })
+        let own = [&self.inputs, &self.outputs, &self.private, &self.metadata];
+        let deposed = self.deposed.as_deref().into_iter();
+        // Few records hold others, so only these are boxed.
+        let held = deposed.chain(self.attempt.as_deref());
+        own.into_iter().chain(held.flat_map(Record::boxed_values))
+    }
+
+    fn boxed_values(&self) -> Box<dyn Iterator<Item = &Value> + '_> {
+        Box::new(self.values())
     }
 
     /// Whether the record, its deposed objects or its attempt contain a secret.

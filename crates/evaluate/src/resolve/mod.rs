@@ -79,6 +79,17 @@ impl Members {
             Members::Open | Members::Failed | Members::Absent | Members::Single(_) => 1,
         }
     }
+
+    /// The instances, in the order of their positions.
+    pub fn present(&self) -> impl Iterator<Item = &Member> {
+        let (single, many) = match self {
+            Members::Single(member) => (Some(member), &[][..]),
+            Members::Many(members) => (None, &members[..]),
+            Members::Open | Members::Failed | Members::Absent => (None, &[][..]),
+        };
+        let many = many.iter().flatten();
+        single.into_iter().chain(many).map(AsRef::as_ref)
+    }
 }
 
 /// One instance of a resource.
