@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::ops::Deref;
-use std::str::FromStr;
+use std::str::{Chars, FromStr};
 use std::sync::Arc;
 
 use crate::Name;
@@ -20,8 +20,9 @@ pub enum Key {
 /// The address of a resource, or of a member of an expanded one, inside its path of children.
 ///
 /// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a link resource as `a::b/part`
-/// (decisions/blueprint#addresses-of-members, decisions/links#identity). The contents are shared,
-/// so a clone copies a pointer.
+/// (decisions/blueprint#addresses-of-members, decisions/links#identity). A name with `/`, `[`, `]`,
+/// `"`, `::` or a hidden character prints in quotes: `"a/b"`. In quotes, `\"`, `\\`, `\n`, `\r`,
+/// `\t` and `\u{1b}` are escapes. The contents are shared, so a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(Arc<Hashed>);
 
@@ -145,64 +146,131 @@ fn write_key(f: &mut fmt::Formatter<'_>, key: &Option<Key>) -> fmt::Result {
         None => Ok(()),
         Some(Key::Index(index)) => write!(f, "[{index}]"),
         Some(Key::Name(name)) => {
-            f.write_str("[\"")?;
-            for c in name.chars() {
-                if c == '"' || c == '\\' {
-                    f.write_str("\\")?;
-                }
-                write!(f, "{c}")?;
-            }
-            f.write_str("\"]")
+            f.write_str("[")?;
+            write_quoted(f, name)?;
+            f.write_str("]")
         }
     }
+}
+
+/// Writes a name, in quotes if it would not be read back as one name.
+fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    let is_plain = name.bytes().all(|byte| {
+        byte.is_ascii_graphic() && !matches!(byte, b'/' | b'[' | b']' | b'"' | b'\\' | b':')
+    });
+    let separates = || name.is_empty() || name.contains(SEPARATORS) || name.contains("::");
+    // A name that ends with `:` runs into the `::` of a link.
+    let runs_on = || name.ends_with(':');
+    let has_hidden = || diag::visible_line(name) != name;
+    if is_plain && !name.is_empty() || !separates() && !runs_on() && !has_hidden() {
+        f.write_str(name)
+    } else {
+        write_quoted(f, name)
+    }
+}
+
+/// The characters that end a name without quotes.
+const SEPARATORS: [char; 4] = ['/', '[', ']', '"'];
+
+/// Writes a name in quotes, on one line.
+fn write_quoted(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    f.write_str("\"")?;
+    for piece in name.split_inclusive(['"', '\\']) {
+        let (text, last) = match piece.strip_suffix(['"', '\\']) {
+            Some(text) => (text, &piece[text.len()..]),
+            None => (piece, ""),
+        };
+        f.write_str(&diag::visible_line(text))?;
+        if !last.is_empty() {
+            write!(f, "\\{last}")?;
+        }
+    }
+    f.write_str("\"")
+}
+
+/// Reads a name in quotes, after the first quote. Returns the rest of the text last.
+fn quoted(text: &str) -> Result<(Name, &str), AddressError> {
+    let mut name = String::new();
+    let mut chars = text.chars();
+    loop {
+        match chars.next() {
+            Some('"') => return Ok((name.into(), chars.as_str())),
+            Some('\\') => name.extend(escaped(&mut chars)?),
+            Some(plain) => name.push(plain),
+            None => return Err(AddressError("`\"` is not closed".into())),
+        }
+    }
+}
+
+/// Reads the rest of an escape: `n`, `r`, `t`, `u{1b}`, or a character that stands for itself.
+fn escaped(chars: &mut Chars<'_>) -> Result<Option<char>, AddressError> {
+    let first = match chars.next() {
+        Some('n') => Some('\n'),
+        Some('r') => Some('\r'),
+        Some('t') => Some('\t'),
+        Some('u') if chars.as_str().starts_with('{') => {
+            let (digits, rest) = chars.as_str()[1..].split_once('}').unwrap_or_default();
+            let code = u32::from_str_radix(digits, 16).ok();
+            let letter = code.and_then(char::from_u32);
+            let letter =
+                letter.ok_or_else(|| AddressError(format!("`\\u{{{digits}}}` is no character")))?;
+            *chars = rest.chars();
+            Some(letter)
+        }
+        other => other,
+    };
+    Ok(first)
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for child in &*self.path {
-            write!(f, "{child}/")?;
+            write_name(f, child)?;
+            f.write_str("/")?;
         }
-        f.write_str(&self.name)?;
+        write_name(f, &self.name)?;
         write_key(f, &self.key)?;
         if let Some(link) = &self.link {
-            write!(f, "::{}", link.b)?;
+            f.write_str("::")?;
+            write_name(f, &link.b)?;
             write_key(f, &link.b_key)?;
             if let Some(part) = &link.part {
-                write!(f, "/{part}")?;
+                f.write_str("/")?;
+                write_name(f, part)?;
             }
         }
         Ok(())
     }
 }
 
-/// Splits off one `name` or `name[key]`. Returns the rest of the text last.
-fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
+/// Splits off one name. Returns the rest of the text last.
+fn name_of(text: &str) -> Result<(Name, &str), AddressError> {
+    if let Some(after) = text.strip_prefix('"') {
+        return quoted(after);
+    }
     let bytes = text.as_bytes();
     let ends_name = |at: &usize| match bytes[*at] {
         b'/' | b'[' | b']' | b'"' => true,
         b':' => bytes.get(at + 1) == Some(&b':'),
         _ => false,
     };
-    let (name, mut rest) = text.split_at((0..bytes.len()).find(ends_name).unwrap_or(bytes.len()));
+    let (name, rest) = text.split_at((0..bytes.len()).find(ends_name).unwrap_or(bytes.len()));
     if name.is_empty() {
         return Err(AddressError("a name is missing".into()));
     }
+    Ok((name.into(), rest))
+}
+
+/// Splits off one `name` or `name[key]`. Returns the rest of the text last.
+fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
+    let (name, mut rest) = name_of(text)?;
     let mut key = None;
     if let Some(after) = rest.strip_prefix("[\"") {
-        let mut text = String::new();
-        let mut chars = after.char_indices();
-        let close = loop {
-            match chars.next() {
-                Some((_, '\\')) => text.extend(chars.next().map(|(_, c)| c)),
-                Some((at, '"')) => break at,
-                Some((_, c)) => text.push(c),
-                None => return Err(AddressError("`\"` is not closed".into())),
-            }
-        };
-        rest = after[close + 1..]
+        let (text, after) = quoted(after)?;
+        rest = after
             .strip_prefix(']')
             .ok_or_else(|| AddressError("`]` is missing".into()))?;
-        key = Some(Key::Name(text.into()));
+        key = Some(Key::Name(text));
     } else if let Some(after) = rest.strip_prefix('[') {
         let (digits, more) = after
             .split_once(']')
@@ -213,7 +281,7 @@ fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
         key = Some(Key::Index(index));
         rest = more;
     }
-    Ok((name.into(), key, rest))
+    Ok((name, key, rest))
 }
 
 impl FromStr for Address {
@@ -227,6 +295,10 @@ impl FromStr for Address {
             if let Some(more) = after.strip_prefix("::") {
                 let (b, b_key, more) = element(more)?;
                 let part = match more.strip_prefix('/') {
+                    Some(quoted) if quoted.starts_with('"') => match name_of(quoted)? {
+                        (part, "") => Some(part),
+                        (_, rest) => return Err(AddressError(format!("unexpected `{rest}`"))),
+                    },
                     Some(part) if !part.is_empty() => Some(part.into()),
                     None if more.is_empty() => None,
                     _ => return Err(AddressError(format!("unexpected `{more}`"))),
@@ -302,12 +374,29 @@ mod tests {
             "fn::b/grant",
             "core/fn::b[\"x\"]/a",
             "my.res",
-            "a:b/c:",
+            "a:b/c",
+            "\"a/b\"",
+            "\"a/b\"[\"m\\nn\\t\\u{1b}\"]",
+            "\"x::y\"/\"a[0]\"[1]",
+            "\"a:\"::\"b/c\"/\"d\\\\e/f\"",
+            "\"\"",
+            "n\u{f6} n",
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), text);
         }
-        for text in ["", "/", "r[", "r[x]", "r[0]x", "r[0]/x", "a::", "a::b/"] {
+        for text in [
+            "",
+            "/",
+            "r[",
+            "r[x]",
+            "r[0]x",
+            "r[0]/x",
+            "a::",
+            "a::b/",
+            "\"a",
+            "\"a\\u{110000}\"",
+        ] {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

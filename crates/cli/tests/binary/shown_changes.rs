@@ -272,3 +272,22 @@ fn machine_output_has_the_error_of_each_failed_resource() {
     assert_eq!(*named("fails"), one);
     assert!(named("works")["error"].is_null(), "{whole}");
 }
+
+#[test]
+fn an_address_with_a_line_break_is_one_line_and_is_read_back() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nvariables: {names: {type: string, default: '[\"m\\nn\"]'}}\nresources:\n  r: {type: std/value, metadata: {annotations: {cyan.eachKey: \"${elem}\"}}, each: '${jsondecode(variables.names)}', spec: {input: same}}\n",
+    );
+    let address = r#"r["m\nn"]"#;
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(
+        staged.contains(&format!("+ {address} std/value")),
+        "{staged}"
+    );
+    place.ends(0, &["deploy", "--yes"]);
+    place.ends(0, &["show", address]);
+    let replaced = place.ends(0, &["stage", "--replace", address]).out;
+    assert!(replaced.contains(address), "{replaced}");
+    place.ends(0, &["stage", "--target", address]);
+}
