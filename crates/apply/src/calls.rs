@@ -92,7 +92,7 @@ impl Calls<'_> {
                 _ => self.sources_of(&decided.address),
             },
             token: intent.token.clone(),
-            folder: intent.folder.clone(),
+            site: intent.site().owned(),
             provider: self.known.instance_of(intent.provider.as_ref()),
             limit: None,
         };
@@ -139,6 +139,10 @@ impl Calls<'_> {
             TaskKind::DeleteOld(_) => true,
             _ => false,
         };
+        let site = match prior {
+            Some(prior) if verb == Verb::Delete => prior.origin.site().owned(),
+            _ => self.known.site_of(decided),
+        };
         Intent {
             address: decided.address.clone(),
             op: match verb {
@@ -161,10 +165,8 @@ impl Calls<'_> {
                 Verb::Create => self.planned_private_data(decided),
                 _ => Value::Null,
             },
-            folder: match prior {
-                Some(prior) if verb == Verb::Delete => prior.origin.folder.clone(),
-                _ => self.known.folder_of(decided),
-            },
+            folder: site.folder,
+            urn: site.urn,
             dependencies: decided.dependencies.clone(),
             provider: match prior {
                 Some(prior) if verb == Verb::Delete => prior.provider.clone(),
@@ -268,7 +270,7 @@ impl Calls<'_> {
             private: record.private.clone(),
             sources: Vec::new(),
             token: self.facts.token_of(task),
-            folder: record.origin.folder.clone(),
+            site: record.origin.site().owned(),
             provider: self.known.instance_of(record.provider.as_ref()),
             limit: None,
         }

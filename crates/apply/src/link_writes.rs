@@ -214,6 +214,7 @@ impl LinkExecutor<'_> {
             inputs: spec.clone(),
             private: Value::Null,
             folder: record.origin.folder.clone(),
+            urn: record.origin.urn.clone(),
             dependencies: record.dependencies.clone(),
             provider: record.provider.clone(),
         };
@@ -231,7 +232,7 @@ impl LinkExecutor<'_> {
             private: record.private.clone(),
             sources: Vec::new(),
             token,
-            folder: record.origin.folder.clone(),
+            site: record.origin.site().owned(),
             provider: self.known.instance_of(record.provider.as_ref()),
             limit: None,
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Breakpoint, Name, TypeId, Value};
+use blueprint::{Address, Breakpoint, DeclarationSite, Name, TypeId, Value};
 use diag::Diagnostics;
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::event::Event;
@@ -107,9 +107,8 @@ pub struct CallRequest {
     pub sources: Vec<(Name, Value)>,
     /// The idempotency token: the same for every attempt of this step.
     pub token: Name,
-    /// The folder of the declaring document, as in
-    /// [`ResourceTarget::folder`](evaluate::question::ResourceTarget::folder).
-    pub folder: Name,
+    /// The declaration of the resource.
+    pub site: DeclarationSite,
     /// The configuration of the provider, if a resource declares it.
     pub provider: Option<ProviderInstance>,
     /// The time limit of the call; `None` without a limit.

@@ -24,13 +24,17 @@ pub(crate) struct Records<'a> {
 impl Records<'_> {
     pub(crate) fn origin(&self, decided: &Decided) -> RecordOrigin {
         match &self.facts.plan.document {
-            Some(document) if decided.span.is_some() => RecordOrigin {
-                path: document.path.clone(),
-                start: decided.span.start,
-                end: decided.span.end,
-                made_from: decided.made_from.clone().unwrap_or_default(),
-                folder: self.known.folder_of(decided),
-            },
+            Some(document) if decided.span.is_some() => {
+                let site = self.known.site_of(decided);
+                RecordOrigin {
+                    path: document.path.clone(),
+                    start: decided.span.start,
+                    end: decided.span.end,
+                    made_from: decided.made_from.clone().unwrap_or_default(),
+                    folder: site.folder,
+                    urn: site.urn,
+                }
+            }
             // Without a document, the origin stays as recorded.
             _ => match self.known.record(&decided.address) {
                 Some(record) => record.origin.clone(),

@@ -328,7 +328,7 @@ pub(crate) fn question(
         ignored,
         seed: facts.plan.answers.seed_of(&decided.address, mode),
         instance: known.instance_of(known.provider_ref(decided).as_ref()),
-        folder: known.folder_of(decided),
+        site: known.site_of(decided),
     }))
 }
 

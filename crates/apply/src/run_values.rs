@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::question::ProviderInstance;
 use evaluate::resolve::{Evaluation, Outputs};
@@ -234,24 +234,18 @@ impl RunValues {
         ProviderInstance::recorded(of?, &self.snapshot)
     }
 
-    /// The folder of the document that declares a resource, relative to the folder of the root
-    /// document.
-    pub(crate) fn folder_of(&self, decided: &Decided) -> Name {
-        let declared =
-            decided
-                .element
-                .zip(self.evaluation.as_ref())
-                .and_then(|((number, _), evaluation)| {
-                    let (unit, ..) = evaluation.documents.resource(number)?;
-                    Some(evaluation.documents.folder_seen_from_root(unit))
-                });
-        let recorded = || {
-            decided
-                .prior
-                .as_ref()
-                .map(|record| record.origin.folder.clone())
-        };
-        declared.or_else(recorded).unwrap_or_default()
+    /// What providers are told about the declaration of a resource.
+    pub(crate) fn site_of(&self, decided: &Decided) -> DeclarationSite {
+        let declared = decided.element.zip(self.evaluation.as_ref());
+        match declared {
+            Some(((number, _), evaluation)) => evaluation.site_of(Some(number)),
+            None => {
+                let recorded = decided.prior.as_ref();
+                recorded.map_or_else(DeclarationSite::default, |record| {
+                    record.origin.site().owned()
+                })
+            }
+        }
     }
 
     /// The other resource whose record has the id of an answer, in this instance or another one of

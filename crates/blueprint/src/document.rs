@@ -60,6 +60,9 @@ pub struct Blueprint {
     /// The name of the instance, if the document states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Spanned<Name>>,
+    /// The project of the document, in dialects that name one; empty in others.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub project: Name,
     /// Set if the elements are created and changed in batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Box<Batches>>,
@@ -281,6 +284,13 @@ pub struct Resource {
     /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
+    /// The resource that it belongs to. The names of plugins say so; dependencies do not follow from
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Spanned<Name>>>,
+    /// The name of the resource for plugins, if it differs from the name in the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logical_name: Option<Name>,
     /// The selector of links.
     pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
@@ -336,6 +346,8 @@ impl Resource {
             condition: None,
             depends_on: Vec::new(),
             provider: None,
+            parent: None,
+            logical_name: None,
             link_selector: None,
             metadata: Default::default(),
             lifecycle: Default::default(),

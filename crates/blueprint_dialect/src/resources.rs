@@ -86,6 +86,8 @@ impl Lowering<'_> {
             made_from: None,
             removal: None,
             external: None,
+            parent: None,
+            logical_name: None,
             switched_off: None,
             update_policy: None,
         }

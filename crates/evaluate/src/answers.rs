@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, FieldPath, IndexMap, Name, Value};
+use blueprint::{Address, DeclarationSite, FieldPath, IndexMap, Name, Value};
 use provider::{PlanMode, Planned, Verdict};
 use serde::{Deserialize, Serialize};
 use state::Memoised;
@@ -183,6 +183,9 @@ pub struct PinnedPreflight {
     /// The folder of the declaring document, relative to that of the root document.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Name,
+    /// The name of the resource for plugins, as [`DeclarationSite::urn`].
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub urn: Name,
     /// Whether the plan creates or changes something that the resource uses. A command may then
     /// write the sources.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -190,6 +193,14 @@ pub struct PinnedPreflight {
 }
 
 impl PinnedPreflight {
+    /// What the provider was told about the declaration.
+    pub fn site(&self) -> DeclarationSite<&str> {
+        DeclarationSite {
+            folder: &self.folder,
+            urn: &self.urn,
+        }
+    }
+
     /// Whether any part of the preflight is secret.
     pub fn has_secret(&self) -> bool {
         let of_source = |source: &PinnedSource| {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Map, Name, Schema, TypeId, Value};
+use blueprint::{Address, DeclarationSite, IndexMap, Map, Name, Schema, TypeId, Value};
 use diag::Diagnostics;
 use expr::{Ask, AskFailure, FunctionDef, FunctionTable, Purity, Returns};
 use provider::{
@@ -112,8 +112,8 @@ pub struct PlanAgain {
     pub seed: Name,
     /// The configuration of the resource's provider, if a resource declares it.
     pub instance: Option<ProviderInstance>,
-    /// The folder of the declaring document, relative to that of the root document.
-    pub folder: Name,
+    /// The declaration of the resource.
+    pub site: DeclarationSite,
 }
 
 impl EvaluationQuestion {
@@ -497,8 +497,9 @@ pub async fn ask_world(
             return EvaluationReply::Fetched(search.fetch(world).await);
         }
         EvaluationQuestion::Plan(again) => {
-            let target = ResourceTarget::new(&again.address, &again.type_name, &again.folder)
-                .managed_by(again.instance.as_ref());
+            let target =
+                ResourceTarget::new(&again.address, &again.type_name, again.site.borrowed())
+                    .managed_by(again.instance.as_ref());
             let request = PlanRequest {
                 mode: again.mode,
                 phase,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Address, Name, PROVIDER_TYPE, Package, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, PROVIDER_TYPE, Package, TypeId, Value};
 use dialect::PackageRequest;
 use provider::{
     CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
@@ -116,9 +116,8 @@ pub struct ProviderQuestion<'a> {
     pub instance: Option<&'a ProviderInstance>,
     /// The subject of the question.
     pub subject: Subject<'a>,
-    /// The folder of the declaring document, relative to that of the root document; empty for the
-    /// root's own folder.
-    pub folder: &'a str,
+    /// The declaration of the subject.
+    pub site: DeclarationSite<&'a str>,
     /// The request.
     pub request: ProviderRequest<'a>,
 }
@@ -274,19 +273,22 @@ pub struct ResourceTarget<'a> {
     pub instance: Option<&'a ProviderInstance>,
     /// The address of the resource.
     pub address: &'a Address,
-    /// The folder of the declaring document, relative to that of the root document; empty for the
-    /// root's own folder.
-    pub folder: &'a str,
+    /// The declaration of the resource.
+    pub site: DeclarationSite<&'a str>,
 }
 
 impl<'a> ResourceTarget<'a> {
-    /// The resource of this type at an address. `folder` is as in [`ResourceTarget::folder`].
-    pub fn new(address: &'a Address, type_name: &'a TypeId, folder: &'a str) -> ResourceTarget<'a> {
+    /// The resource of this type at an address.
+    pub fn new(
+        address: &'a Address,
+        type_name: &'a TypeId,
+        site: DeclarationSite<&'a str>,
+    ) -> ResourceTarget<'a> {
         ResourceTarget {
             namespace: type_name.package_name(),
             instance: None,
             address,
-            folder,
+            site,
         }
     }
 
@@ -302,13 +304,13 @@ impl<'a> ResourceTarget<'a> {
             namespace,
             instance,
             address,
-            folder,
+            site,
         } = self;
         ProviderQuestion {
             namespace,
             instance,
             subject: Subject::Resource(address),
-            folder,
+            site,
             request,
         }
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Name, Package, TypeId, Value};
+use blueprint::{DeclarationSite, Name, Package, TypeId, Value};
 use dialect::PackageRequest;
 use provider::{
     BoxFuture, CheckFindings, CheckRequest, FetchRequest, Fetched, ImportRequest, Imported,
@@ -228,7 +228,7 @@ impl dyn World + '_ {
             namespace,
             instance,
             subject,
-            folder,
+            site: DeclarationSite { folder, urn: "" },
             request: ProviderRequest::Fetch(request),
         };
         match self.ask_provider(question).await? {
@@ -251,7 +251,7 @@ impl dyn World + '_ {
             namespace,
             instance,
             subject,
-            folder,
+            site: DeclarationSite { folder, urn: "" },
             request,
         };
         match self.ask_provider(question).await? {

@@ -81,6 +81,7 @@ pub(crate) fn record_after_cut_off(
                 duration_ms: before.map_or(0, |record| record.duration_ms),
                 origin: RecordOrigin {
                     folder: intent.folder.clone(),
+                    urn: intent.urn.clone(),
                     ..before
                         .map(|record| record.origin.clone())
                         .unwrap_or_default()

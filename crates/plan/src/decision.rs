@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, ReplaceOrder, Resource, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, ReplaceOrder, Resource, TypeId, Value};
 use diag::Span;
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{ProviderInstance, ResourceTarget};
@@ -107,9 +107,9 @@ pub(crate) struct BatchRole {
 }
 
 impl Decision {
-    /// The resource as the subject of a question. `folder` is that of the declaring document.
-    pub(crate) fn target<'a>(&'a self, folder: &'a str) -> ResourceTarget<'a> {
-        ResourceTarget::new(&self.address, &self.type_name, folder)
+    /// The resource as the subject of a question.
+    pub(crate) fn target<'a>(&'a self, site: DeclarationSite<&'a str>) -> ResourceTarget<'a> {
+        ResourceTarget::new(&self.address, &self.type_name, site)
             .managed_by(self.provider.as_deref())
     }
 

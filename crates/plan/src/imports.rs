@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::PinnedRead;
 use evaluate::question::{ProviderInstance, ResourceTarget};
-use evaluate::resolve::{Evaluation, Member, Members};
+use evaluate::resolve::Evaluation;
 use evaluate::world::World;
 use provider::{
     ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType,
@@ -54,6 +54,8 @@ struct ImportTarget {
     span: Span,
     /// The configuration of its provider, if a resource declares it.
     provider: Option<Arc<ProviderInstance>>,
+    /// The declaration of the resource.
+    site: DeclarationSite,
     /// The fields that another tool has stored of the object, if no provider can read it.
     stored_fields: Option<IndexMap<Name, Value>>,
 }
@@ -117,16 +119,7 @@ impl Imports {
                 continue;
             }
             let provider = instance_of(evaluation, *index, snapshot, found);
-            let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
-                Members::Single(member) => vec![member.as_ref()],
-                Members::Many(members) => members
-                    .iter()
-                    .flatten()
-                    .map(|member| member.as_ref())
-                    .collect(),
-                _ => Vec::new(),
-            };
-            for member in members {
+            for member in evaluation.resources[*index as usize].present() {
                 if snapshot.records.contains_key(&member.address)
                     || !target_set.covers(&member.address)
                 {
@@ -155,6 +148,7 @@ impl Imports {
                     desired: member.spec.clone(),
                     span: resource.span,
                     provider: provider.clone(),
+                    site: evaluation.site_of(Some(*index)),
                     stored_fields: stored_fields.map(|taken| taken.fields.clone()),
                 });
             }
@@ -187,7 +181,7 @@ impl Imports {
                     }
                     (None, None) => {
                         let target = (&wanted.address, wanted.provider.as_deref());
-                        read(target, &wanted.ty, &wanted.id, world).await
+                        read(target, &wanted.ty, &wanted.id, &wanted.site, world).await
                     }
                 }
             }
@@ -300,6 +294,7 @@ pub(crate) async fn read(
     (address, instance): (&Address, Option<&ProviderInstance>),
     ty: &ResourceType,
     id: &Name,
+    site: &DeclarationSite,
     world: &dyn World,
 ) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
@@ -308,7 +303,7 @@ pub(crate) async fn read(
             ty.name
         ));
     }
-    let target = ResourceTarget::new(address, &ty.name, "").managed_by(instance);
+    let target = ResourceTarget::new(address, &ty.name, site.borrowed()).managed_by(instance);
     let absent = || format!("there is no `{}` with the id `{id}`", ty.name);
     let request = ImportRequest {
         type_name: &ty.name,

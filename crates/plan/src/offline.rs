@@ -168,10 +168,10 @@ async fn ask_providers(
                 .collect(),
             Members::Open | Members::Failed | Members::Absent => Vec::new(),
         };
-        let folder = documents.folder_seen_from_root(unit);
+        let site = evaluation.site_of(Some(*index));
         for (address, spec) in members {
             // A provider that fails is reported at stage, where its answer is needed.
-            let target = ResourceTarget::new(address, &ty.name, &folder);
+            let target = ResourceTarget::new(address, &ty.name, site.borrowed());
             let request = CheckRequest {
                 type_name: &ty.name,
                 spec,

@@ -72,16 +72,14 @@ pub(crate) async fn replace_changed_instances(
                 .map(|record| settings(&record.inputs))
                 .unwrap_or_default(),
         };
-        let folder = evaluation
-            .documents
-            .folder_declaring(decision.element.map(|(number, _)| number));
+        let number = decision.element.map(|(number, _)| number);
+        let site = evaluation.site_of(number);
         let address = &decision.address;
-        let folder = folder.as_ref();
         let target = ResourceTarget {
             namespace,
             instance: Some(&instance),
             address,
-            folder,
+            site: site.borrowed(),
         };
         match world.settings_change(target).await {
             Ok(SettingsChange::Replace(paths)) => {

@@ -217,7 +217,7 @@ fn read_cut_off<'a>(
         "" => same_object.map(|record| record.id.as_ref()),
         named => Some(named),
     };
-    let target = ResourceTarget::new(address, &intent.type_name, &intent.folder);
+    let target = ResourceTarget::new(address, &intent.type_name, intent.site());
     ResourceRead {
         target: target.managed_by(instances.get(intent.provider.as_ref())),
         request: ReadRequest {
@@ -249,7 +249,7 @@ fn read_unsure<'a>(
     adopted_id: Option<&'a str>,
     instances: &'a RecordedInstances,
 ) -> ResourceRead<'a> {
-    let target = ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder);
+    let target = ResourceTarget::new(address, &attempt.type_name, attempt.origin.site());
     ResourceRead {
         target: target.managed_by(instances.get(attempt.provider.as_ref())),
         request: ReadRequest {
@@ -483,7 +483,7 @@ pub(crate) fn read_again<'a>(
     record: &'a Record,
     instances: &'a RecordedInstances,
 ) -> ResourceRead<'a> {
-    let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder)
+    let target = ResourceTarget::new(address, &record.type_name, record.origin.site())
         .managed_by(instances.get(record.provider.as_ref()));
     let request = ReadRequest {
         type_name: &record.type_name,

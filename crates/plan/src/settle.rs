@@ -537,6 +537,7 @@ fn adopt_uncertain<'o>(
             inputs: attempt.inputs.clone(),
             private: attempt.private.clone(),
             folder: attempt.origin.folder.clone(),
+            urn: attempt.origin.urn.clone(),
             dependencies: attempt.dependencies.clone(),
             provider: None,
         };

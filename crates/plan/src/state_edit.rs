@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::world::World;
@@ -174,7 +174,8 @@ pub(crate) async fn import(
         found.push(imports::managed_already(address, other, id, Span::NONE));
         return None;
     }
-    match imports::read((address, None), &ty, id, world).await {
+    let site = DeclarationSite::default();
+    match imports::read((address, None), &ty, id, &site, world).await {
         Ok((seen, diagnostics)) => {
             report_at(diagnostics, address, None, found);
             // The id as the provider writes it: one object may have several spellings.

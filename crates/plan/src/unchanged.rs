@@ -266,7 +266,7 @@ async fn preflights(
                 |decision| &decision.type_name,
             );
             let instance = decision.and_then(|decision| decision.provider.as_deref());
-            let target = ResourceTarget::new(address, type_name, &kept.folder).managed_by(instance);
+            let target = ResourceTarget::new(address, type_name, kept.site()).managed_by(instance);
             let request = PreflightRequest {
                 type_name,
                 operation: operation_of(action),

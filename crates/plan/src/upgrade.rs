@@ -43,7 +43,7 @@ pub(crate) async fn upgrade_records(
     }
     let instances = &RecordedInstances::of(snapshot);
     let asked = asked.map(async |(address, record, ty)| {
-        let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder)
+        let target = ResourceTarget::new(address, &record.type_name, record.origin.site())
             .managed_by(instances.get(record.provider.as_ref()));
         let request = UpgradeRequest {
             type_name: &record.type_name,

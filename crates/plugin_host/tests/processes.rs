@@ -88,6 +88,7 @@ fn call(deadline: Option<Duration>) -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
+        urn: Default::default(),
         token: "token".into(),
         deadline,
         cancel: CancellationToken::new(),

@@ -36,6 +36,9 @@ pub struct Call {
     pub instance: Name,
     /// The address of the resource in the instance.
     pub address: Address,
+    /// The name of the resource for plugins, as [`blueprint::DeclarationSite::urn`]; empty if its
+    /// dialect has no such names.
+    pub urn: Name,
     /// The idempotency token of the step. All tries of one step share it, including a create that
     /// is planned again after an interrupted run; no other step has it. A provider that can look
     /// tokens up does not repeat a create that succeeded.

@@ -28,6 +28,7 @@ fn call(address: &str, token: &str) -> Call {
         call_records: None,
         instance: "case".into(),
         address: address.parse::<Address>().unwrap(),
+        urn: Default::default(),
         token: token.into(),
         deadline: None,
         cancel: Default::default(),

@@ -22,6 +22,7 @@ fn call(address: Address, token: &str) -> Call {
         call_records: None,
         instance: "shop".into(),
         address,
+        urn: Default::default(),
         token: token.into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -206,6 +206,7 @@ fn call() -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
+        urn: Default::default(),
         token: "token-1".into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -21,6 +21,7 @@ fn call(folder: &Path) -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
+        urn: Default::default(),
         token: "token".into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -21,6 +21,7 @@ fn call(address: &str, token: &str) -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root(address),
+        urn: Default::default(),
         token: token.into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -20,6 +20,7 @@ fn call(now: i64) -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
+        urn: Default::default(),
         token: "token".into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -28,6 +28,7 @@ fn call() -> Call {
         call_records: None,
         instance: "test".into(),
         address: Address::root("thing"),
+        urn: Default::default(),
         token: "token".into(),
         deadline: None,
         cancel: CancellationToken::new(),

@@ -14,7 +14,7 @@ use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::shape::{self, NAME};
 
 /// The name of a project that states none.
-const UNNAMED: &str = "project";
+pub(crate) const UNNAMED: &str = "project";
 
 /// Sections of plugins that are written in this language.
 const PLUGIN_SECTIONS: [&str; 3] = ["components", "namespace", "version"];
@@ -58,7 +58,13 @@ pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let named =
         |kind: NamedKind| move |name: &Name| (name.clone(), NamedElement { kind, span: whole });
     let inputs = of.inputs.keys().map(named(NamedKind::Config));
-    let locals = of.locals.keys().map(named(NamedKind::Variable));
+    let locals = of.locals.iter().map(|(name, local)| {
+        let kind = match crate::existing::is_read(&local.value) {
+            true => NamedKind::Read,
+            false => NamedKind::Variable,
+        };
+        named(kind)(name)
+    });
     let resources = of.resources.keys().map(named(NamedKind::Resource));
     lowering.names = inputs.chain(locals).chain(resources).collect();
     let expr = match &typed.tree().root {
@@ -102,6 +108,7 @@ impl<'d> ProgramLowering<'d> {
             && let Some(name) = self.fixed_text(node, "`name`")
         {
             self.project = name.item.into();
+            blueprint.project = self.project.clone();
         }
         let config = self.config_entries(&fields);
         for (entry, _) in &config {
@@ -127,7 +134,11 @@ impl<'d> ProgramLowering<'d> {
         }
         self.find_default_providers(&resources);
         blueprint.locals = self.variables(&variables);
-        blueprint.resources = self.resources(&resources);
+        let (read, managed): (Vec<_>, Vec<_>) = resources
+            .into_iter()
+            .partition(|entry| Self::resource_kind(entry) == NamedKind::Read);
+        blueprint.locals.extend(self.read_resources(&read));
+        blueprint.resources = self.resources(&managed);
         let outputs = section(self, "outputs");
         blueprint.exports = self.outputs(&outputs);
     }

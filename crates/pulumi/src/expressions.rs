@@ -109,6 +109,7 @@ impl ProgramLowering<'_> {
                 let value = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
                 self.steps(value, &access.steps, span)
             }
+            NamedKind::Read => self.read_access(name, head_span, &access.steps, span),
             NamedKind::Resource | NamedKind::Provider => {
                 let head = ReferenceHead::Resource { name, bare: true };
                 self.resource_access(head, head_span, &access.steps, span)
@@ -136,11 +137,15 @@ impl ProgramLowering<'_> {
         let value = match output.as_str() {
             "id" => reference(head, head_span, Vec::new(), span),
             "urn" => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new("the URN of a resource cannot be read yet")
-                    .label(first.span, "not available in this version")
-                    .help("read `id` or an output");
-                return self.fail(mistake, span);
+                let ReferenceHead::Resource { name, .. } = head else {
+                    return Expr::error(span);
+                };
+                let of = Accessor {
+                    kind: AccessorKind::Name(name),
+                    span: head_span,
+                };
+                let urn = ReferenceHead::Scoped("urn".into());
+                reference(urn, first.span, vec![of], span)
             }
             output => {
                 let accessor = |name: &str| Accessor {
@@ -152,6 +157,29 @@ impl ProgramLowering<'_> {
             }
         };
         self.steps(value, rest, span)
+    }
+
+    /// Lowers an access to a resource that is read: its id, or an output.
+    fn read_access(
+        &mut self,
+        name: Name,
+        head_span: Span,
+        steps: &[Spanned<AccessStep>],
+        span: Span,
+    ) -> Expr {
+        let read = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
+        let id = [Spanned::new(AccessStep::Name("id".to_owned()), head_span)];
+        match steps.first().map(|first| &first.item) {
+            None => self.steps(read, &id, span),
+            Some(AccessStep::Name(output)) if output == "urn" => {
+                let mistake = UNSUPPORTED_FEATURE
+                    .new("the URN of a resource that is read cannot be read yet")
+                    .label(head_span, "not available in this version")
+                    .help("read `id` or an output");
+                self.fail(mistake, span)
+            }
+            Some(_) => self.steps(read, steps, span),
+        }
     }
 
     /// Applies steps to a value.
@@ -433,11 +461,7 @@ impl ProgramLowering<'_> {
             match known {
                 Some(&"provider") => {
                     if let Some(name) = self.named_resource(option.value, "`provider`") {
-                        let head = ReferenceHead::Resource {
-                            name: name.item,
-                            bare: true,
-                        };
-                        provider = Some(reference(head, name.span, Vec::new(), name.span));
+                        provider = Some(self.resource_value(name));
                     }
                 }
                 // The versions and URLs of a program are those of its packages.
@@ -460,7 +484,7 @@ impl ProgramLowering<'_> {
     }
 
     /// A call of a function of a package.
-    fn package_call(
+    pub(crate) fn package_call(
         &mut self,
         token: Spanned<&str>,
         arguments: Expr,
@@ -484,13 +508,7 @@ impl ProgramLowering<'_> {
             return Expr::error(span);
         }
         let provider = provider.unwrap_or_else(|| match self.default_providers.get(package) {
-            Some(name) => {
-                let head = ReferenceHead::Resource {
-                    name: name.item.clone(),
-                    bare: true,
-                };
-                reference(head, token.span, Vec::new(), token.span)
-            }
+            Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
             None => Expr::literal(Value::Null, token.span),
         });
         let function = Value::Text(qualified(package, rest));
@@ -501,6 +519,15 @@ impl ProgramLowering<'_> {
             vec![function, arguments, provider],
             span,
         )
+    }
+
+    /// A resource as a value.
+    pub(crate) fn resource_value(&self, named: Spanned<Name>) -> Expr {
+        let head = ReferenceHead::Resource {
+            name: named.item,
+            bare: true,
+        };
+        reference(head, named.span, Vec::new(), named.span)
     }
 
     /// Whether a package cannot be used. Its first use is reported.
@@ -520,7 +547,8 @@ impl ProgramLowering<'_> {
         true
     }
 
-    /// The resource that an option names with `${name}`; any other value is reported.
+    /// The resource that an option names with `${name}`; any other value is reported. `None` also
+    /// for a resource that is read: it is there before the deployment.
     pub(crate) fn named_resource(&mut self, node: &Node, what: &str) -> Option<Spanned<Name>> {
         let place = value_span(node);
         let mistake = crate::codes::NOT_A_RESOURCE
@@ -550,13 +578,17 @@ impl ProgramLowering<'_> {
                 None
             }
             Some((name, element)) => {
-                let is_resource = matches!(element.kind, NamedKind::Resource | NamedKind::Provider);
+                let is_resource = matches!(
+                    element.kind,
+                    NamedKind::Resource | NamedKind::Provider | NamedKind::Read
+                );
+                let is_read = element.kind == NamedKind::Read;
                 let name = name.clone();
                 if !is_resource || !access.steps.is_empty() {
                     self.found.push(mistake);
                     return None;
                 }
-                Some(Spanned::new(name, access.root.span))
+                (!is_read).then(|| Spanned::new(name, access.root.span))
             }
         }
     }

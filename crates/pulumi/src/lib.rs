@@ -19,6 +19,7 @@ mod call_forms;
 mod codes;
 mod config;
 mod document;
+mod existing;
 mod expressions;
 mod fitting;
 pub mod functions;

@@ -25,6 +25,8 @@ pub(crate) enum NamedKind {
     Resource,
     /// A resource that is a provider.
     Provider,
+    /// An existing resource that is read.
+    Read,
 }
 
 /// A name of the program.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, Value};
-use diag::{Diagnostic, Severity, Span, Spanned};
+use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
@@ -45,7 +45,6 @@ impl ProgramLowering<'_> {
         let misplaced = self.misplaced_options(&fields);
         let (type_name, package) = self.type_name(&fields, name, span);
         let is_provider = type_name.item.name().as_ref() == PROVIDER_TYPE;
-        self.reject_deferred(&fields, name);
         let options = match (fields.written("options"), misplaced) {
             (Some(node), _) => self.options(node),
             (None, Some(node)) => self.lifted_options(&node),
@@ -68,7 +67,13 @@ impl ProgramLowering<'_> {
         resource.provider = options.provider.filter(|_| !is_missing).map(Box::new);
         if let Some(parent) = &options.parent {
             resource.depends_on.push(parent.clone());
+            resource.parent = Some(Box::new(parent.clone()));
         }
+        resource.logical_name = fields
+            .written("name")
+            .and_then(|node| self.fixed_text(node, "`name`"))
+            .filter(|written| written.item != name.as_ref())
+            .map(|written| written.item.into());
         let family = Family {
             parent: options.parent,
             package,
@@ -166,7 +171,10 @@ impl ProgramLowering<'_> {
 
     /// Reports keys that a resource does not have. Options beside `options` are returned, with a
     /// warning.
-    fn misplaced_options<'t>(&mut self, fields: &SectionFields<'t>) -> Option<Vec<TextEntry<'t>>> {
+    pub(crate) fn misplaced_options<'t>(
+        &mut self,
+        fields: &SectionFields<'t>,
+    ) -> Option<Vec<TextEntry<'t>>> {
         let mut misplaced = Vec::new();
         let mut unknown = Vec::new();
         for entry in &fields.others {
@@ -204,25 +212,6 @@ impl ProgramLowering<'_> {
         let span = misplaced.first().map_or(Span::NONE, |entry| entry.key.span);
         let node = Node::new(span, syntax::Content::Map(entries.collect()));
         self.options(&node)
-    }
-
-    /// Reports keys that this version does not follow yet.
-    fn reject_deferred(&mut self, fields: &SectionFields<'_>, name: &Name) {
-        let unsupported = |what: &str, span: Span| -> Diagnostic {
-            UNSUPPORTED_FEATURE
-                .new(format!("{what} is not followed yet"))
-                .label(span, "not available in this version")
-        };
-        if let Some(entry) = fields.entry("get") {
-            self.found.push(unsupported("`get`", entry.key.span));
-        }
-        let other_name = fields
-            .entry("name")
-            .filter(|entry| !is_null(entry.value) && entry.value.text() != Some(name));
-        if let Some(entry) = other_name {
-            let what = "a name that differs from the key";
-            self.found.push(unsupported(what, entry.key.span));
-        }
     }
 
     /// Gives children what they inherit: the protection of their parent, and its provider if it
@@ -312,14 +301,17 @@ impl ProgramLowering<'_> {
 
     /// The kind of a resource's name.
     pub(crate) fn resource_kind(entry: &TextEntry<'_>) -> NamedKind {
-        let mut parts = entry.value.as_map().into_iter().flatten();
-        let ty = parts.find(|part| {
-            let key = part.key.text();
-            key.is_some_and(|key| key.eq_ignore_ascii_case("type"))
-        });
-        let token = ty
-            .and_then(|part| part.value.text())
-            .and_then(TypeToken::read);
+        let part = |key: &str| {
+            let mut parts = entry.value.as_map().into_iter().flatten();
+            let named = |written: &str| written.eq_ignore_ascii_case(key);
+            parts
+                .find(|part| part.key.text().is_some_and(named))
+                .map(|part| &part.value)
+        };
+        let token = part("type").and_then(Node::text).and_then(TypeToken::read);
+        if part("get").is_some_and(|node| !is_null(node)) {
+            return NamedKind::Read;
+        }
         match token {
             Some(TypeToken::Provider { .. }) => NamedKind::Provider,
             _ => NamedKind::Resource,

@@ -1,12 +1,16 @@
 //! The rules of the dialect: given values of the configuration, and properties.
 
+use std::borrow::Cow;
+
 use blueprint::{Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::rules::{
-    Checks, DialectRules, GivenValue, InputRules, NativeInput, NativePassedInput, NativeSpec,
-    SpecAt, SpecRules,
+    Checks, DialectRules, GivenValue, InputRules, NamedResource, NamingRules, NativeInput,
+    NativePassedInput, NativeSpec, SpecAt, SpecRules,
 };
 
+use crate::document::UNNAMED;
+use crate::tokens::token_of;
 use crate::{config, fitting};
 
 /// The rules of programs.
@@ -17,6 +21,7 @@ pub(crate) const RULES: DialectRules = DialectRules {
     checks: Checks::BY_VALUE,
     inputs: &PulumiRules,
     specs: &PulumiRules,
+    naming: &PulumiRules,
     ..DialectRules::NATIVE
 };
 
@@ -45,6 +50,28 @@ impl InputRules for PulumiRules {
             return given.cloned();
         }
         config::value(name, input, given.map(GivenValue::Typed), found)
+    }
+}
+
+impl NamingRules for PulumiRules {
+    fn resource(&self, resource: &NamedResource<'_>) -> Name {
+        let NamedResource {
+            instance,
+            project,
+            path,
+            types,
+            name,
+        } = resource;
+        let types: Vec<Cow<'_, str>> = types.iter().map(|name| token_of(name)).collect();
+        let above: String = path.iter().map(|child| format!("{child}/")).collect();
+        // A name has no `::`, which separates the parts.
+        let name = format!("{above}{name}").replace("::", "--");
+        let project = if project.is_empty() { UNNAMED } else { project };
+        format!(
+            "urn:pulumi:{instance}::{project}::{}::{name}",
+            types.join("$")
+        )
+        .into()
     }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! The package completes a short token: `aws:s3:Bucket` and `random:RandomPet` name a type as well.
 
+use std::borrow::Cow;
+
 use blueprint::Name;
 
 /// The beginning of the namespaces of packages.
@@ -55,6 +57,17 @@ pub(crate) fn namespace(package: &str) -> Name {
 /// The name of a type or function of a package.
 pub(crate) fn qualified(package: &str, rest: &str) -> Name {
     format!("{FAMILY}{package}/{rest}").into()
+}
+
+/// The token of a type of the blueprint: the inverse of [`qualified`] and [`namespace`].
+pub(crate) fn token_of(name: &str) -> Cow<'_, str> {
+    let Some(packaged) = name.strip_prefix(FAMILY) else {
+        return name.into();
+    };
+    match packaged.split_once('/') {
+        Some((package, rest)) => format!("{package}:{rest}").into(),
+        None => format!("{PROVIDERS}{packaged}").into(),
+    }
 }
 
 fn is_package(name: &str) -> bool {

@@ -13,7 +13,7 @@ use provider::{
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Ready, Scrubber, TypeSource as _,
 };
-use pulumi_wire::schema::{PackageTypes, ResourceFacts};
+use pulumi_wire::schema::{PackageTypes, ResourceFacts, read_resource_type};
 use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
 
 use crate::failure::CallFailure;
@@ -101,7 +101,7 @@ impl ManagedPackage {
         let process = self.process()?;
         // A stopped call does not wait for a starting process.
         let (_lease, session) = process.run_reading(call, process.session()).await?;
-        let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+        let name = ResourceName::of_call(call, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
         let sent = ChangeRequest::default();
         let change = Change {
@@ -283,7 +283,7 @@ impl ManagedPackage {
         let outputs = private.outputs(&facts, request.outputs);
         let reading = async {
             let (_lease, session) = process.session().await?;
-            let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+            let name = ResourceName::of_call(call, &facts.token);
             let target = target(&name, &facts, Phase::Applying, &call.address);
             let recorded = RecordedResource {
                 id,
@@ -350,6 +350,43 @@ impl ManagedPackage {
                 })
             }
         })
+    }
+
+    /// Reads an object by its id, for the function that reads objects of a type. Returns an unknown
+    /// value if the package is not configured yet.
+    async fn read_existing(
+        &self,
+        call: &Call,
+        type_name: &str,
+        arguments: &Value,
+    ) -> Result<Value, ProviderError> {
+        let refused = |message: String| Err(ProviderError::new(ErrorKind::Document, message));
+        let Some(id) = arguments
+            .get("id")
+            .map(Value::unmarked)
+            .and_then(Value::as_text)
+        else {
+            return refused("the id of a resource is a text".to_owned());
+        };
+        if self.process.is_none() {
+            return Ok(Value::unknown(None, None));
+        }
+        let state = arguments.get("state").unwrap_or(&Value::Null);
+        let read = ReadRequest {
+            type_name,
+            id: Some(id),
+            inputs: &Value::Null,
+            outputs: state,
+            schema_version: 0,
+            private: &Value::Null,
+            token: None,
+        };
+        match self.read_with(call, read).await? {
+            ReadOutcome::Present(observed) => Ok(observed.fields),
+            ReadOutcome::Absent | ReadOutcome::Unknown => {
+                refused(format!("there is no `{type_name}` with this id"))
+            }
+        }
     }
 
     /// Calls a function. Returns an unknown value if it cannot be called yet.
@@ -568,6 +605,9 @@ impl provider::Session for ManagedPackage {
                 );
             };
             let arguments = Value::Map(arguments.clone());
+            if let Some(type_name) = read_resource_type(request.function) {
+                return self.read_existing(call, &type_name, &arguments).await;
+            }
             let phase = if request.preview {
                 Phase::Planning
             } else {

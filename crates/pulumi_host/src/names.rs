@@ -1,11 +1,13 @@
 //! The names of resources and providers as plugins see them.
 //!
-//! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so
-//! that two resources of an instance never share a URN. A provider is
+//! A resource of a program has the URN that Pulumi gives it, which comes with the call. A resource of
+//! another dialect is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name,
+//! so that two resources of an instance never share a URN. A provider is
 //! `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a configuration does not know
 //! its instance. The names stay the same from run to run. Plugins derive automatic names from them.
 
 use blueprint::Address;
+use provider::Call;
 use pulumi_wire::Urn;
 
 /// The name of the project in all URNs.
@@ -44,7 +46,18 @@ pub(crate) struct ResourceName {
 }
 
 impl ResourceName {
-    pub(crate) fn new(instance: &str, address: &Address, token: &str) -> ResourceName {
+    /// The name that the dialect gives the resource, or else one that is made of its address.
+    pub(crate) fn of_call(call: &Call, token: &str) -> ResourceName {
+        match call.urn.rsplit_once("::") {
+            Some((_, name)) => ResourceName {
+                urn: call.urn.to_string(),
+                name: name.to_owned(),
+            },
+            None => ResourceName::new(&call.instance, &call.address, token),
+        }
+    }
+
+    fn new(instance: &str, address: &Address, token: &str) -> ResourceName {
         let name = address.to_string().replace("::", "--");
         let urn = Urn {
             stack: instance,

@@ -84,7 +84,7 @@ pub(crate) async fn plan_change(
         PlanPhase::Preview => Phase::Planning,
         PlanPhase::Apply => Phase::Applying,
     };
-    let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+    let name = ResourceName::of_call(call, &facts.token);
     let target = target(&name, facts, phase, &call.address);
     let private = Private::of(request.private);
     let updates = request.mode == PlanMode::Update;

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest,
@@ -35,7 +35,7 @@ impl Shell {
             namespace,
             instance,
             subject,
-            folder,
+            site,
             request,
         } = question;
         let target = ProviderTarget {
@@ -43,7 +43,7 @@ impl Shell {
             namespace,
             instance,
             subject,
-            folder,
+            site,
         };
         let boxed = Boxed(namespace);
         match request {
@@ -116,7 +116,7 @@ struct ProviderTarget<'a> {
     namespace: &'a str,
     instance: Option<&'a ProviderInstance>,
     subject: Subject<'a>,
-    folder: &'a str,
+    site: DeclarationSite<&'a str>,
 }
 
 impl<'a> ProviderTarget<'a> {
@@ -141,7 +141,7 @@ impl<'a> ProviderTarget<'a> {
             self.instance,
             token,
             progress,
-            self.folder,
+            self.site,
         );
         call.deadline = Some(ANSWERED_WITHIN);
         call

@@ -372,7 +372,7 @@ fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
         type_name,
         provider,
         token,
-        folder,
+        site,
         ..
     } = request;
     shell.call_of(
@@ -381,7 +381,7 @@ fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
         provider.as_ref(),
         token.clone(),
         progress,
-        folder,
+        site.borrowed(),
     )
 }
 

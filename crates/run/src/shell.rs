@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::WireDocument;
-use blueprint::{Address, FieldPath, IndexMap, Name, Package, TypeId, Value};
+use blueprint::{Address, DeclarationSite, FieldPath, IndexMap, Name, Package, TypeId, Value};
 use dialect::PackageRequest;
 use futures::FutureExt as _;
 use provider::{
@@ -234,8 +234,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Returns the context of a call to a resource's provider. `folder` is the folder of the
-    /// declaring document, relative to that of the root document.
+    /// Returns the context of a call to a resource's provider.
     pub(crate) fn call_of(
         &self,
         address: &Address,
@@ -243,12 +242,14 @@ impl Shell {
         instance: Option<&ProviderInstance>,
         token: Name,
         progress: Progress,
-        folder: &str,
+        site: DeclarationSite<&str>,
     ) -> Call {
+        let DeclarationSite { folder, urn } = site;
         Call {
             call_records: self.call_records.clone(),
             instance: self.instance.clone(),
             address: address.clone(),
+            urn: urn.into(),
             token,
             deadline: None,
             cancel: self.cancel.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::declared::Declared;
@@ -178,6 +178,9 @@ pub struct Intent {
     /// [`RecordOrigin::folder`](crate::RecordOrigin::folder).
     #[serde(default = "no_name", skip_serializing_if = "str::is_empty")]
     pub folder: Name,
+    /// The name of the resource for plugins, as [`DeclarationSite::urn`].
+    #[serde(default = "no_name", skip_serializing_if = "str::is_empty")]
+    pub urn: Name,
     /// The resources that it depends on directly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
@@ -192,6 +195,14 @@ fn no_name() -> Name {
 }
 
 impl Intent {
+    /// What the provider was told about the declaration.
+    pub fn site(&self) -> DeclarationSite<&str> {
+        DeclarationSite {
+            folder: &self.folder,
+            urn: &self.urn,
+        }
+    }
+
     /// The address and id of the resource that the call deletes; none for other calls, and for a
     /// deposed object.
     pub fn deletes(&self) -> Option<(&Address, &Name)> {

@@ -311,6 +311,7 @@ mod tests {
             inputs,
             private: Value::Null,
             folder: "".into(),
+            urn: Default::default(),
             dependencies: Vec::new(),
             provider: None,
         };

@@ -1,6 +1,6 @@
 //! The record of one resource.
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::{self, hides_id};
@@ -25,6 +25,19 @@ pub struct RecordOrigin {
     /// document; empty if they are the same.
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub folder: Name,
+    /// The name of the resource for plugins, as [`DeclarationSite::urn`].
+    #[serde(default = "no_name", skip_serializing_if = "is_empty")]
+    pub urn: Name,
+}
+
+impl RecordOrigin {
+    /// What providers are told about the declaration.
+    pub fn site(&self) -> DeclarationSite<&str> {
+        DeclarationSite {
+            folder: &self.folder,
+            urn: &self.urn,
+        }
+    }
 }
 
 /// The configuration of a provider that a resource was managed with.

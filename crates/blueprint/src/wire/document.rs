@@ -150,6 +150,8 @@ mod tests {
             external: Some(Expr::literal(Value::from("id"), at(6)).into()),
             depends_on: vec![Spanned::new("x".into(), at(7))],
             provider: None,
+            parent: Some(Box::new(Spanned::new("y".into(), at(8)))),
+            logical_name: Some("thing".into()),
             link_selector: None,
             metadata: Default::default(),
             lifecycle: crate::Lifecycle {

@@ -81,6 +81,67 @@ fn a_program_is_deployed_with_the_plugin_that_it_names() {
     assert!(gone.contains("3 deleted"), "{gone}");
 }
 
+const IDENTITIES: &str = r#"name: store
+runtime: yaml
+resources:
+  prov: {type: "pulumi:providers:shop", defaultProvider: true, properties: {folder: FOLDER}}
+  lamp: {type: "shop:Item", properties: {name: lamp, label: red}}
+  shade: {type: "shop:Item", name: "big/shade", properties: {name: shade}, options: {parent: "${lamp}"}}
+  seen: {type: "shop:Item", get: {id: "${lamp.id}"}}
+outputs:
+  urn: ${shade.urn}
+  seen: "${seen.label} ${seen.id}"
+  id: red ${lamp.id}
+"#;
+
+#[test]
+fn a_plugin_is_told_the_urn_and_reads_what_is_not_managed() {
+    let Some(shop) = shop() else { return };
+    let place = &shop.place;
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
+    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
+    place.write(
+        "cyan.toml",
+        table.replace("[plugins.shop.settings]", "[plugins.peer.settings]"),
+    );
+    let folder = place.path().join("items");
+    let program = IDENTITIES.replace("FOLDER", &folder.display().to_string());
+    place.write("Pulumi.yaml", &program);
+    place.ends(0, &["key", "new"]);
+    place.ends(0, &["deploy", "--yes", "--instance", "dev"]);
+    let exports = place
+        .ends(0, &["exports", "--instance", "dev", "--json"])
+        .out;
+    let exports: serde_json::Value = serde_json::from_str(&exports).unwrap();
+    let urn = "urn:pulumi:dev::store::shop:index:Item$shop:index:Item::big/shade";
+    let value = |name: &str| {
+        exports["result"]["exports"][name]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(value("urn"), urn, "{exports}");
+    assert_eq!(value("seen"), value("id"), "{exports}");
+    let told: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|item| std::fs::read_to_string(item.unwrap().path()).unwrap())
+        .collect();
+    let of_lamp = "\"urn:pulumi:dev::store::shop:index:Item::lamp\"";
+    for urn in [of_lamp, &format!("\"{urn}\"")] {
+        assert!(told.iter().any(|item| item.contains(urn)), "{told:?}");
+    }
+    // A destroy tells it too: the record has it.
+    let gone = place
+        .ends(0, &["destroy", "--yes", "--instance", "dev"])
+        .out;
+    assert!(gone.contains("3 deleted"), "{gone}");
+    let absent = program.replace("${lamp.id}", "nowhere");
+    place.write("Pulumi.yaml", &absent);
+    let said = place.ends(1, &["deploy", "--yes", "--instance", "dev"]).err;
+    assert!(said.contains("Pulumi.yaml:7:3"), "{said}");
+}
+
 #[test]
 fn a_package_that_is_nowhere_is_reported_once() {
     let program = "name: store\nruntime: yaml\nresources:\n  \

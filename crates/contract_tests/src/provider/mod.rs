@@ -288,6 +288,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             call_records: None,
             instance: "conformance".into(),
             address: self.address.clone(),
+            urn: Default::default(),
             token: format!("{}-{token}", self.address).into(),
             deadline: None,
             cancel: CancellationToken::new(),

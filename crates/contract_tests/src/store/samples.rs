@@ -77,6 +77,7 @@ pub fn intent(step: u32, at: &str) -> Entry {
         inputs: Value::map([("input", Value::from(at))]),
         private: Value::Null,
         folder: "".into(),
+        urn: Default::default(),
         dependencies: Vec::new(),
         provider: None,
     };
@@ -291,6 +292,7 @@ pub fn full_record() -> Record {
             end: 20,
             made_from: "core/shop".into(),
             folder: "child".into(),
+            urn: "urn:shop".into(),
         },
         provider: Some(provider()),
     }
@@ -329,6 +331,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         inputs: every_value(),
         private: every_value(),
         folder: "child".into(),
+        urn: Default::default(),
         dependencies: vec![address("plain")],
         provider: Some(provider()),
     };

@@ -22,7 +22,7 @@ pub use children::ChildRules;
 pub use expansion::ExpansionRules;
 pub use inputs::{GivenValue, InputRules, NativeInput, NativePassedInput};
 pub use messages::MessageRules;
-pub use naming::{DocumentName, NamingRules};
+pub use naming::{DocumentName, NamedResource, NamingRules};
 pub use references::{Absence, ReferenceRules};
 pub use sizes::SizeRules;
 pub use specs::{NativeSpec, SpecAt, SpecRules};

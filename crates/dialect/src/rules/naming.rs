@@ -12,6 +12,22 @@ pub struct DocumentName {
     pub id: String,
 }
 
+/// A resource to be named for the plugins and the state of the dialect's original tool.
+#[derive(Clone, Debug)]
+pub struct NamedResource<'a> {
+    /// The name of the instance.
+    pub instance: &'a str,
+    /// The project of the document.
+    pub project: &'a str,
+    /// The children above the document, outermost first; empty for the root document.
+    pub path: &'a [Name],
+    /// The types of its parents, outermost first, and its own type. A resource that configures a
+    /// provider stands as the namespace of that provider.
+    pub types: Vec<&'a str>,
+    /// The name of the resource.
+    pub name: &'a str,
+}
+
 /// The rules for names.
 pub trait NamingRules: Send + Sync {
     /// The diagnostic for an invalid name of an instance; `document` is the place of its root.
@@ -30,6 +46,12 @@ pub trait NamingRules: Send + Sync {
             id: name.clone(),
             name,
         }
+    }
+
+    /// The name of a resource for the plugins and the state of the original tool; empty if the
+    /// dialect has no such names.
+    fn resource(&self, _resource: &NamedResource<'_>) -> Name {
+        Name::default()
     }
 
     /// Whether type names begin with the name of their provider, so that an unknown provider is a

@@ -22,7 +22,7 @@ pub mod scope;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, Name, Resource, Type, Value};
+use blueprint::{Address, DeclarationSite, Expr, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics};
 use dialect::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable};
@@ -287,6 +287,11 @@ impl Evaluation {
         node: understand::graph::GraphNode,
     ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
         self.instance_of(self.documents.provider_of(node))
+    }
+
+    /// What providers are told about the declaration of the resource with this number.
+    pub fn site_of(&self, number: Option<u32>) -> DeclarationSite {
+        self.documents.site_of(number, &self.instance)
     }
 
     /// The configuration of the provider of a call in a document. `Ok(None)` for the default

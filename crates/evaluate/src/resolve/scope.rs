@@ -209,6 +209,21 @@ impl Scope for Frame<'_> {
             ReferenceHead::Child(name) => self.export(name, &reference.path),
             ReferenceHead::Scoped(fact) => match fact.as_ref() {
                 "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
+                "urn" => {
+                    let of = reference.path.first().map(|step| &step.kind);
+                    let Some(AccessorKind::Name(name)) = of else {
+                        return Err(EvaluationStop::Reported);
+                    };
+                    let resource = blueprint.resources.get(name);
+                    let resource = resource.ok_or(EvaluationStop::Reported)?;
+                    let instance = &self.evaluation.instance;
+                    let documents = &self.evaluation.documents;
+                    let urn = documents.urn_of(unit, name, resource, instance);
+                    Ok(ResolvedHead {
+                        value: Value::Text(urn),
+                        used: 1,
+                    })
+                }
                 "unit" => Ok(whole(Value::list(
                     unit.path.iter().map(|name| Value::Text(name.clone())),
                 ))),

@@ -117,7 +117,7 @@ fn reply_of_another_kind_is_an_error() {
             TypeId::from("test/data"),
             Value::Null,
         );
-        let target = ResourceTarget::new(&address, &type_name, "");
+        let target = ResourceTarget::new(&address, &type_name, Default::default());
         let check = CheckRequest {
             type_name: &type_name,
             spec: &null,

@@ -89,12 +89,8 @@ async fn ask(
     let Some(record) = decision.prior.as_deref() else {
         return Ok(provider::Planned::default());
     };
-    let target = ResourceTarget::new(
-        &decision.address,
-        &decision.type_name,
-        &record.origin.folder,
-    )
-    .managed_by(instances.get(record.provider.as_ref()));
+    let target = ResourceTarget::new(&decision.address, &decision.type_name, record.origin.site())
+        .managed_by(instances.get(record.provider.as_ref()));
     let seed = answers.seed_of(&decision.address, PlanMode::Delete);
     let request = PlanRequest {
         mode: PlanMode::Delete,

@@ -45,12 +45,13 @@ pub(crate) async fn ask_providers(
                 ))
     });
     let documents = evaluation.documents.clone();
-    let folder_of = |decision: &Decision| {
-        documents.folder_declaring(decision.element.map(|(number, _)| number))
+    let instance = evaluation.instance.clone();
+    let site_of = |decision: &Decision| {
+        documents.site_of(decision.element.map(|(number, _)| number), &instance)
     };
-    let checked = checked.map(|(at, decision)| (at, decision, folder_of(decision)));
-    let checked = checked.map(|(at, decision, folder)| async move {
-        let target = decision.target(&folder);
+    let checked = checked.map(|(at, decision)| (at, decision, site_of(decision)));
+    let checked = checked.map(|(at, decision, site)| async move {
+        let target = decision.target(site.borrowed());
         let request = CheckRequest {
             type_name: &decision.type_name,
             spec: &decision.desired,
@@ -183,8 +184,7 @@ async fn ask_plans(
 ) -> Vec<PlanAnswer> {
     let questions = wanted.iter().map(|(at, mode)| async move {
         let decision = &drafts[*at];
-        let documents = &evaluation.documents;
-        let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
+        let site = evaluation.site_of(decision.element.map(|(number, _)| number));
         let record = decision
             .prior
             .as_deref()
@@ -193,7 +193,7 @@ async fn ask_plans(
         let record = record.filter(|record| record.type_name == decision.type_name);
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
-        let target = decision.target(&folder);
+        let target = decision.target(site.borrowed());
         let request = PlanRequest {
             mode: *mode,
             phase: PlanPhase::Preview,
@@ -209,7 +209,7 @@ async fn ask_plans(
             private: record.map_or(&Value::Null, |_| decision.private.latest()),
             unhealthy: exists.map_or(&[], |record| &record.unhealthy),
             desired: &decision.desired,
-            ignored: resource_of(documents, decision)
+            ignored: resource_of(&evaluation.documents, decision)
                 .map_or(&[], |resource| &resource.lifecycle.ignore_changes),
             seed: &seed,
         };

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Unknown, Value};
+use blueprint::{Address, DeclarationSite, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSource, PinnedTexts};
 use evaluate::resolve::Evaluation;
@@ -172,16 +172,16 @@ pub(crate) async fn ask(
     };
     let asked = wanted.iter().copied().filter(|at| !is_pinned(*at));
     let documents = evaluation.documents.clone();
-    let folder_of =
-        |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
-    let asked = asked
-        .map(|at| (at, folder_of(at)))
-        .map(async |(at, folder)| {
-            let answer = preflight_of(&drafts[at], &changing.ids, &folder, 0, world).await;
-            (at, folder, answer)
-        });
+    let instance = evaluation.instance.clone();
+    let site_of =
+        |at: usize| documents.site_of(drafts[at].element.map(|(number, _)| number), &instance);
+    let asked = asked.map(|at| (at, site_of(at))).map(async |(at, site)| {
+        let told = site.borrowed();
+        let answer = preflight_of(&drafts[at], &changing.ids, told, 0, world).await;
+        (at, site, answer)
+    });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
-    for (at, folder, answer) in answered {
+    for (at, site, answer) in answered {
         let decision = &drafts[at];
         let resource = decision
             .element
@@ -198,7 +198,7 @@ pub(crate) async fn ask(
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
         evaluation.answers.preflights.insert(
             decision.address.clone(),
-            pinned_preflight(answer, folder, follows),
+            pinned_preflight(answer, site, follows),
         );
     }
     for at in wanted {
@@ -243,7 +243,7 @@ pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn
 async fn preflight_of(
     decision: &Decision,
     changing: &Arc<BTreeSet<Name>>,
-    folder: &str,
+    site: DeclarationSite<&str>,
     text_limit: u64,
     world: &dyn World,
 ) -> Result<Preflight, ProviderError> {
@@ -254,7 +254,7 @@ async fn preflight_of(
         .filter(|record| !record.id.is_empty());
     // A recorded object that is to be created has vanished.
     let prior = prior.filter(|_| decision.action != Action::Create);
-    let target = decision.target(folder);
+    let target = decision.target(site);
     let request = PreflightRequest {
         type_name: &decision.type_name,
         operation,
@@ -303,7 +303,11 @@ pub(crate) fn reported_answer(
 }
 
 /// The part of an answer that the plan stores.
-pub(crate) fn pinned_preflight(answer: Preflight, folder: Name, follows: bool) -> PinnedPreflight {
+pub(crate) fn pinned_preflight(
+    answer: Preflight,
+    site: DeclarationSite,
+    follows: bool,
+) -> PinnedPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -321,7 +325,8 @@ pub(crate) fn pinned_preflight(answer: Preflight, folder: Name, follows: bool) -
         id: answer.id,
         sources,
         standing: answer.existing,
-        folder,
+        folder: site.folder,
+        urn: site.urn,
         follows,
     }
 }
@@ -405,7 +410,7 @@ pub(crate) async fn ask_for_texts(draft: &Draft, answers: &mut Answers, world: &
             continue;
         }
         // Without the texts, the plan shows the digests.
-        let Ok(answer) = preflight_of(decision, &changing, &kept.folder, limit, world).await else {
+        let Ok(answer) = preflight_of(decision, &changing, kept.site(), limit, world).await else {
             continue;
         };
         for source in answer.sources {
@@ -484,17 +489,15 @@ pub(crate) async fn ask_remaining(
     let changing = PendingChanges::of_records(decisions, snapshot);
     let puts = asked.into_iter().map(async |at| {
         let decision = &decisions[at];
-        let folder = decision
-            .prior
-            .as_ref()
-            .map(|record| record.origin.folder.clone())
-            .unwrap_or_default();
-        let answer = preflight_of(decision, &changing.ids, &folder, 0, world).await;
-        (at, folder, answer)
+        let prior = decision.prior.as_ref();
+        let site = prior.map(|record| record.origin.site().owned());
+        let site = site.unwrap_or_default();
+        let answer = preflight_of(decision, &changing.ids, site.borrowed(), 0, world).await;
+        (at, site, answer)
     });
     let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;
     let mut kept = IndexMap::default();
-    for (at, folder, answer) in answered {
+    for (at, site, answer) in answered {
         let decision = &mut draft.decisions[at];
         let Some(answer) = reported_answer(decision, answer, found) else {
             continue;
@@ -503,7 +506,7 @@ pub(crate) async fn ask_remaining(
         draft
             .obstacles
             .extend(obstacles_in(decision, &answer, follows, |_| decision.span));
-        let answer = pinned_preflight(answer, folder, follows);
+        let answer = pinned_preflight(answer, site, follows);
         apply_sources(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
     }

@@ -129,16 +129,16 @@ async fn plan_of(
         .filter(|_| mode != PlanMode::Create);
     let exists = record.filter(|_| mode == PlanMode::Update);
     let seed = answers.seed_of(&decision.address, mode);
-    let folder = decision
+    let site = decision
         .prior
         .as_ref()
-        .map(|record| record.origin.folder.clone())
+        .map(|record| record.origin.site())
         .unwrap_or_default();
     let of = decision
         .prior
         .as_ref()
         .and_then(|record| record.provider.as_ref());
-    let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder)
+    let target = ResourceTarget::new(&decision.address, &decision.type_name, site)
         .managed_by(instances.get(of));
     let request = PlanRequest {
         mode,

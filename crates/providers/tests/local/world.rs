@@ -59,6 +59,7 @@ impl World {
             call_records: None,
             instance: "test".into(),
             address: Address::root("thing"),
+            urn: Default::default(),
             token: "token".into(),
             deadline: None,
             cancel: CancellationToken::new(),

@@ -186,6 +186,7 @@ impl Things {
             call_records: None,
             instance: "dev".into(),
             address: Address::root("lamp"),
+            urn: Default::default(),
             token: "token".into(),
             deadline: self.deadline,
             cancel: self.cancel.clone(),

@@ -256,7 +256,7 @@ class Shop(Provider):
         if slot and any(item["inputs"].get("slot") == slot for item in self.all()):
             raise Exception(f"slot {slot} is taken")
         self.serial += 1
-        item = {"id": uuid.uuid4().hex, "serial": self.serial, "revision": 0}
+        item = {"id": uuid.uuid4().hex, "serial": self.serial, "revision": 0, "urn": request.urn}
         item["inputs"] = {name: plain(value) for name, value in inputs.items()}
         self.store(item)
         await self.trouble(inputs, "create", after=True)

@@ -10,4 +10,4 @@ mod types;
 pub use facts::{FunctionFacts, ResourceFacts};
 pub use package::{PackageSchema, SchemaError};
 pub use tokens::TypeTokens;
-pub use types::PackageTypes;
+pub use types::{PackageTypes, read_resource_type};

@@ -20,6 +20,17 @@ use super::tokens::TypeTokens;
 /// The minimum number of types of a large package.
 const LARGE: usize = 200;
 
+/// The beginning of the token of the function that reads an object of a resource type: `(get)` and
+/// the token of the type. Its arguments are `id` and, if the plugin needs more to find the object,
+/// `state`. Its result is the object's outputs and its id.
+const READ_PREFIX: &str = "(get)";
+
+/// The name of the resource type that a function reads, if it is such a function.
+pub fn read_resource_type(function: &str) -> Option<Name> {
+    let (namespace, token) = function.rsplit_once(&format!("/{READ_PREFIX}"))?;
+    Some(format!("{namespace}/{token}").into())
+}
+
 /// The types of a package, each created on first use.
 pub struct PackageTypes {
     schema: Arc<PackageSchema>,
@@ -180,6 +191,10 @@ impl TypeSource for PackageTypes {
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionDef>> {
+        if let Some(resource) = read_resource_type(name) {
+            let ty = self.resource_type(&resource)?;
+            return Some(Arc::new(read_function(name, &ty)));
+        }
         let token = self.function_in_protocol(name)?;
         let entry = self.schema.function(&token)?;
         let name = self.tokens.in_documents(&token);
@@ -304,6 +319,32 @@ fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> Resource
     }
 }
 
+/// The function that reads an object of a resource type.
+fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
+    let parameter = |name: &str, ty: Type, optional: bool| Parameter {
+        ty,
+        optional,
+        name: name.into(),
+        callback: None,
+        absent_as_none: false,
+    };
+    // The plugin needs few of the inputs to find the object, so all are optional.
+    let inputs = ty.schema.fields.iter();
+    let inputs = inputs
+        .filter(|(_, field)| !field.computed || field.optional)
+        .map(|(name, field)| (name.clone(), field.ty()));
+    let state = Type::object(inputs.collect::<Vec<_>>());
+    package_function(
+        name.into(),
+        vec![
+            parameter("id", Type::Text, false),
+            parameter("state", state, true),
+        ],
+        ty.schema.fields.clone(),
+        ty.docs.clone(),
+    )
+}
+
 /// A function as `invoke` calls it: with arguments by name. Its result is a map.
 fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef {
     let mut read = FieldReader::new(schema);
@@ -317,15 +358,23 @@ fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef
     };
     let mut parameters: Vec<Parameter> = inputs.into_iter().map(parameter).collect();
     parameters.sort_by_key(|parameter| parameter.optional);
+    let fields = result_fields(&mut read, entry);
+    package_function(name, parameters, fields, summary(&entry["description"]))
+}
+
+/// A function of a package, with arguments by name. `fields` are those of its result.
+fn package_function(
+    name: Name,
+    parameters: Vec<Parameter>,
+    fields: IndexMap<Name, Field>,
+    docs: Name,
+) -> FunctionDef {
     let id = TypeId::parse(name.clone());
     FunctionDef {
         min_arguments: parameters.iter().filter(|one| !one.optional).count(),
         parameters,
         rest: None,
-        returns: Returns::Fields(Arc::new(Schema {
-            fields: result_fields(&mut read, entry),
-            open: true,
-        })),
+        returns: Returns::Fields(Arc::new(Schema { fields, open: true })),
         returned_function: None,
         takes_index: false,
         named: true,
@@ -335,7 +384,7 @@ fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef
             name: name.clone(),
         },
         not_in_specification: false,
-        docs: summary(&entry["description"]),
+        docs,
         examples: Vec::new(),
         native: None,
         name,

@@ -134,6 +134,7 @@ impl ProviderHarness {
             call_records: None,
             instance: "test".into(),
             address: Address::root("thing"),
+            urn: Default::default(),
             token: format!("token-{number}").into(),
             deadline: None,
             cancel: CancellationToken::new(),

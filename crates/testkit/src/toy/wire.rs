@@ -113,6 +113,7 @@ async fn carry_out(
         call_records: None,
         instance: asked.instance.as_str().into(),
         address,
+        urn: Default::default(),
         token: asked.token.as_str().into(),
         deadline: None,
         cancel: Default::default(),

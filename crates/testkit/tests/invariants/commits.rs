@@ -306,6 +306,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 private: Value::Null,
                 hides_id: false,
                 folder: Name::default(),
+                urn: Default::default(),
                 provider: None,
             };
             let began = Operation {
@@ -340,6 +341,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     call_records: None,
                     instance: harness.name.name().clone(),
                     address: address.clone(),
+                    urn: Default::default(),
                     token: token.into(),
                     deadline: None,
                     cancel: Default::default(),

@@ -16,9 +16,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{
-    Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource, TypeId,
+    Address, Blueprint, DataSource, DeclarationSite, Expr, IndexMap, Input, Local, Name, Resource,
+    TypeId,
 };
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
+use dialect::rules::NamedResource;
 use provider::ResourceType;
 use source::Location;
 
@@ -537,12 +539,50 @@ impl Documents {
         }
     }
 
-    /// The folder of the document that declares the resource with this number, relative to that of
-    /// the root document. Empty for a resource that no document declares.
-    pub fn folder_declaring(&self, number: Option<u32>) -> Name {
-        let unit = number.and_then(|number| self.resource(number));
-        unit.map(|(unit, ..)| self.folder_seen_from_root(unit))
-            .unwrap_or_default()
+    /// What providers are told about the declaration of the resource with this number. Empty for a
+    /// resource that no document declares.
+    pub fn site_of(&self, number: Option<u32>, instance: &str) -> DeclarationSite {
+        let declared = number.and_then(|number| self.resource(number));
+        let Some((unit, name, resource)) = declared else {
+            return DeclarationSite::default();
+        };
+        DeclarationSite {
+            folder: self.folder_seen_from_root(unit),
+            urn: self.urn_of(self.unit(unit), name, resource, instance),
+        }
+    }
+
+    /// The name of a resource for plugins: see [`dialect::rules::NamingRules::resource`].
+    pub fn urn_of(
+        &self,
+        unit: &DocumentInstance,
+        name: &Name,
+        resource: &Resource,
+        instance: &str,
+    ) -> Name {
+        let blueprint = unit.blueprint();
+        let mut types = Vec::new();
+        let mut next = Some((name, resource));
+        // A circle of parents is reported by the check.
+        while let Some((name, resource)) = next
+            && types.len() <= blueprint.resources.len()
+        {
+            let at = blueprint.resources.get_index_of(name);
+            let known = at.and_then(|at| unit.checked.resource_types.get(at)?.as_ref());
+            let written = resource.type_name.item.name();
+            let named = known.map_or(written, |ty| ty.name.name());
+            types.push(resource.configured_namespace().unwrap_or(named));
+            let parent = resource.parent.as_deref().map(|parent| &parent.item);
+            next = parent.and_then(|parent| blueprint.resources.get_key_value(parent));
+        }
+        types.reverse();
+        unit.checked.rules.naming.resource(&NamedResource {
+            instance,
+            project: &blueprint.project,
+            path: &unit.path,
+            types,
+            name: resource.logical_name.as_ref().unwrap_or(name),
+        })
     }
 
     /// The local with this number, and its unit.
