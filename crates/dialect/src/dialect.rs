@@ -1,6 +1,6 @@
 //! The contract of a dialect.
 
-use blueprint::{Blueprint, Expr, Packages, Value};
+use blueprint::{Blueprint, Expr, Name, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 use syntax::Tree;
@@ -87,6 +87,12 @@ pub trait Dialect: Send + Sync {
     /// functions.
     fn functions(&self) -> Vec<Explained> {
         Vec::new()
+    }
+
+    /// The instance whose values a file beside a document gives, by the names of both files. Such a
+    /// file is read together with the document, as a companion of it.
+    fn companion_instance(&self, _document: &str, _file: &str) -> Option<Name> {
+        None
     }
 
     /// Reads the companion files of a root of any dialect; `None` if the dialect has no such files.

@@ -83,6 +83,13 @@ impl Dialects {
             .filter(move |dialect| !is_folder || dialect.reads_folders())
     }
 
+    /// The instance whose values a file beside a document gives, by the names of both files; `None`
+    /// for other files.
+    pub fn companion_instance(&self, document: &str, file: &str) -> Option<Name> {
+        self.iter()
+            .find_map(|dialect| dialect.companion_instance(document, file))
+    }
+
     /// Reads the companion files of a root. If the root's own dialect has no such files, another
     /// dialect reads them for the children, and the root takes their values for its inputs. Empty
     /// if no dialect has such files.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use dialect::Dialects;
+use state::InstanceName;
 
 use crate::phases::PinnedDocument;
 
@@ -99,6 +100,42 @@ impl DocumentSource {
             folder if path.ends_with('/') => absolute(&folder),
             file => folder_of(&file),
         }
+    }
+
+    /// The files beside the document that give values for instances, with the names of the
+    /// instances.
+    pub(crate) fn companion_files(&self, dialects: &Dialects) -> Vec<(InstanceName, PathBuf)> {
+        let Some(path) = self.path.as_deref().filter(|_| !self.is_folder) else {
+            return Vec::new();
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        let (Some(name), Ok(beside)) = (name, std::fs::read_dir(&self.folder)) else {
+            return Vec::new();
+        };
+        let mut files: Vec<(InstanceName, PathBuf)> = beside
+            .filter_map(|entry| {
+                let file = entry.ok()?.file_name();
+                let instance = dialects.companion_instance(name, file.to_str()?)?;
+                let instance = InstanceName::from_free_text(&instance);
+                // A path as the request writes that of the document.
+                Some((instance, path.with_file_name(&file)))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Adds the files beside the document that give values for this instance; those for all
+    /// instances, for a check that is about none of them.
+    pub fn with_companions(
+        self,
+        dialects: &Dialects,
+        instance: Option<&InstanceName>,
+    ) -> Result<DocumentSource, Error> {
+        let files = self.companion_files(dialects).into_iter();
+        let wanted = files.filter(|(of, _)| instance.is_none_or(|instance| of == instance));
+        let files: Vec<NamedFile> = wanted.map(|(_, path)| NamedFile::new(path)).collect();
+        self.with(&files)
     }
 
     /// Reads environment files and adds them. Paths in a pipe are relative to the current folder.

@@ -18,6 +18,7 @@ use crate::document::Document;
 use crate::document_source::{DocumentSource, WITHOUT_FILE};
 use crate::error::Error;
 use crate::frontend::{Frontend, FrontendRun, Notice, Renamed};
+use crate::named_file::NamedFile;
 use crate::paths::{absolute, folder_of, nearest_folder};
 use crate::session::Session;
 
@@ -208,6 +209,48 @@ fn stated_in(source: &DocumentSource, dialects: &Dialects) -> Option<String> {
 }
 
 impl Session {
+    /// Returns the files that are read together with a document: those beside it that give values
+    /// for its instance. Fails if there are such files and no instance is named or deployed.
+    pub(crate) async fn companions_of(
+        &self,
+        source: &DocumentSource,
+        named: Option<&InstanceName>,
+    ) -> Result<Vec<NamedFile>, Error> {
+        let files = source.companion_files(&self.installed.dialects);
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let instance = match named.or(self.config.instance.as_ref()) {
+            Some(instance) => Some(instance.clone()),
+            None => {
+                let all = self.reading().instances().await?;
+                match Identity::new(source, None, self).find(&all, exists_in(self)) {
+                    Match::Instance(instance) => {
+                        let is_known = |info: &InstanceInfo| info.name == instance && is_used(info);
+                        all.iter().any(is_known).then_some(instance)
+                    }
+                    _ => None,
+                }
+            }
+        };
+        let Some(instance) = instance else {
+            let names: Vec<String> = files
+                .iter()
+                .map(|(instance, _)| format!("`{instance}`"))
+                .collect();
+            return Err(Error::Usage {
+                message: format!(
+                    "`{}` has configuration for {}, and no instance is named",
+                    source.shown,
+                    names.join(", ")
+                ),
+                help: Some(format!("name it: `-i {}`", files[0].0)),
+            });
+        };
+        let own = files.into_iter().filter(|(of, _)| *of == instance);
+        Ok(own.map(|(_, path)| NamedFile::new(path)).collect())
+    }
+
     /// Returns the instance that a checked document is or will be deployed as.
     pub async fn instance_of(
         &self,

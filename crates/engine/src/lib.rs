@@ -135,7 +135,7 @@ impl Session {
         // Parse and lower the text, then report all mistakes that can be found in the documents
         // alone.
         let mut document = self
-            .read_and_check(source, &inputs, keep_inputs, frontend)
+            .read_and_check(source, instance.as_ref(), &inputs, keep_inputs, frontend)
             .await?;
         // Find the instance of the document, and load its state.
         let instance = self

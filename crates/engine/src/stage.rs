@@ -89,15 +89,17 @@ pub(crate) struct Basis {
 impl Session {
     /// Reads a document and checks it with the inputs of the request, because dialects check some
     /// values. With `keep_inputs` it is checked without inputs: the instance, which has the kept
-    /// ones, is not known yet.
+    /// ones, is not known yet. `named` is the instance that the request names.
     pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
+        named: Option<&InstanceName>,
         inputs: &Inputs,
         keep_inputs: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<Document, Error> {
-        let source = source.with(&inputs.environments)?;
+        let companions = self.companions_of(&source, named).await?;
+        let source = source.with(&companions)?.with(&inputs.environments)?;
         let mut document = Document::read(source, &self.library, self.installed.clone());
         let given = if keep_inputs {
             None

@@ -181,6 +181,15 @@ fn guess(text: &str) -> Value {
     }
 }
 
+/// A value of a stack for a key whose type is not known.
+pub(crate) fn guessed(value: &Value) -> Value {
+    match value {
+        Value::Secret(inner) => guessed(inner).secret(),
+        Value::Text(text) => guess(text),
+        other => other.clone(),
+    }
+}
+
 /// The value of parsed JSON.
 pub(crate) fn of_json(value: serde_json::Value) -> Value {
     match value {
@@ -278,6 +287,39 @@ impl ProgramLowering<'_> {
     fn is_foreign(&self, key: &str) -> bool {
         key.split_once(':')
             .is_some_and(|(namespace, _)| *namespace != *self.project)
+    }
+
+    /// The value of a key that no entry declares: a key of the project with or without its
+    /// namespace, or a key of a package. Its type is guessed.
+    pub(crate) fn stack_value(&self, key: &str) -> Option<Value> {
+        let full = match key.contains(':') {
+            true => key.to_owned(),
+            false => format!("{}:{key}", self.project),
+        };
+        let own = self.package_settings.get(full.as_str());
+        let value = self.stack.get(&full).or(own)?;
+        Some(guessed(&value.item))
+    }
+
+    /// Collects the settings of packages, such as `aws:region`, from the program's configuration.
+    pub(crate) fn package_settings(&mut self, config: &[(TextEntry<'_>, bool)]) {
+        for (entry, _) in config {
+            let key = &entry.key.item;
+            if !self.is_foreign(key) || self.package_settings.contains_key(key) {
+                continue;
+            }
+            let value = match entry.value.as_map() {
+                Some(_) => {
+                    let written = entry.value.get("value");
+                    written.or_else(|| entry.value.get("default"))
+                }
+                None => Some(entry.value),
+            };
+            let value = value.and_then(|node| self.literal(node, "the value"));
+            if let Some(value) = value {
+                self.package_settings.insert(key.clone(), value);
+            }
+        }
     }
 
     /// Reports the former name of the section.

@@ -12,6 +12,7 @@ use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, Sectio
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::shape::{self, NAME};
+use crate::stack_file::StackConfig;
 
 /// The name of a project that states none.
 pub(crate) const UNNAMED: &str = "project";
@@ -26,6 +27,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
         ..Blueprint::default()
     };
     let mut lowering = ProgramLowering::new(document.text, named_packages(document));
+    lowering.stack = StackConfig::of(document.context);
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
         lowering.found.push(
@@ -83,6 +85,8 @@ impl<'d> ProgramLowering<'d> {
             packages,
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
+            stack: StackConfig::default(),
+            package_settings: IndexMap::default(),
             casing_reported: false,
             found: Diagnostics::new(),
         }
@@ -133,12 +137,15 @@ impl<'d> ProgramLowering<'d> {
             return;
         }
         self.find_default_providers(&resources);
+        self.package_settings(&config);
+        let implied = self.implied_providers(blueprint.span.unwrap_or(Span::NONE));
         blueprint.locals = self.variables(&variables);
         let (read, managed): (Vec<_>, Vec<_>) = resources
             .into_iter()
             .partition(|entry| Self::resource_kind(entry) == NamedKind::Read);
         blueprint.locals.extend(self.read_resources(&read));
-        blueprint.resources = self.resources(&managed);
+        blueprint.resources = implied;
+        blueprint.resources.extend(self.resources(&managed));
         let outputs = section(self, "outputs");
         blueprint.exports = self.outputs(&outputs);
     }

@@ -97,7 +97,10 @@ impl ProgramLowering<'_> {
             (element.kind == NamedKind::Config).then_some((name, element))
         });
         let Some((name, element)) = known else {
-            return self.unknown_name(&access.root, span);
+            return match self.stack_value(name) {
+                Some(value) => self.steps(Expr::literal(value, span), &access.steps, span),
+                None => self.unknown_name(&access.root, span),
+            };
         };
         let (name, head_span) = (name.clone(), access.root.span);
         match element.kind {

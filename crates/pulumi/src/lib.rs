@@ -32,12 +32,14 @@ mod resources;
 mod rules;
 mod scalar;
 mod shape;
+mod stack_file;
 mod tokens;
 
-use blueprint::{Blueprint, Expr, Packages};
+use blueprint::{Blueprint, Expr, Name, Packages};
 use diag::{Code, Diagnostics};
 use dialect::{
-    Dialect, DialectRules, DialectSettings, Document, Explained, Lowered, Shape, Wanted,
+    Companion, Dialect, DialectRules, DialectSettings, Document, Explained, LoadedCompanions,
+    Lowered, Shape, Wanted,
 };
 use expr::FunctionTable;
 
@@ -113,6 +115,18 @@ impl Dialect for PulumiDialect {
 
     fn rules(&self) -> DialectRules {
         rules::RULES
+    }
+
+    fn companion_instance(&self, document: &str, file: &str) -> Option<Name> {
+        stack_file::stack_of(document, file)
+    }
+
+    fn read_companions(
+        &self,
+        root: &Document<'_>,
+        beside: &[Companion<'_>],
+    ) -> Option<LoadedCompanions> {
+        (self.recognise(root) > 0).then(|| stack_file::read(root, beside))
     }
 
     fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {

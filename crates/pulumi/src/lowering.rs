@@ -1,13 +1,14 @@
 //! The state that the lowering of all sections shares: the names of the program, and the
 //! diagnostics so far.
 
-use blueprint::{Expr, IndexMap, Name};
+use blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::KEY_CASING;
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
+use crate::stack_file::StackConfig;
 use dialect::codes::UNKNOWN_KEY;
 use dialect::{Section, SectionKey};
 
@@ -52,6 +53,10 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) missing_packages: IndexMap<Name, Name>,
     /// The provider that serves a package by default, by package.
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
+    /// The configuration of the stack.
+    pub(crate) stack: StackConfig,
+    /// The settings of packages in the program's own configuration, by their full keys.
+    pub(crate) package_settings: IndexMap<Name, Spanned<Value>>,
     /// Whether an unusual case of a key was reported already.
     pub(crate) casing_reported: bool,
     pub(crate) found: Diagnostics,
@@ -167,7 +172,7 @@ impl ProgramLowering<'_> {
             .as_scalar()
             .map(|scalar| crate::scalar::typed(node, scalar));
         match value {
-            Some(blueprint::Value::Bool(value)) => Some(value),
+            Some(Value::Bool(value)) => Some(value),
             _ => {
                 crate::read::wrong_shape(node, what, "a boolean", &mut self.found);
                 None

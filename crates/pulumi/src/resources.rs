@@ -7,6 +7,7 @@ use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
+use crate::config::guessed;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
@@ -297,6 +298,46 @@ impl ProgramLowering<'_> {
                 self.default_providers.insert(package.into(), name);
             }
         }
+    }
+
+    /// The providers that the stack's configuration implies: one for each package that has settings
+    /// and no default provider in the program. Later versions of the settings are compared with its
+    /// record.
+    pub(crate) fn implied_providers(&mut self, span: Span) -> IndexMap<Name, Resource> {
+        let mut providers = IndexMap::default();
+        let packages: Vec<Name> = self.packages.keys().cloned().collect();
+        for package in packages {
+            let is_unused = self.default_providers.contains_key(&package)
+                || self.missing_packages.contains_key(&package);
+            if is_unused {
+                continue;
+            }
+            let mut settings: IndexMap<Name, Expr> = IndexMap::default();
+            let own = self.package_settings.iter().filter_map(|(key, value)| {
+                let rest = key.strip_prefix(package.as_ref())?.strip_prefix(':')?;
+                Some((rest, value))
+            });
+            for (key, value) in own.chain(self.stack.of_namespace(&package)) {
+                let value = Expr::literal(guessed(&value.item), span);
+                settings.insert(key.into(), value);
+            }
+            if settings.is_empty() {
+                continue;
+            }
+            let name = Name::from(format!("default:{package}"));
+            let settings = settings
+                .into_iter()
+                .map(|(key, value)| (Spanned::new(key, span), value));
+            let settings = Expr::new(ExprKind::Map(settings.collect()), span);
+            let spec = self.provider_spec(&package, settings, span);
+            let type_name = Spanned::new(PROVIDER_TYPE.into(), span);
+            let mut provider = Resource::new(span, type_name, span, spec);
+            provider.logical_name = Some("default".into());
+            self.default_providers
+                .insert(package, Spanned::new(name.clone(), span));
+            providers.insert(name, provider);
+        }
+        providers
     }
 
     /// The kind of a resource's name.

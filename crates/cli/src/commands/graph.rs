@@ -14,7 +14,9 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let inputs = &arguments.inputs.0;
-    let source = open::source(arguments.file.as_deref())?.with(&inputs.environments)?;
+    let source = open::source(arguments.file.as_deref())?
+        .with_companions(&open::dialects(), None)?
+        .with(&inputs.environments)?;
     let session = open::session_in(global, &source.folder, report)?;
     let (mut document, _) = session.check_given(source, inputs, report).await?;
     let transformed = document.transformed().await;

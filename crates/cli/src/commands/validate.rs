@@ -21,6 +21,7 @@ pub(crate) async fn run(
     };
     for one in &named {
         let found = open::source(one.path.as_deref())
+            .and_then(|source| source.with_companions(&open::dialects(), None))
             .and_then(|source| source.with(&arguments.inputs.0.environments));
         let outcome = match found {
             Ok(source) => {

@@ -142,6 +142,85 @@ fn a_plugin_is_told_the_urn_and_reads_what_is_not_managed() {
     assert!(said.contains("Pulumi.yaml:7:3"), "{said}");
 }
 
+const STACKED: &str = r#"name: store
+runtime: yaml
+config:
+  color: {type: string, default: red}
+  tint: {type: string, name: color-of-shade}
+  shop:plain: false
+resources:
+  lamp: {type: "shop:Item", properties: {name: lamp, label: "${color} ${tint}", size: "${size}"}}
+outputs:
+  label: ${lamp.label}
+  sizes: ["${lamp.size}", "${store:size}"]
+  folder: ${shop:folder}
+"#;
+
+#[test]
+fn the_file_of_a_stack_gives_values_and_configures_its_packages() {
+    let Some(shop) = shop() else { return };
+    let place = &shop.place;
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
+    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
+    let (table, _) = table.split_once("[plugins.shop.settings]").unwrap();
+    place.write("cyan.toml", table);
+    let folder = place.path().join("items").display().to_string();
+    place.write("Pulumi.yaml", STACKED);
+    for (stack, color) in [("dev", "blue"), ("prod", "007")] {
+        let config = format!(
+            "config:\n  store:color: {color}\n  color-of-shade: pale\n  size: 3\n  shop:folder: {folder}\n"
+        );
+        place.write(&format!("Pulumi.{stack}.yaml"), config);
+    }
+    place.ends(0, &["key", "new"]);
+    let said = place.ends(2, &["stage"]).err;
+    assert!(
+        said.contains("`dev`, `prod`") && said.contains("-i dev"),
+        "{said}"
+    );
+    place.ends(0, &["validate"]);
+    let deployed = place.ends(0, &["deploy", "--yes", "-i", "dev"]).out;
+    assert!(deployed.contains("2 created"), "{deployed}");
+    let exports = place.ends(0, &["exports", "-i", "dev"]).out;
+    for line in [
+        "label = \"blue pale\"",
+        "sizes = [3, 3]",
+        &format!("folder = {folder:?}"),
+    ] {
+        assert!(exports.contains(line), "{line}: {exports}");
+    }
+    // The only instance of the program needs no name. A new value of the stack is a change.
+    place.write(
+        "Pulumi.dev.yaml",
+        format!("config: {{'store:color': green, color-of-shade: pale, size: 3, 'shop:folder': {folder}}}\n"),
+    );
+    let changed = place.ends(0, &["deploy", "--yes"]).out;
+    assert!(changed.contains("1 updated"), "{changed}");
+    // The other stack has its own values, and `--var` takes precedence.
+    place.ends(0, &["deploy", "--yes", "-i", "prod"]);
+    let exports = place.ends(0, &["exports", "-i", "prod"]).out;
+    assert!(exports.contains("label = \"007 pale\""), "{exports}");
+    place.ends(
+        0,
+        &["deploy", "--yes", "-i", "prod", "--var", "color=white"],
+    );
+    let exports = place.ends(0, &["exports", "-i", "prod"]).out;
+    assert!(exports.contains("label = \"white pale\""), "{exports}");
+    place.write(
+        "Pulumi.prod.yaml",
+        "config:\n  token: {secure: v1:abc:def}\n",
+    );
+    let said = place.ends(1, &["stage", "-i", "prod"]).err;
+    assert!(
+        said.contains("error[unsupported-feature]") && said.contains("Pulumi.prod.yaml:2:10"),
+        "{said}"
+    );
+    for stack in ["dev", "prod"] {
+        place.ends(0, &["destroy", "--yes", "-i", stack]);
+    }
+}
+
 #[test]
 fn a_package_that_is_nowhere_is_reported_once() {
     let program = "name: store\nruntime: yaml\nresources:\n  \
