@@ -35,8 +35,20 @@ pub(crate) fn dialects() -> Dialects {
     Dialects::new([
         &BlueprintDialect as &'static dyn Dialect,
         &HotDialect,
-        &PulumiDialect,
+        &PulumiDialect {
+            passphrase: stack_passphrase,
+        },
     ])
+}
+
+/// The passphrase of stacks of Pulumi, from the variables that Pulumi reads.
+fn stack_passphrase() -> Option<String> {
+    if let Ok(passphrase) = std::env::var("PULUMI_CONFIG_PASSPHRASE") {
+        return Some(passphrase);
+    }
+    let file = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE")?;
+    let text = std::fs::read_to_string(file).ok()?;
+    Some(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 /// Returns the installed components. The hosts end the processes of plugins.

@@ -104,6 +104,8 @@ pub struct Companion<'a> {
     pub folder: &'a str,
     /// The tree.
     pub tree: &'a Tree,
+    /// Whether only a check reads it: values that need a secret of the user may be unknown.
+    pub is_check: bool,
 }
 
 /// The result of reading companion files.

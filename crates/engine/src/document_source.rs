@@ -48,6 +48,8 @@ pub struct EnvironmentFile {
     pub path: PathBuf,
     /// Its text.
     pub text: Arc<str>,
+    /// Whether only a check reads it: values that need a secret of the user may be unknown.
+    pub is_check: bool,
 }
 
 impl DocumentSource {
@@ -80,6 +82,7 @@ impl DocumentSource {
                 shown: path.to_string(),
                 path: place.base().join(path.as_ref()),
                 text: text.clone(),
+                is_check: false,
             });
         let environments = environments.collect();
         DocumentSource {
@@ -135,7 +138,11 @@ impl DocumentSource {
         let files = self.companion_files(dialects).into_iter();
         let wanted = files.filter(|(of, _)| instance.is_none_or(|instance| of == instance));
         let files: Vec<NamedFile> = wanted.map(|(_, path)| NamedFile::new(path)).collect();
-        self.with(&files)
+        let mut source = self.with(&files)?;
+        for file in &mut source.environments {
+            file.is_check = instance.is_none();
+        }
+        Ok(source)
     }
 
     /// Reads environment files and adds them. Paths in a pipe are relative to the current folder.
@@ -149,6 +156,7 @@ impl DocumentSource {
                 shown: file.path().display().to_string(),
                 path: absolute(path),
                 text: file.text()?,
+                is_check: false,
             });
         }
         Ok(self)

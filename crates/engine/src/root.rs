@@ -133,15 +133,16 @@ fn load_environments(
         } else {
             folder.to_string_lossy().into_owned()
         };
-        trees.push((*file, &environment.shown, folder, tree));
+        trees.push((*file, environment, folder, tree));
     }
     let companions: Vec<Companion<'_>> = trees
         .iter()
-        .map(|(file, name, folder, tree)| Companion {
+        .map(|(file, environment, folder, tree)| Companion {
             file: *file,
-            name,
+            name: &environment.shown,
             folder,
             tree,
+            is_check: environment.is_check,
         })
         .collect();
     let companions_read = dialects.read_companions(&parsed.document(), &companions);

@@ -13,6 +13,7 @@ use crate::lowering::ProgramLowering;
 use crate::read::{TextEntry, value_span};
 use crate::scalar::kind_words;
 use crate::shape;
+use crate::untyped::{guess, number, of_json};
 use dialect::GivenValue;
 use dialect::codes::{
     MISSING_FIELD, MISSING_VARIABLE, UNKNOWN_TYPE, UNPARSABLE_VALUE, UNSUPPORTED_FEATURE,
@@ -145,71 +146,6 @@ impl ConfigType {
     }
 }
 
-/// A number as configuration writes it: sign, digits, fraction, exponent.
-fn number(text: &str) -> Option<Value> {
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let begins = unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-    let allowed =
-        |letter: u8| letter.is_ascii_digit() || matches!(letter, b'.' | b'e' | b'E' | b'+' | b'-');
-    if !begins || !unsigned.bytes().all(allowed) {
-        return None;
-    }
-    if let Ok(value) = text.parse::<i64>() {
-        return Some(Value::Int(value));
-    }
-    let value: f64 = text.parse().ok()?;
-    value.is_finite().then_some(Value::Float(value))
-}
-
-/// The meaning of a text for an entry whose type is not known.
-fn guess(text: &str) -> Value {
-    let padded = text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
-    if padded {
-        return Value::text(text);
-    }
-    if let Some(value) = number(text) {
-        return value;
-    }
-    match text {
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ => {}
-    }
-    match serde_json::from_str::<serde_json::Value>(text) {
-        Ok(value) => of_json(value),
-        Err(_) => Value::text(text),
-    }
-}
-
-/// A value of a stack for a key whose type is not known.
-pub(crate) fn guessed(value: &Value) -> Value {
-    match value {
-        Value::Secret(inner) => guessed(inner).secret(),
-        Value::Text(text) => guess(text),
-        other => other.clone(),
-    }
-}
-
-/// The value of parsed JSON.
-pub(crate) fn of_json(value: serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(value) => Value::Bool(value),
-        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(value), _) => Value::Int(value),
-            (None, Some(value)) => Value::Float(value),
-            (None, None) => Value::text(number.to_string()),
-        },
-        serde_json::Value::String(text) => Value::text(text),
-        serde_json::Value::Array(items) => Value::list(items.into_iter().map(of_json)),
-        serde_json::Value::Object(entries) => Value::map(
-            entries
-                .into_iter()
-                .map(|(key, value)| (key, of_json(value))),
-        ),
-    }
-}
-
 /// The value of an input of the root, or of a child. `None` if it is in error, which was reported.
 pub(crate) fn value(
     name: &Name,
@@ -221,6 +157,11 @@ pub(crate) fn value(
     let declared = declared
         .and_then(ConfigType::parse)
         .unwrap_or(ConfigType::Any);
+    if let Some(GivenValue::Typed(value)) = given
+        && value.is_unknown()
+    {
+        return Some(value.clone().tainted(input.secret));
+    }
     let (value, shown) = match given {
         None => {
             return match &input.default {
@@ -287,18 +228,6 @@ impl ProgramLowering<'_> {
     fn is_foreign(&self, key: &str) -> bool {
         key.split_once(':')
             .is_some_and(|(namespace, _)| *namespace != *self.project)
-    }
-
-    /// The value of a key that no entry declares: a key of the project with or without its
-    /// namespace, or a key of a package. Its type is guessed.
-    pub(crate) fn stack_value(&self, key: &str) -> Option<Value> {
-        let full = match key.contains(':') {
-            true => key.to_owned(),
-            false => format!("{}:{key}", self.project),
-        };
-        let own = self.package_settings.get(full.as_str());
-        let value = self.stack.get(&full).or(own)?;
-        Some(guessed(&value.item))
     }
 
     /// Collects the settings of packages, such as `aws:region`, from the program's configuration.
@@ -537,22 +466,6 @@ mod tests {
         ] {
             let ty = ConfigType::parse(ty).unwrap();
             assert_eq!(ty.of_text(text), value, "{ty} {text}");
-        }
-    }
-
-    #[test]
-    fn a_text_without_a_type_is_guessed() {
-        for (text, value) in [
-            ("042", Value::text("042")),
-            ("0.5", Value::Float(0.5)),
-            ("42", Value::Int(42)),
-            ("true", Value::Bool(true)),
-            ("t", Value::text("t")),
-            ("inf", Value::text("inf")),
-            ("[1]", Value::list([Value::Int(1)])),
-            ("plain", Value::text("plain")),
-        ] {
-            assert_eq!(guess(text), value, "{text}");
         }
     }
 }

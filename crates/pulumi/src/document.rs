@@ -11,11 +11,8 @@ use syntax::{Content, Node};
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
-use crate::shape::{self, NAME};
+use crate::shape::{self, NAME, UNNAMED};
 use crate::stack_file::StackConfig;
-
-/// The name of a project that states none.
-pub(crate) const UNNAMED: &str = "project";
 
 /// Sections of plugins that are written in this language.
 const PLUGIN_SECTIONS: [&str; 3] = ["components", "namespace", "version"];

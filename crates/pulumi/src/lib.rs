@@ -27,6 +27,7 @@ mod lowering;
 mod native;
 mod options;
 mod packages;
+mod passphrase;
 mod read;
 mod resources;
 mod rules;
@@ -34,6 +35,7 @@ mod scalar;
 mod shape;
 mod stack_file;
 mod tokens;
+mod untyped;
 
 use blueprint::{Blueprint, Expr, Name, Packages};
 use diag::{Code, Diagnostics};
@@ -47,16 +49,17 @@ pub use codes::CODES;
 pub use shape::NAME;
 
 /// Pulumi YAML.
-pub struct PulumiDialect;
+pub struct PulumiDialect {
+    /// Returns the passphrase of the user's stacks; `None` if the user gives none.
+    pub passphrase: fn() -> Option<String>,
+}
 
-/// The names of files that may be programs.
-const FILE_NAMES: [&str; 5] = [
-    "Main.json",
-    "Main.yaml",
-    "Pulumi.yaml",
-    "Pulumi.yml",
-    "Pulumi.json",
-];
+impl PulumiDialect {
+    /// The dialect without a passphrase: encrypted values of stacks are reported.
+    pub const LOCKED: PulumiDialect = PulumiDialect {
+        passphrase: || None,
+    };
+}
 
 impl Dialect for PulumiDialect {
     fn name(&self) -> &'static str {
@@ -82,7 +85,7 @@ impl Dialect for PulumiDialect {
                 0
             };
         }
-        let is_named = FILE_NAMES.contains(&document.name);
+        let is_named = shape::FILE_NAMES.contains(&document.name);
         if is_named && root.as_map().is_some() {
             90
         } else {
@@ -126,7 +129,7 @@ impl Dialect for PulumiDialect {
         root: &Document<'_>,
         beside: &[Companion<'_>],
     ) -> Option<LoadedCompanions> {
-        (self.recognise(root) > 0).then(|| stack_file::read(root, beside))
+        (self.recognise(root) > 0).then(|| stack_file::read(root, beside, self.passphrase))
     }
 
     fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {

@@ -9,6 +9,7 @@ use crate::codes::KEY_CASING;
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackConfig;
+use crate::untyped::guessed;
 use dialect::codes::UNKNOWN_KEY;
 use dialect::{Section, SectionKey};
 
@@ -88,6 +89,18 @@ impl<'t> SectionFields<'t> {
 }
 
 impl ProgramLowering<'_> {
+    /// The value of a key that no entry declares: a key of the project with or without its
+    /// namespace, or a key of a package. Its type is guessed.
+    pub(crate) fn stack_value(&self, key: &str) -> Option<Value> {
+        let full = match key.contains(':') {
+            true => key.to_owned(),
+            false => format!("{}:{key}", self.project),
+        };
+        let own = self.package_settings.get(full.as_str());
+        let value = self.stack.get(&full).or(own)?;
+        Some(guessed(&value.item))
+    }
+
     /// Reports a mistake and returns the expression in error.
     pub(crate) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         self.found.push(diagnostic);

@@ -7,13 +7,13 @@ use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
-use crate::config::guessed;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span};
 use crate::shape;
 use crate::tokens::{TypeToken, namespace, qualified};
+use crate::untyped::guessed;
 use dialect::codes::{MISSING_FIELD, UNSUPPORTED_FEATURE};
 use expr::codes::TYPE_MISMATCH;
 

@@ -9,7 +9,7 @@ use dialect::rules::{
     NativePassedInput, NativeSpec, SpecAt, SpecRules,
 };
 
-use crate::document::UNNAMED;
+use crate::shape::UNNAMED;
 use crate::tokens::token_of;
 use crate::{config, fitting};
 

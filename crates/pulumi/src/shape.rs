@@ -5,6 +5,18 @@ use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 /// The name of the dialect.
 pub const NAME: &str = "pulumi";
 
+/// The names of files that may be programs.
+pub(crate) const FILE_NAMES: [&str; 5] = [
+    "Main.json",
+    "Main.yaml",
+    "Pulumi.yaml",
+    "Pulumi.yml",
+    "Pulumi.json",
+];
+
+/// The name of a project that states none.
+pub(crate) const UNNAMED: &str = "project";
+
 /// All sections.
 pub(crate) static SHAPE: Shape = Shape {
     sections: &[&PROGRAM, &CONFIG, &RESOURCE, &OPTIONS, &TIMEOUTS, &GET],

@@ -15,9 +15,11 @@ use dialect::codes::{UNSUPPORTED_FEATURE, WRONG_SHAPE};
 use dialect::{Companion, DialectContext, Document, LoadContext, LoadedCompanions};
 use syntax::{Content, Node};
 
-use crate::document::UNNAMED;
+use crate::codes::LOCKED_VALUE;
+use crate::passphrase::{DecryptError, StackCipher};
 use crate::read::{RepeatedKey, entries, is_null, text, value_span};
 use crate::scalar;
+use crate::shape::UNNAMED;
 
 /// The files before the name of the stack and the ending.
 const PREFIX: &str = "Pulumi.";
@@ -26,7 +28,7 @@ const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
 
 /// The stack that a file beside a program configures.
 pub(crate) fn stack_of(document: &str, file: &str) -> Option<Name> {
-    if !crate::FILE_NAMES.contains(&document) {
+    if !crate::shape::FILE_NAMES.contains(&document) {
         return None;
     }
     let name = file.strip_prefix(PREFIX)?;
@@ -85,18 +87,30 @@ impl StackConfig {
     }
 }
 
-/// Reads the files of a stack. A later file takes precedence.
-pub(crate) fn read(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
-    let mut found = Diagnostics::new();
+/// Reads the files of a stack. A later file takes precedence. `passphrase` returns that of the user.
+pub(crate) fn read(
+    root: &Document<'_>,
+    beside: &[Companion<'_>],
+    passphrase: fn() -> Option<String>,
+) -> LoadedCompanions {
     let program = root.tree().root.as_ref();
     let project = program
         .and_then(|program| program.get("name"))
         .and_then(text)
         .unwrap_or(UNNAMED);
+    let mut found = Diagnostics::new();
     let mut values = IndexMap::default();
     for companion in beside {
         if let Some(node) = &companion.tree.root {
-            read_file(node, project, &mut values, &mut found);
+            let mut file = StackFile {
+                root: node,
+                project,
+                is_check: companion.is_check,
+                passphrase,
+                cipher: None,
+                found: &mut found,
+            };
+            file.read(&mut values);
         }
     }
     let mut input_values = IndexMap::default();
@@ -136,47 +150,168 @@ fn declared(program: &Node) -> Vec<(&str, &str)> {
     declared
 }
 
-fn read_file(
-    root: &Node,
-    project: &str,
-    values: &mut IndexMap<Name, Spanned<Value>>,
-    found: &mut Diagnostics,
-) {
-    if let Some(entry) = root
-        .entry("environment")
-        .filter(|entry| !is_null(&entry.value))
-    {
-        found.push(
-            UNSUPPORTED_FEATURE
-                .new("environments of Pulumi ESC are not read")
-                .label(value_span(&entry.key), "not available in this version")
-                .help("write the values under `config`, or give them with `--var`"),
-        );
-    }
-    let Some(config) = root.get("config").filter(|node| !is_null(node)) else {
-        return;
-    };
-    let Some(all) = entries(config, RepeatedKey::LastCounts, found) else {
-        found.push(
-            WRONG_SHAPE
-                .new("`config` must be a map")
-                .label(value_span(config), "not a map"),
-        );
-        return;
-    };
-    for entry in all {
-        let Some(key) = full_key(&entry.key.item, project) else {
-            found.push(
-                WRONG_SHAPE
-                    .new(format!("`{}` is no key of configuration", entry.key.item))
-                    .label(entry.key.span, "not a key")
-                    .help("write `NAMESPACE:KEY`, or `KEY` for the project's own"),
+/// A file of a stack while it is read.
+struct StackFile<'t> {
+    root: &'t Node,
+    project: &'t str,
+    /// Whether only a check reads it: encrypted values may stay unknown.
+    is_check: bool,
+    passphrase: fn() -> Option<String>,
+    /// The cipher, once it was needed; an error was reported.
+    cipher: Option<Result<StackCipher, Locked>>,
+    found: &'t mut Diagnostics,
+}
+
+/// Nothing can be decrypted; this was reported, or a check does not need it.
+#[derive(Clone, Copy)]
+struct Locked;
+
+impl StackFile<'_> {
+    fn read(&mut self, values: &mut IndexMap<Name, Spanned<Value>>) {
+        let environment = self.root.entry("environment");
+        if let Some(entry) = environment.filter(|entry| !is_null(&entry.value)) {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("environments of Pulumi ESC are not read")
+                    .label(value_span(&entry.key), "not available in this version")
+                    .help("write the values under `config`, or give them with `--var`"),
             );
-            continue;
-        };
-        if let Some(value) = stack_value(entry.value, found) {
-            values.insert(key, Spanned::new(value, entry.key.span));
         }
+        let Some(config) = self.root.get("config").filter(|node| !is_null(node)) else {
+            return;
+        };
+        let Some(all) = entries(config, RepeatedKey::LastCounts, self.found) else {
+            self.found.push(
+                WRONG_SHAPE
+                    .new("`config` must be a map")
+                    .label(value_span(config), "not a map"),
+            );
+            return;
+        };
+        for entry in all {
+            let Some(key) = full_key(&entry.key.item, self.project) else {
+                self.found.push(
+                    WRONG_SHAPE
+                        .new(format!("`{}` is no key of configuration", entry.key.item))
+                        .label(entry.key.span, "not a key")
+                        .help("write `NAMESPACE:KEY`, or `KEY` for the project's own"),
+                );
+                continue;
+            };
+            if let Some(value) = self.value(entry.value) {
+                values.insert(key, Spanned::new(value, entry.key.span));
+            }
+        }
+    }
+
+    /// The value of a node: a text, as the stack stores it, or a list or map. Unknown parts cannot be
+    /// decrypted; this was reported, unless a check reads the file.
+    fn value(&mut self, node: &Node) -> Option<Value> {
+        match &node.content {
+            Content::Scalar(scalar) => Some(Value::text(&*scalar.text)),
+            _ => self.nested(node),
+        }
+    }
+
+    /// A value in a list or map. Its scalars have their types.
+    fn nested(&mut self, node: &Node) -> Option<Value> {
+        if let Some(encrypted) = encrypted_text(node) {
+            return self.decrypted(encrypted, node);
+        }
+        match &node.content {
+            Content::Scalar(scalar) => Some(scalar::typed(node, scalar)),
+            Content::List(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.nested(item)?);
+                }
+                Some(Value::list(values))
+            }
+            Content::Map(_) => {
+                let mut values = Vec::new();
+                for entry in entries(node, RepeatedKey::LastCounts, self.found)? {
+                    values.push((entry.key.item, self.nested(entry.value)?));
+                }
+                Some(Value::map(values))
+            }
+            Content::Missing => None,
+        }
+    }
+
+    fn decrypted(&mut self, text: &str, node: &Node) -> Option<Value> {
+        if self.cipher.is_none() {
+            self.cipher = Some(self.unlock(node));
+        }
+        // The lack of a key is one error: what reads the value goes on without it.
+        let unknown = Some(Value::unknown(None, None).secret());
+        let Some(Ok(cipher)) = &self.cipher else {
+            return unknown;
+        };
+        match cipher.decrypt(text) {
+            Ok(plain) => Some(Value::text(plain).secret()),
+            Err(_) => {
+                self.found.push(
+                    LOCKED_VALUE
+                        .new("the value cannot be decrypted")
+                        .label(value_span(node), "not encrypted with the key of this stack")
+                        .help("set it again: `pulumi config set --secret KEY`"),
+                );
+                unknown
+            }
+        }
+    }
+
+    /// The cipher of the stack. `node` is the first encrypted value.
+    fn unlock(&mut self, node: &Node) -> Result<StackCipher, Locked> {
+        let passphrase = (self.passphrase)();
+        if self.is_check && passphrase.is_none() {
+            return Err(Locked);
+        }
+        let place = value_span(node);
+        let locked = LOCKED_VALUE.new("the values of the stack are encrypted");
+        let manager = self.root.entry("secretsprovider");
+        let manager = manager.filter(|entry| {
+            text(&entry.value).is_some_and(|name| !name.is_empty() && name != "passphrase")
+        });
+        if let Some(entry) = manager {
+            self.found.push(
+                locked
+                    .label(place, "the first of them")
+                    .label(value_span(&entry.value), "by a key service")
+                    .help("key services are not available in this version: give the values with `--var`"),
+            );
+            return Err(Locked);
+        }
+        let Some(salt) = self.root.get("encryptionsalt").and_then(Node::text) else {
+            self.found.push(
+                locked
+                    .label(place, "encrypted, and the file has no `encryptionsalt`")
+                    .help("give the value with `--var KEY=VALUE`"),
+            );
+            return Err(Locked);
+        };
+        let Some(passphrase) = passphrase else {
+            self.found.push(
+                locked
+                    .label(place, "the first of them, and no passphrase is given")
+                    .help("set `PULUMI_CONFIG_PASSPHRASE`, or `PULUMI_CONFIG_PASSPHRASE_FILE`"),
+            );
+            return Err(Locked);
+        };
+        StackCipher::unlock(salt, &passphrase).map_err(|error| {
+            let why = match error {
+                DecryptError::WrongKey => "the passphrase does not fit",
+                DecryptError::Malformed => "the key of the stack has another form",
+            };
+            let salt = self.root.get("encryptionsalt");
+            self.found.push(
+                LOCKED_VALUE
+                    .new(why)
+                    .label(salt.map_or(place, value_span), "the key of the stack")
+                    .help("see `PULUMI_CONFIG_PASSPHRASE` and `PULUMI_CONFIG_PASSPHRASE_FILE`"),
+            );
+            Locked
+        })
     }
 }
 
@@ -194,59 +329,13 @@ fn full_key(written: &str, project: &str) -> Option<Name> {
     }
 }
 
-/// The value of a node: a text, as the stack stores it, or a list or map. `None` for an encrypted
-/// value, which is reported.
-fn stack_value(node: &Node, found: &mut Diagnostics) -> Option<Value> {
-    if is_encrypted(node) {
-        found.push(
-            UNSUPPORTED_FEATURE
-                .new("encrypted values of a stack are not decrypted yet")
-                .label(value_span(node), "encrypted")
-                .help("give the value with `--var KEY=VALUE` and remove this entry"),
-        );
+/// The text in `{secure: TEXT}`.
+fn encrypted_text(node: &Node) -> Option<&str> {
+    let [entry] = node.as_map()? else {
         return None;
-    }
-    match &node.content {
-        Content::Scalar(scalar) => Some(Value::text(&*scalar.text)),
-        _ => nested_value(node, found),
-    }
-}
-
-/// A value in a list or map. Its scalars have their types.
-fn nested_value(node: &Node, found: &mut Diagnostics) -> Option<Value> {
-    match &node.content {
-        Content::Scalar(scalar) => Some(scalar::typed(node, scalar)),
-        Content::List(items) => {
-            let mut values = Vec::with_capacity(items.len());
-            for item in items {
-                values.push(inner_value(item, found)?);
-            }
-            Some(Value::list(values))
-        }
-        Content::Map(_) => {
-            let mut values = Vec::new();
-            for entry in entries(node, RepeatedKey::LastCounts, found)? {
-                values.push((entry.key.item, inner_value(entry.value, found)?));
-            }
-            Some(Value::map(values))
-        }
-        Content::Missing => None,
-    }
-}
-
-fn inner_value(node: &Node, found: &mut Diagnostics) -> Option<Value> {
-    match is_encrypted(node) {
-        true => stack_value(node, found),
-        false => nested_value(node, found),
-    }
-}
-
-/// Whether a value is `{secure: TEXT}`.
-fn is_encrypted(node: &Node) -> bool {
-    let Some([entry]) = node.as_map() else {
-        return false;
     };
-    entry.key.text() == Some("secure") && entry.value.as_scalar().is_some()
+    let text = entry.value.as_scalar()?;
+    (entry.key.text() == Some("secure")).then_some(&text.text)
 }
 
 #[cfg(test)]

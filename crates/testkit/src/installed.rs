@@ -23,7 +23,7 @@ pub fn dialects() -> Dialects {
     Dialects::new([
         &BlueprintDialect as &'static dyn Dialect,
         &HotDialect,
-        &PulumiDialect,
+        &PulumiDialect::LOCKED,
     ])
 }
 

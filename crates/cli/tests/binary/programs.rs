@@ -207,18 +207,57 @@ fn the_file_of_a_stack_gives_values_and_configures_its_packages() {
     );
     let exports = place.ends(0, &["exports", "-i", "prod"]).out;
     assert!(exports.contains("label = \"white pale\""), "{exports}");
-    place.write(
-        "Pulumi.prod.yaml",
-        "config:\n  token: {secure: v1:abc:def}\n",
-    );
-    let said = place.ends(1, &["stage", "-i", "prod"]).err;
-    assert!(
-        said.contains("error[unsupported-feature]") && said.contains("Pulumi.prod.yaml:2:10"),
-        "{said}"
-    );
     for stack in ["dev", "prod"] {
         place.ends(0, &["destroy", "--yes", "-i", stack]);
     }
+}
+
+/// The passphrase is `correct horse`. Another implementation of the cipher made the values.
+const SEALED: &str = "encryptionsalt: v1:AQIDBAUGBwg=:v1:AQEBAQEBAQEBAQEB:E386FCC/nLtFQ4c0goKZVfriLlkMPw==\n\
+    config:\n  token: {secure: 'v1:AgICAgICAgICAgIC:7tEgyUgePh+j5TdcbgCvdOcMor5dFQsgHQ=='}\n\
+    \x20 list: [{secure: 'v1:AgICAgICAgICAgIC:7tEgyUgePh+j5TdcbgCvdOcMor5dFQsgHQ=='}, 2]\n";
+
+#[test]
+fn encrypted_values_of_a_stack_need_its_passphrase() {
+    let place = Place::with(
+        "Pulumi.yaml",
+        "name: vault\nruntime: yaml\nconfig: {token: {type: string}}\n\
+        outputs: {token: '${token}', second: '${list[1]}', first: '${list[0]}'}\n",
+    );
+    place.write("Pulumi.dev.yaml", SEALED);
+    place.ends(0, &["key", "new"]);
+    // A check needs no passphrase.
+    place.ends(0, &["validate"]);
+    let run = |passphrase: Option<&str>, words: &[&str]| {
+        let mut command = place.cyan(words);
+        command.env_remove("PULUMI_CONFIG_PASSPHRASE");
+        command.envs(passphrase.map(|text| ("PULUMI_CONFIG_PASSPHRASE", text)));
+        crate::place::ran(command.output().unwrap())
+    };
+    let said = run(None, &["stage", "-i", "dev"]);
+    assert_eq!(said.err.matches("error[").count(), 1, "{}", said.err);
+    for part in [
+        "error[locked-value]",
+        "Pulumi.dev.yaml:3:10",
+        "PULUMI_CONFIG_PASSPHRASE",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let said = run(Some("wrong"), &["stage", "-i", "dev"]);
+    assert!(
+        said.err.contains("the passphrase does not fit"),
+        "{}",
+        said.err
+    );
+    let deployed = run(Some("correct horse"), &["deploy", "--yes", "-i", "dev"]);
+    assert_eq!(deployed.code, 0, "{}", deployed.err);
+    let exports = place.ends(0, &["exports", "-i", "dev"]).out;
+    assert!(
+        exports.contains("token = (secret)") && exports.contains("second = 2"),
+        "{exports}"
+    );
+    let shown = place.ends(0, &["exports", "-i", "dev", "--reveal"]).out;
+    assert_eq!(shown.matches("s3cret-\u{fc}").count(), 2, "{shown}");
 }
 
 #[test]

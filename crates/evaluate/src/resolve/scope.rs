@@ -81,6 +81,44 @@ fn absent(span: Span, message: String, why: String) -> EvaluationStop {
     EvaluationStop::Absent(Box::new(diagnostic))
 }
 
+impl Frame<'_> {
+    /// A fact about the run or the document that only lowered expressions read.
+    fn fact(&self, fact: &str, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+        let unit = self.evaluation.documents.unit(self.site.unit);
+        match fact {
+            "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
+            "urn" => {
+                let of = reference.path.first().map(|step| &step.kind);
+                let Some(AccessorKind::Name(name)) = of else {
+                    return Err(EvaluationStop::Reported);
+                };
+                let resource = unit.blueprint().resources.get(name);
+                let resource = resource.ok_or(EvaluationStop::Reported)?;
+                let instance = &self.evaluation.instance;
+                let documents = &self.evaluation.documents;
+                let urn = documents.urn_of(unit, name, resource, instance);
+                Ok(ResolvedHead {
+                    value: Value::Text(urn),
+                    used: 1,
+                })
+            }
+            "unit" => Ok(whole(Value::list(
+                unit.path.iter().map(|name| Value::Text(name.clone())),
+            ))),
+            "address" => {
+                let above = [self.evaluation.instance.as_ref()].into_iter();
+                let path: Vec<&str> = above
+                    .chain(unit.path.iter().map(|name| name.as_ref()))
+                    .collect();
+                Ok(whole(Value::text(path.join("/"))))
+            }
+            "facade" => Ok(whole(Value::Null)),
+            // The other heads belong to link kinds.
+            _ => Err(EvaluationStop::Reported),
+        }
+    }
+}
+
 impl Scope for Frame<'_> {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let documents = self.evaluation.documents.clone();
@@ -207,37 +245,7 @@ impl Scope for Frame<'_> {
                 }
             }
             ReferenceHead::Child(name) => self.export(name, &reference.path),
-            ReferenceHead::Scoped(fact) => match fact.as_ref() {
-                "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
-                "urn" => {
-                    let of = reference.path.first().map(|step| &step.kind);
-                    let Some(AccessorKind::Name(name)) = of else {
-                        return Err(EvaluationStop::Reported);
-                    };
-                    let resource = blueprint.resources.get(name);
-                    let resource = resource.ok_or(EvaluationStop::Reported)?;
-                    let instance = &self.evaluation.instance;
-                    let documents = &self.evaluation.documents;
-                    let urn = documents.urn_of(unit, name, resource, instance);
-                    Ok(ResolvedHead {
-                        value: Value::Text(urn),
-                        used: 1,
-                    })
-                }
-                "unit" => Ok(whole(Value::list(
-                    unit.path.iter().map(|name| Value::Text(name.clone())),
-                ))),
-                "address" => {
-                    let above = [self.evaluation.instance.as_ref()].into_iter();
-                    let path: Vec<&str> = above
-                        .chain(unit.path.iter().map(|name| name.as_ref()))
-                        .collect();
-                    Ok(whole(Value::text(path.join("/"))))
-                }
-                "facade" => Ok(whole(Value::Null)),
-                // The other heads belong to link kinds.
-                _ => Err(EvaluationStop::Reported),
-            },
+            ReferenceHead::Scoped(fact) => self.fact(fact, reference),
         }
     }
 

@@ -3,7 +3,7 @@
 use blueprint::Value;
 
 use super::functions;
-use crate::config::of_json;
+use crate::untyped::of_json;
 
 fn parse(text: &str) -> Value {
     of_json(serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}")))

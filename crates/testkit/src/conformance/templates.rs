@@ -363,6 +363,7 @@ impl TemplateCase {
                 name,
                 folder: "",
                 tree,
+                is_check: false,
             })
             .collect();
         let Some(surrounded) = crate::dialects()

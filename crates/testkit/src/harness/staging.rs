@@ -266,6 +266,7 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
                 name,
                 folder: "",
                 tree: &given,
+                is_check: false,
             }],
         )
         .context

@@ -53,7 +53,7 @@ fn language() -> String {
     for dialect in [
         &BlueprintDialect as &dyn Dialect,
         &HotDialect,
-        &PulumiDialect,
+        &PulumiDialect::LOCKED,
     ] {
         for section in dialect.shape().sections {
             page.push_str(&format!(
