@@ -3,11 +3,12 @@
 //! that name.
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Expr, ExprKind, FieldPath, PathStep, ReferenceHead, TypeId,
-    Value,
+    Accessor, AccessorKind, Expr, ExprKind, FieldPath, Name, PathStep, ReferenceHead, TypeId, Value,
 };
 
-use crate::phases::Documents;
+use provider::Attribute;
+
+use crate::phases::{Checked, Documents};
 
 /// A part of the objects of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +30,7 @@ pub(crate) fn read_parts(documents: &Documents) -> Vec<ReadPart> {
         let blueprint = &checked.blueprint;
         blueprint.expressions(&mut |expr| {
             expr.walk(&mut |part| {
-                if let Some(part) = part_of(part, blueprint, 0)
+                if let Some(part) = part_of(part, checked, 0)
                     && part.path.0.len() > 1
                 {
                     parts.insert(part, ());
@@ -41,17 +42,20 @@ pub(crate) fn read_parts(documents: &Documents) -> Vec<ReadPart> {
 }
 
 /// The part of an object that an expression is.
-fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
+fn part_of(expr: &Expr, checked: &Checked, depth: u32) -> Option<ReadPart> {
+    let blueprint = &checked.blueprint;
     let (mut part, steps): (ReadPart, Vec<PathStep>) = match &expr.kind {
-        ExprKind::Substitution(inner) => return part_of(inner, blueprint, depth),
+        ExprKind::Substitution(inner) => return part_of(inner, checked, depth),
         ExprKind::Access(inner, path) => (
-            part_of(inner, blueprint, depth)?,
+            part_of(inner, checked, depth)?,
             path.iter().map(step).collect(),
         ),
         ExprKind::Ref(reference) => {
             let mut path = reference.path.as_slice();
+            let mut field = None;
             let type_name = match &reference.head {
                 ReferenceHead::Resource { name, .. } => {
+                    field = attribute_field(path, name, checked);
                     path = fields_of(path);
                     &blueprint.resources.get(name)?.type_name.item
                 }
@@ -60,7 +64,7 @@ fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
                 }
                 ReferenceHead::Local(name) if depth < MAX_LOCALS => {
                     let local = &blueprint.locals.get(name)?.value;
-                    let mut part = part_of(local, blueprint, depth + 1)?;
+                    let mut part = part_of(local, checked, depth + 1)?;
                     part.path.0.extend(path.iter().map(step));
                     return Some(part);
                 }
@@ -70,7 +74,11 @@ fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
                 type_name: type_name.clone(),
                 path: FieldPath::default(),
             };
-            (part, path.iter().map(step).collect())
+            let mut steps: Vec<PathStep> = path.iter().map(step).collect();
+            if let (Some(field), Some(first)) = (field, steps.first_mut()) {
+                *first = PathStep::Field(field);
+            }
+            (part, steps)
         }
         // A function that reads a part takes the value and then the steps. For any other function
         // the part is one more that nobody reads.
@@ -81,12 +89,30 @@ fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
             if steps.is_empty() {
                 return None;
             }
-            (part_of(&first.value, blueprint, depth)?, steps)
+            (part_of(&first.value, checked, depth)?, steps)
         }
         _ => return None,
     };
     part.path.0.extend(steps);
     Some(part)
+}
+
+/// The field that an attribute is read from, if the path reads one and its type is known. An attribute
+/// of Heat may have the name of a property.
+fn attribute_field(path: &[Accessor], resource: &Name, checked: &Checked) -> Option<Name> {
+    let [head, attribute, ..] = path else {
+        return None;
+    };
+    let (AccessorKind::Name(head), AccessorKind::Name(attribute)) = (&head.kind, &attribute.kind)
+    else {
+        return None;
+    };
+    let at = checked.blueprint.resources.get_index_of(resource)?;
+    let ty = checked.resource_types.get(at)?.as_ref()?;
+    match ty.attribute(attribute) {
+        Some(Attribute::Field(field)) if **head == *"attributes" => Some(field.into()),
+        _ => None,
+    }
 }
 
 /// The steps of a path of a resource without the one that leads to its fields.

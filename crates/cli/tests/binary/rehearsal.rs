@@ -612,3 +612,23 @@ resources:
     );
     run("destroy", &["-y"]);
 }
+
+#[test]
+fn a_rehearsed_attribute_has_the_parts_that_the_template_reads() {
+    let template = "heat_template_version: 2018-08-31
+resources:
+  box: {type: OS::Nova::Server, properties: {flavor: s, image: i, networks: [{network: front}]}}
+  m: {type: OS::Octavia::PoolMember, properties: {pool: p, address: {get_attr: [box, networks, front, 0]}, protocol_port: 80}}
+outputs:
+  first: {value: {get_attr: [box, networks, front, 0]}}
+  name: {value: {get_attr: [box, addresses, front, 1, addr]}}
+";
+    let place = Place::with("a.yaml", template);
+    let deployed = place.ends(0, &["deploy", "--simulate", "-y", "a.yaml", "-i", "x"]);
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+    let exports = place.ends(0, &["exports", "--simulate", "-i", "x"]).out;
+    assert!(
+        !exports.contains("null") && !exports.contains("\"\""),
+        "{exports}"
+    );
+}
