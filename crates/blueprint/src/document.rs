@@ -5,8 +5,8 @@ use std::time::Duration;
 use diag::{Span, Spanned};
 
 use crate::{
-    Address, Batches, Breakpoints, Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Packages, Type,
-    TypeId, Value,
+    Address, Batches, Breakpoints, Expr, ExprKind, FieldPath, IndexMap, Name, PROVIDER_TYPE,
+    Packages, Type, TypeId, Value,
 };
 
 /// The place and dialect of an element.
@@ -421,6 +421,10 @@ pub struct Lifecycle {
     pub replace_if_failed: bool,
     /// Paths inside the spec whose changes are ignored.
     pub ignore_changes: Vec<Name>,
+    /// Paths inside the spec whose changes replace the resource, although the provider could update
+    /// it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replace_on_changes: Vec<FieldPath>,
     /// Time limits, if they differ from those of the type.
     pub timeouts: Timeouts,
     /// The provider's id of an existing resource to import.

@@ -27,12 +27,11 @@ pub(crate) struct ResourceOptions {
 }
 
 /// Options that change what is done, and that this version does not follow yet.
-const UNSUPPORTED: [&str; 7] = [
+const UNSUPPORTED: [&str; 6] = [
     "additionalSecretOutputs",
     "deletedWith",
     "envVarMappings",
     "providers",
-    "replaceOnChanges",
     "replaceWith",
     "replacementTrigger",
 ];
@@ -83,6 +82,20 @@ impl ProgramLowering<'_> {
         if let Some(node) = fields.written("ignoreChanges") {
             let paths = self.fixed_texts(node, "`ignoreChanges`");
             lifecycle.ignore_changes = paths.iter().map(|path| Name::from(path.item)).collect();
+        }
+        if let Some(node) = fields.written("replaceOnChanges") {
+            for path in self.fixed_texts(node, "`replaceOnChanges`") {
+                if path.item.contains('*') {
+                    self.found.push(
+                        UNSUPPORTED_FEATURE
+                            .new("paths with `*` are not followed yet")
+                            .label(path.span, "not available in this version")
+                            .help("name the whole list or map"),
+                    );
+                    continue;
+                }
+                lifecycle.replace_on_changes.push(path.item.into());
+            }
         }
         if let Some(node) = fields.written("import") {
             let id = self.fixed_text(node, "`import`");

@@ -1,7 +1,7 @@
 //! Tests of programs of Pulumi YAML, without a plugin and with a real one.
 
 use crate::place::Place;
-use crate::plugins::shop;
+use crate::plugins::{Shop, shop};
 
 const PROGRAM: &str = r#"name: store
 runtime: yaml
@@ -32,18 +32,25 @@ const INVOKE: &str = r#"  found:
       Return: label
 "#;
 
-#[test]
-fn a_program_is_deployed_with_the_plugin_that_it_names() {
-    let Some(shop) = shop() else { return };
+/// The plugin of the tests, in a folder without a document. It serves the package of a program, and
+/// the program has its settings.
+fn shop_of_program() -> Option<Shop> {
+    let shop = shop()?;
     let place = &shop.place;
     std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
-    // The table of the test's plugin serves the package of the program.
     let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
     let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
-    place.write(
-        "cyan.toml",
-        table.replace("[plugins.shop.settings]", "[plugins.peer.settings]"),
-    );
+    let (table, _) = table.split_once("[plugins.shop.settings]").unwrap();
+    place.write("cyan.toml", table);
+    Some(shop)
+}
+
+#[test]
+fn a_program_is_deployed_with_the_plugin_that_it_names() {
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
+    let place = &shop.place;
     let folder = place.path().join("items").display().to_string();
     let program = PROGRAM.replace("FOLDER", &folder);
     place.write("Pulumi.yaml", &program);
@@ -96,15 +103,10 @@ outputs:
 
 #[test]
 fn a_plugin_is_told_the_urn_and_reads_what_is_not_managed() {
-    let Some(shop) = shop() else { return };
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
     let place = &shop.place;
-    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
-    let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
-    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
-    place.write(
-        "cyan.toml",
-        table.replace("[plugins.shop.settings]", "[plugins.peer.settings]"),
-    );
     let folder = place.path().join("items");
     let program = IDENTITIES.replace("FOLDER", &folder.display().to_string());
     place.write("Pulumi.yaml", &program);
@@ -158,13 +160,10 @@ outputs:
 
 #[test]
 fn the_file_of_a_stack_gives_values_and_configures_its_packages() {
-    let Some(shop) = shop() else { return };
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
     let place = &shop.place;
-    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
-    let table = std::fs::read_to_string(place.path().join("cyan.toml")).unwrap();
-    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
-    let (table, _) = table.split_once("[plugins.shop.settings]").unwrap();
-    place.write("cyan.toml", table);
     let folder = place.path().join("items").display().to_string();
     place.write("Pulumi.yaml", STACKED);
     for (stack, color) in [("dev", "blue"), ("prod", "007")] {
@@ -209,6 +208,43 @@ fn the_file_of_a_stack_gives_values_and_configures_its_packages() {
     assert!(exports.contains("label = \"white pale\""), "{exports}");
     for stack in ["dev", "prod"] {
         place.ends(0, &["destroy", "--yes", "-i", stack]);
+    }
+}
+
+#[test]
+fn a_change_of_a_named_path_replaces_the_resource() {
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
+    let place = &shop.place;
+    let folder = place.path().join("items").display().to_string();
+    let write = |label: &str, path: &str| {
+        place.write(
+            "Pulumi.yaml",
+            format!(
+                "name: store\nruntime: yaml\nconfig: {{'shop:folder': {folder}}}\nresources:\n  \
+                lamp: {{type: 'shop:Item', properties: {{name: lamp, label: {label}}}, options: {{replaceOnChanges: [{path}]}}}}\n"
+            ),
+        );
+    };
+    write("red", "label");
+    place.ends(0, &["key", "new"]);
+    place.ends(0, &["deploy", "--yes"]);
+    write("blue", "size");
+    let changed = place.ends(0, &["deploy", "--yes"]).out;
+    assert!(changed.contains("1 updated"), "{changed}");
+    write("green", "label");
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(
+        staged.contains("lamp pulumi:shop/index:Item replace"),
+        "{staged}"
+    );
+    let changed = place.ends(0, &["deploy", "--yes"]).out;
+    assert!(changed.contains("1 replaced"), "{changed}");
+    write("green", "lable");
+    let said = place.ends(1, &["validate"]).err;
+    for part in ["`replaceOnChanges` names `lable`", "did you mean `label`?"] {
+        assert!(said.contains(part), "{part}: {said}");
     }
 }
 

@@ -79,7 +79,17 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
                 .retain(|reason| matches!(reason, Reason::Moved | Reason::Imported));
         }
         Verdict::Update => {
-            decision.action = Action::Update;
+            let demanded = resource.map_or(&[][..], |one| &one.lifecycle.replace_on_changes);
+            for change in &mut decision.changes {
+                change.forces = demanded.iter().any(|path| is_under(change, path));
+            }
+            decision.action = match forcing_reason(decision) {
+                true => Action::Replace,
+                false => Action::Update,
+            };
+            if decision.action == Action::Replace {
+                decision.reasons.insert(0, Reason::FieldForces);
+            }
             add_computed_changes(decision, opinion);
             if decision.reasons.is_empty() {
                 decision.reasons.push(Reason::ProviderDecides);

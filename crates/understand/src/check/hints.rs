@@ -115,18 +115,29 @@ fn annotation_span(resource: &Resource, name: &str) -> Span {
         .unwrap_or(resource.span)
 }
 
-/// Reports paths in `cyan.ignoreChanges` that the type cannot have.
+/// Reports paths whose changes are ignored or replace the resource, and that the type cannot have.
 fn ignored_paths(resource: &Resource, ty: &ResourceType, found: &mut Vec<Diagnostic>) {
     let takes_positions = ty.capabilities.plans != Plans::Never;
-    let paths = &resource.lifecycle.ignore_changes;
-    for path in paths {
+    let lifecycle = &resource.lifecycle;
+    let ignored = lifecycle.ignore_changes.iter().cloned();
+    let replacing = lifecycle.replace_on_changes.iter();
+    let replacing = replacing.map(|path| Name::from(path.to_string()));
+    let ignored = ignored.map(|path| ("ignoreChanges", path));
+    let paths = ignored.chain(replacing.map(|path| ("replaceOnChanges", path)));
+    for (option, path) in paths {
+        let path = path.as_ref();
         let Err(wrong) = follow(&ty.schema, path, takes_positions) else {
             continue;
         };
-        let span = annotation_span(resource, "cyan.ignoreChanges");
+        // The native dialect writes it as an annotation.
+        let annotation = format!("cyan.{option}");
+        let mut annotations = resource.metadata.annotations.iter();
+        let is_annotation = annotations.any(|(key, _)| *key.item == *annotation);
+        let shown = if is_annotation { &annotation } else { option };
+        let span = annotation_span(resource, &annotation);
         let diagnostic = INVALID_ANNOTATION
             .new(format!(
-                "`cyan.ignoreChanges` names `{path}`, which `{}` cannot have",
+                "`{shown}` names `{path}`, which `{}` cannot have",
                 ty.name
             ))
             .label(span, wrong.why);
