@@ -421,6 +421,9 @@ pub struct Lifecycle {
     pub replace_if_failed: bool,
     /// Paths inside the spec whose changes are ignored.
     pub ignore_changes: Vec<Name>,
+    /// Fields whose values must not be shown, besides those that the type calls sensitive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret_fields: Vec<Name>,
     /// Paths inside the spec whose changes replace the resource, although the provider could update
     /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

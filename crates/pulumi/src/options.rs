@@ -27,8 +27,7 @@ pub(crate) struct ResourceOptions {
 }
 
 /// Options that change what is done, and that this version does not follow yet.
-const UNSUPPORTED: [&str; 6] = [
-    "additionalSecretOutputs",
+const UNSUPPORTED: [&str; 5] = [
     "deletedWith",
     "envVarMappings",
     "providers",
@@ -82,6 +81,10 @@ impl ProgramLowering<'_> {
         if let Some(node) = fields.written("ignoreChanges") {
             let paths = self.fixed_texts(node, "`ignoreChanges`");
             lifecycle.ignore_changes = paths.iter().map(|path| Name::from(path.item)).collect();
+        }
+        if let Some(node) = fields.written("additionalSecretOutputs") {
+            let names = self.fixed_texts(node, "`additionalSecretOutputs`");
+            lifecycle.secret_fields = names.iter().map(|name| Name::from(name.item)).collect();
         }
         if let Some(node) = fields.written("replaceOnChanges") {
             for path in self.fixed_texts(node, "`replaceOnChanges`") {

@@ -248,6 +248,41 @@ fn a_change_of_a_named_path_replaces_the_resource() {
     }
 }
 
+#[test]
+fn outputs_that_the_program_calls_secret_are_hidden_everywhere() {
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
+    let place = &shop.place;
+    let folder = place.path().join("items").display().to_string();
+    place.write(
+        "Pulumi.yaml",
+        format!(
+            "name: store\nruntime: yaml\nconfig: {{'shop:folder': {folder}}}\nresources:\n  \
+            lamp: {{type: 'shop:Item', properties: {{name: lamp, label: red}}, options: {{additionalSecretOutputs: [digest, none]}}}}\n\
+            outputs: {{digest: '${{lamp.digest}}', label: '${{lamp.label}}'}}\n"
+        ),
+    );
+    place.ends(0, &["key", "new"]);
+    let deployed = place.ends(0, &["deploy", "--yes"]);
+    let revealed = place.ends(0, &["exports", "--reveal"]).out;
+    let digest = revealed
+        .split('"')
+        .find(|text| text.len() == 64)
+        .unwrap_or_else(|| panic!("{revealed}"));
+    let exports = place.ends(0, &["exports"]).out;
+    assert!(
+        exports.contains("digest = (secret)") && exports.contains("label = \"red\""),
+        "{exports}"
+    );
+    let shown = place.ends(0, &["show", "lamp"]).out;
+    let state = std::fs::read(place.path().join(".cyan/state.db")).unwrap();
+    for said in [&deployed.out, &deployed.err, &shown] {
+        assert!(!said.contains(digest), "{said}");
+    }
+    assert!(!state.windows(64).any(|part| part == digest.as_bytes()));
+}
+
 /// The passphrase is `correct horse`. Another implementation of the cipher made the values.
 const SEALED: &str = "encryptionsalt: v1:AQIDBAUGBwg=:v1:AQEBAQEBAQEBAQEB:E386FCC/nLtFQ4c0goKZVfriLlkMPw==\n\
     config:\n  token: {secure: 'v1:AgICAgICAgICAgIC:7tEgyUgePh+j5TdcbgCvdOcMor5dFQsgHQ=='}\n\

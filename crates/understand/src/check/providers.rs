@@ -5,9 +5,11 @@
 //! (decisions/blueprint#references-to-fields). Types that only a transform knows are abstract:
 //! their resources are checked against the transform's schema, and again after the transform.
 
-use blueprint::{IndexMap, TypeId};
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Resource, Schema, TypeId};
 use diag::{Diagnostic, Spanned};
-use provider::{Catalogs, TypeRef, Unavailable};
+use provider::{Catalogs, ResourceType, TypeRef, Unavailable};
 
 use super::provider_settings::with_settings;
 use super::{Checker, TypeOf, codes};
@@ -45,12 +47,12 @@ impl Checker<'_> {
                 }
                 Some(found) => found.clone(),
             };
-            self.resources.push(match &found {
-                TypeOf::Known(ty) => {
-                    with_settings(ty, resource, self.catalogs).map_or(found, TypeOf::Known)
-                }
-                _ => found,
-            });
+            let own = match &found {
+                TypeOf::Known(ty) => with_settings(ty, resource, self.catalogs)
+                    .or_else(|| with_secret_fields(ty, resource)),
+                _ => None,
+            };
+            self.resources.push(own.map_or(found, TypeOf::Known));
         }
     }
 
@@ -186,4 +188,26 @@ pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> D
             format!("no provider offers types of `{namespace}`"),
         )
         .help_nearest(namespace, catalogs.namespaces())
+}
+
+/// The type of a resource with fields that its document calls secret, as sensitive fields; `None` if
+/// there are none. Names that the type does not have are ignored.
+fn with_secret_fields(ty: &ResourceType, resource: &Resource) -> Option<Arc<ResourceType>> {
+    let names = &resource.lifecycle.secret_fields;
+    if names.is_empty() {
+        return None;
+    }
+    let mut fields = ty.schema.fields.clone();
+    for name in names {
+        if let Some(field) = fields.get_mut(name) {
+            field.sensitive = true;
+        }
+    }
+    Some(Arc::new(ResourceType {
+        schema: Arc::new(Schema {
+            fields,
+            ..Schema::clone(&ty.schema)
+        }),
+        ..ty.clone()
+    }))
 }
