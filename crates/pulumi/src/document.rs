@@ -10,7 +10,7 @@ use syntax::{Content, Node};
 
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
-use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span, wrong_shape};
 use crate::shape::{self, NAME, UNNAMED};
 use crate::stack_file::StackConfig;
 
@@ -194,6 +194,9 @@ impl<'d> ProgramLowering<'d> {
             );
         }
         let program = fields.get("pulumi");
+        if let Some(node) = program.filter(|node| node.as_map().is_none()) {
+            wrong_shape(node, "`pulumi`", "a map", &mut self.found);
+        }
         let required = program.and_then(|program| program.entry("requiredVersion"));
         let required = required.map(|entry| value_span(&entry.key));
         let project = fields.entry("requiredPulumiVersion");
@@ -234,7 +237,7 @@ impl<'d> ProgramLowering<'d> {
             Some(all) => all,
             None => {
                 let what = format!("`{section}`");
-                crate::read::wrong_shape(node, &what, "a map", &mut self.found);
+                wrong_shape(node, &what, "a map", &mut self.found);
                 Vec::new()
             }
         }

@@ -10,7 +10,7 @@ use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackConfig;
 use crate::untyped::guessed;
-use dialect::codes::UNKNOWN_KEY;
+use dialect::codes::{UNKNOWN_KEY, WRONG_SHAPE};
 use dialect::{Section, SectionKey};
 
 /// The name whose value describes the run.
@@ -203,6 +203,15 @@ impl ProgramLowering<'_> {
             return None;
         }
         match crate::read::text(node) {
+            Some(text) if text.contains("${") => {
+                self.found.push(
+                    WRONG_SHAPE
+                        .new(format!("{what} cannot be computed"))
+                        .label(value_span(node), "plain text is needed")
+                        .help("write the value itself"),
+                );
+                None
+            }
             Some(text) => Some(Spanned::new(text, value_span(node))),
             None => {
                 crate::read::wrong_shape(node, what, "a string", &mut self.found);

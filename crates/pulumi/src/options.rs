@@ -6,8 +6,9 @@ use blueprint::{Lifecycle, Name, ReplaceOrder, parse_duration};
 use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
+use crate::codes::NOT_A_RESOURCE;
 use crate::lowering::ProgramLowering;
-use crate::read::{is_null, text, value_span};
+use crate::read::{is_null, node_kind, text, value_span, wrong_shape};
 use crate::shape;
 use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
 
@@ -25,6 +26,9 @@ pub(crate) struct ResourceOptions {
     /// The resource that it belongs to.
     pub(crate) parent: Option<Spanned<Name>>,
 }
+
+/// Options that cannot be null.
+const NOT_NULL: [&str; 4] = ["dependsOn", "parent", "protect", "provider"];
 
 /// Options that change what is done, and that this version does not follow yet.
 const UNSUPPORTED: [&str; 5] = [
@@ -46,6 +50,21 @@ impl ProgramLowering<'_> {
             return options;
         };
         self.unknown_keys(&shape::OPTIONS, &fields.others);
+        for name in NOT_NULL {
+            if let Some(entry) = fields.entry(name).filter(|entry| is_null(entry.value)) {
+                wrong_shape(
+                    entry.value,
+                    &format!("`{name}`"),
+                    "a value",
+                    &mut self.found,
+                );
+            }
+        }
+        for name in ["version", "pluginDownloadURL"] {
+            if let Some(node) = fields.written(name) {
+                self.fixed_text(node, &format!("`{name}`"));
+            }
+        }
         for name in UNSUPPORTED {
             if let Some(entry) = fields.entry(name)
                 && !is_empty(entry.value)
@@ -56,6 +75,7 @@ impl ProgramLowering<'_> {
         if let Some(entry) = fields.entry("hideDiffs")
             && !is_empty(entry.value)
         {
+            self.fixed_texts(entry.value, "`hideDiffs`");
             self.found.push(
                 UNSUPPORTED_FEATURE
                     .new("plans show the changes that `hideDiffs` names")
@@ -110,10 +130,20 @@ impl ProgramLowering<'_> {
         if let Some(node) = fields.written("aliases") {
             lifecycle.moved_from = self.former_names(node);
         }
-        options.depends_on = fields
-            .written("dependsOn")
-            .map(|node| self.named_resources(node, "`dependsOn`"))
-            .unwrap_or_default();
+        if let Some(node) = fields.written("dependsOn") {
+            options.depends_on = match node.as_list() {
+                Some(_) => self.named_resources(node, "`dependsOn`"),
+                None => {
+                    self.found.push(
+                        NOT_A_RESOURCE
+                            .new("`dependsOn` must be a list of resources")
+                            .label(value_span(node), node_kind(node))
+                            .help("write `[${NAME}]`"),
+                    );
+                    Vec::new()
+                }
+            };
+        }
         options.provider = fields
             .written("provider")
             .and_then(|node| self.named_resource(node, "`provider`"));
@@ -162,7 +192,7 @@ impl ProgramLowering<'_> {
     /// The former names of a resource. Aliases by URN or by parts are reported.
     fn former_names(&mut self, node: &Node) -> Vec<Name> {
         let Some(items) = node.as_list() else {
-            crate::read::wrong_shape(node, "`aliases`", "a list", &mut self.found);
+            wrong_shape(node, "`aliases`", "a list", &mut self.found);
             return Vec::new();
         };
         let mut names = Vec::new();

@@ -10,7 +10,7 @@ use crate::codes::MISPLACED_OPTION;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
-use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
 use crate::tokens::{TypeToken, namespace, qualified};
 use crate::untyped::guessed;
@@ -46,6 +46,12 @@ impl ProgramLowering<'_> {
         let misplaced = self.misplaced_options(&fields);
         let (type_name, package) = self.type_name(&fields, name, span);
         let is_provider = type_name.item.name().as_ref() == PROVIDER_TYPE;
+        if let Some(entry) = fields.entry("options").filter(|entry| is_null(entry.value)) {
+            wrong_shape(entry.value, "`options`", "a map", &mut self.found);
+        }
+        if let Some(entry) = fields.entry("get").filter(|entry| is_null(entry.value)) {
+            wrong_shape(entry.value, "`get`", "a map", &mut self.found);
+        }
         let options = match (fields.written("options"), misplaced) {
             (Some(node), _) => self.options(node),
             (None, Some(node)) => self.lifted_options(&node),

@@ -68,7 +68,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("key-not-string", &["key-not-text"]),
     ("missing-result", &["unknown-field", "wrong-accessor"]),
     ("missing-type", &["missing-field"]),
-    ("option-not-resource", &["not-a-resource"]),
+    ("option-not-resource", &["not-a-resource", "wrong-shape"]),
     (
         "type-mismatch",
         &[
@@ -77,8 +77,11 @@ const KINDS: &[(&str, &[&str])] = &[
             "wrong-shape",
             "interpolated-complex",
             "missing-spec-field",
+            "no-union-branch",
         ],
     ),
+    ("get-and-properties", &["wrong-shape"]),
+    ("plugin-only", &["unsupported-feature"]),
     ("unknown-field", &["unknown-key"]),
     (
         "unknown-function",
@@ -92,7 +95,12 @@ const KINDS: &[(&str, &[&str])] = &[
     ("unknown-option", &["unknown-key"]),
     (
         "unknown-property",
-        &["unknown-field", "unknown-spec-field", "missing-spec-field"],
+        &[
+            "unknown-field",
+            "unknown-key",
+            "unknown-spec-field",
+            "missing-spec-field",
+        ],
     ),
     (
         "unknown-token",
@@ -103,7 +111,10 @@ const KINDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("yaml-alias", &["invalid-syntax"]),
-    ("yaml-syntax", &["invalid-syntax", "wrong-shape"]),
+    (
+        "yaml-syntax",
+        &["invalid-syntax", "wrong-shape", "unknown-dialect"],
+    ),
 ];
 
 /// The cases of a file, without those for the texts of today's tool.
