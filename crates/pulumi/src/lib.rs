@@ -31,6 +31,10 @@ mod resources;
 mod rules;
 mod scalar;
 mod shape;
+mod std_calls;
+mod std_lowering;
+mod std_own;
+mod std_package;
 mod tokens;
 
 use blueprint::{Blueprint, Expr, Packages};

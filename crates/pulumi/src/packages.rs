@@ -8,6 +8,7 @@ use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
 use crate::read::text;
+use crate::std_package;
 use crate::tokens::{TypeToken, namespace};
 
 /// The requests for the packages by their names in Pulumi, in the order of the program.
@@ -95,6 +96,7 @@ fn calls(node: &Node, named: &mut NamedPackages) {
             if let [entry] = entries.as_slice()
                 && let Some(token) = invoked_token(entry)
                 && let Some(TypeToken::Packaged { package, .. }) = TypeToken::read(token)
+                && package != std_package::PACKAGE
             {
                 named_package(named, package);
             }

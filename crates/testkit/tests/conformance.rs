@@ -194,6 +194,48 @@ fn pulumi_conformance() {
     }
 }
 
+/// Further areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
+/// lowered.
+const PULUMI_AREAS: [(&str, usize); 1] = [("std", 254)];
+
+/// The package `std` and further areas, each with a line of its own.
+#[test]
+fn pulumi_area_conformance() {
+    let beside = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/conformance/pulumi"
+    );
+    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
+    let pack = named.clone().unwrap_or_else(|| PathBuf::from(beside));
+    if !pack.is_dir() {
+        println!(
+            "skipped: there is no pack of Pulumi YAML at {}",
+            pack.display()
+        );
+        return;
+    }
+    for (area, least) in PULUMI_AREAS {
+        let tally = match run(&pack, area) {
+            Ok(tally) => tally,
+            Err(broken) => panic!("the pack is broken: {broken}"),
+        };
+        for failure in &tally.failures {
+            println!("{failure}");
+        }
+        println!(
+            "pulumi conformance {area}: {} of {}",
+            tally.passed, tally.all
+        );
+        if named.is_none() {
+            assert!(
+                tally.passed >= least,
+                "{area}: {} pass, {least} did before",
+                tally.passed
+            );
+        }
+    }
+}
+
 /// Further templates with the answers of Heat 27.0.1: all of them pass.
 #[test]
 fn hot_further_conformance() {

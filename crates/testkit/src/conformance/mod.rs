@@ -8,6 +8,7 @@ mod modules;
 mod programs;
 mod resolved;
 mod staging;
+mod std_functions;
 mod templates;
 mod terraform;
 mod written;
@@ -60,6 +61,7 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
+        "std" => std_functions::cases(pack)?,
         "proposed" => terraform::proposed(pack)?,
         program if program.starts_with("programs/") => {
             programs::cases(pack, program.trim_start_matches("programs/"))?

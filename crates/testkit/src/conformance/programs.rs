@@ -275,7 +275,7 @@ fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
 }
 
 /// A value in the notation of the pack.
-fn marked(value: &Value) -> Json {
+pub(super) fn marked(value: &Value) -> Json {
     match value {
         Value::Secret(inner) => serde_json::json!({"$secret": marked(inner)}),
         Value::Unknown(_) => serde_json::json!({"$unknown": true}),
@@ -318,7 +318,7 @@ fn asset_json(asset: &blueprint::Asset) -> Json {
 
 /// Whether an answer is the recorded one: numbers are doubles, and a digest of an asset may be
 /// missing.
-fn same(wanted: &Json, found: &Json) -> bool {
+pub(super) fn same(wanted: &Json, found: &Json) -> bool {
     if wanted["$any"] == true {
         return true;
     }
