@@ -31,6 +31,7 @@ mod resources;
 mod rules;
 mod scalar;
 mod shape;
+mod stack_config;
 mod std_calls;
 mod std_lowering;
 mod std_own;
@@ -46,6 +47,7 @@ use expr::FunctionTable;
 
 pub use codes::CODES;
 pub use shape::NAME;
+pub use stack_config::{StackConfig, StackValue};
 
 /// Pulumi YAML.
 pub struct PulumiDialect;

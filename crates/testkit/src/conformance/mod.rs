@@ -7,6 +7,7 @@ mod heat_values;
 mod modules;
 mod programs;
 mod resolved;
+mod stack_config;
 mod staging;
 mod std_functions;
 mod templates;
@@ -61,6 +62,7 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
+        "stack-config" => stack_config::cases(pack)?,
         "std" => std_functions::cases(pack)?,
         "proposed" => terraform::proposed(pack)?,
         program if program.starts_with("programs/") => {
