@@ -8,9 +8,10 @@ use dialect::codes::{
 use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
+use crate::access::has_access;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
-use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span};
 use crate::shape::{self, NAME};
 
 /// The name of a project that states none.
@@ -91,6 +92,18 @@ impl<'d> ProgramLowering<'d> {
         }
     }
 
+    /// Reports an access in a text that is read before any value is known.
+    fn reject_access(&mut self, node: &Node, key: &str) {
+        if text(node).is_some_and(has_access) {
+            self.found.push(
+                WRONG_SHAPE
+                    .new(format!("`{key}` must be a fixed string, found an access"))
+                    .label(value_span(node), "read before any value is known")
+                    .help(format!("write the {key} itself")),
+            );
+        }
+    }
+
     /// Lowers the sections. With `inputs_only`, only the configuration.
     fn program(&mut self, root: &Node, inputs_only: bool, blueprint: &mut Blueprint) {
         let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
@@ -98,6 +111,11 @@ impl<'d> ProgramLowering<'d> {
         };
         self.other_sections(&fields.others);
         self.reject_project_keys(&fields);
+        for key in ["name", "description"] {
+            if let Some(node) = fields.written(key) {
+                self.reject_access(node, key);
+            }
+        }
         if let Some(node) = fields.written("name")
             && let Some(name) = self.fixed_text(node, "`name`")
         {

@@ -135,11 +135,11 @@ const PROGRAMS: [(&str, usize); 11] = [
     ("fn", 117),
     ("config", 36),
     ("options", 53),
-    ("resource", 58),
+    ("resource", 59),
     ("order", 18),
-    ("invoke", 13),
+    ("invoke", 14),
     ("types", 182),
-    ("load", 83),
+    ("load", 92),
     ("seed", 21),
     ("unknown", 24),
 ];
@@ -196,7 +196,7 @@ fn pulumi_conformance() {
 
 /// Further areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
 /// lowered.
-const PULUMI_AREAS: [(&str, usize); 2] = [("std", 254), ("stack-config", 77)];
+const PULUMI_AREAS: [(&str, usize); 3] = [("std", 254), ("corpus", 171), ("stack-config", 77)];
 
 /// The package `std` and further areas, each with a line of its own.
 #[test]

@@ -1,6 +1,7 @@
 //! The runner of the conformance pack of the blueprint dialect (see its README).
 
 mod case;
+mod corpus;
 mod deploying;
 mod heat_validated;
 mod heat_values;
@@ -63,6 +64,7 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
         "stack-config" => stack_config::cases(pack)?,
+        "corpus" => corpus::cases(pack)?,
         "std" => std_functions::cases(pack)?,
         "proposed" => terraform::proposed(pack)?,
         program if program.starts_with("programs/") => {
