@@ -48,6 +48,11 @@ pub(crate) fn is_interpolated(text: &str) -> bool {
     text.contains("${") || text.contains("$$")
 }
 
+/// Whether a text has an access: `${` after no escaped dollar sign.
+pub(crate) fn has_access(text: &str) -> bool {
+    text.replace("$$", "").contains("${")
+}
+
 /// Splits a text into its parts. Reports mistakes in the accesses.
 pub(crate) fn pieces(text: &str, map: &TextMap, found: &mut Diagnostics) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
@@ -315,6 +320,12 @@ mod tests {
         std::iter::once(access.root.item.clone())
             .chain(steps)
             .collect()
+    }
+
+    #[test]
+    fn an_escaped_dollar_sign_begins_no_access() {
+        assert!(has_access("a ${x}") && has_access("$$${x}"));
+        assert!(!has_access("$${x}") && !has_access("$x"));
     }
 
     #[test]

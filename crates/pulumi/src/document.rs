@@ -8,11 +8,12 @@ use dialect::codes::{
 use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
+use crate::access::has_access;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
-use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span, wrong_shape};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
 use crate::shape::{self, NAME, UNNAMED};
-use crate::stack_file::StackConfig;
+use crate::stack_file::StackValues;
 
 /// Sections of plugins that are written in this language.
 const PLUGIN_SECTIONS: [&str; 3] = ["components", "namespace", "version"];
@@ -24,7 +25,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
         ..Blueprint::default()
     };
     let mut lowering = ProgramLowering::new(document.text, named_packages(document));
-    lowering.stack = StackConfig::of(document.context);
+    lowering.stack = StackValues::of(document.context);
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
         lowering.found.push(
@@ -82,7 +83,7 @@ impl<'d> ProgramLowering<'d> {
             packages,
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
-            stack: StackConfig::default(),
+            stack: StackValues::default(),
             package_settings: IndexMap::default(),
             casing_reported: false,
             found: Diagnostics::new(),
@@ -98,6 +99,18 @@ impl<'d> ProgramLowering<'d> {
         }
     }
 
+    /// Reports an access in a text that is read before any value is known.
+    fn reject_access(&mut self, node: &Node, key: &str) {
+        if text(node).is_some_and(has_access) {
+            self.found.push(
+                WRONG_SHAPE
+                    .new(format!("`{key}` must be a fixed string, found an access"))
+                    .label(value_span(node), "read before any value is known")
+                    .help(format!("write the {key} itself")),
+            );
+        }
+    }
+
     /// Lowers the sections. With `inputs_only`, only the configuration.
     fn program(&mut self, root: &Node, inputs_only: bool, blueprint: &mut Blueprint) {
         let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
@@ -105,6 +118,11 @@ impl<'d> ProgramLowering<'d> {
         };
         self.other_sections(&fields.others);
         self.reject_project_keys(&fields);
+        for key in ["name", "description"] {
+            if let Some(node) = fields.written(key) {
+                self.reject_access(node, key);
+            }
+        }
         if let Some(node) = fields.written("name")
             && let Some(name) = self.fixed_text(node, "`name`")
         {

@@ -17,6 +17,7 @@ use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
 use crate::native::{ACCESS, AS_TEXT, ENTRIES, FILE_CONTENT};
 use crate::read::{RepeatedKey, TextEntry, entries, node_kind, text, value_span};
 use crate::scalar;
+use crate::std_package;
 use crate::tokens::{TypeToken, qualified};
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
@@ -507,6 +508,9 @@ impl ProgramLowering<'_> {
                 return self.fail(mistake, span);
             }
         };
+        if package == std_package::PACKAGE {
+            return self.std_call(token, rest, arguments, span);
+        }
         if self.is_missing(package, token.span) {
             return Expr::error(span);
         }

@@ -33,7 +33,12 @@ mod resources;
 mod rules;
 mod scalar;
 mod shape;
+mod stack_config;
 mod stack_file;
+mod std_calls;
+mod std_lowering;
+mod std_own;
+mod std_package;
 mod tokens;
 mod untyped;
 
@@ -47,6 +52,7 @@ use expr::FunctionTable;
 
 pub use codes::CODES;
 pub use shape::NAME;
+pub use stack_config::{StackConfig, StackValue};
 
 /// Pulumi YAML.
 pub struct PulumiDialect {

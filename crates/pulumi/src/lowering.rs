@@ -8,7 +8,7 @@ use syntax::Node;
 use crate::codes::KEY_CASING;
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
-use crate::stack_file::StackConfig;
+use crate::stack_file::StackValues;
 use crate::untyped::guessed;
 use dialect::codes::{UNKNOWN_KEY, WRONG_SHAPE};
 use dialect::{Section, SectionKey};
@@ -55,7 +55,7 @@ pub(crate) struct ProgramLowering<'d> {
     /// The provider that serves a package by default, by package.
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
     /// The configuration of the stack.
-    pub(crate) stack: StackConfig,
+    pub(crate) stack: StackValues,
     /// The settings of packages in the program's own configuration, by their full keys.
     pub(crate) package_settings: IndexMap<Name, Spanned<Value>>,
     /// Whether an unusual case of a key was reported already.

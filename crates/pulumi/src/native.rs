@@ -5,16 +5,19 @@
 use std::sync::Arc;
 
 use blueprint::{INVOKE, Value};
-use data_encoding::BASE64;
+use data_encoding::{BASE64, HEXLOWER};
 use expr::codes::{
     ARGUMENT_TYPE, INDEX_OUT_OF_RANGE, INTERPOLATED_COMPLEX, NOT_UTF8, UNKNOWN_FIELD,
     WRONG_ACCESSOR,
 };
 use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
-use sha2::{Digest as _, Sha256};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::functions::{PartialArgument, PulumiFunction, functions};
 use crate::scalar::{float_text, kind_words};
+use crate::std_calls;
 
 /// Walks steps into a value.
 pub(crate) const ACCESS: &str = "(access)";
@@ -31,7 +34,7 @@ pub(crate) const FILE_CONTENT: &str = "(file content)";
 pub(crate) fn insert_functions(table: &mut FunctionTable) {
     let mut own = FunctionTable::new().keeping_null();
     // Functions that need the world are those of the native dialect.
-    for name in ["file", INVOKE] {
+    for name in ["file", "cwd", "uuid", "datetime", INVOKE] {
         if let Some(asks) = table.get(name) {
             let _ = own.insert(asks.clone());
         }
@@ -48,6 +51,7 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
         let native = Arc::new(Row(function));
         let _ = own.insert(FunctionDef::of_native(function.name, function.docs, native));
     }
+    std_calls::insert_functions(table, &mut own);
     table.insert_dialect(crate::shape::NAME, own);
 }
 
@@ -73,6 +77,7 @@ const INTERNAL: &[(&str, InternalCode)] = &[
     (AS_TEXT, as_text),
     (ENTRIES, entries),
     (FILE_CONTENT, file_content),
+    (std_calls::ABSOLUTE_PATH, std_calls::absolute_path),
 ];
 
 /// An internal function.
@@ -242,6 +247,11 @@ fn file_content(arguments: &[Value]) -> Result<Value, Refusal> {
     match form.as_text() {
         Some("filebase64") => Ok(Value::text(BASE64.encode(bytes))),
         Some("filebase64sha256") => Ok(Value::text(BASE64.encode(&Sha256::digest(bytes)))),
+        Some("filebase64sha512") => Ok(Value::text(BASE64.encode(&Sha512::digest(bytes)))),
+        Some("filemd5") => Ok(Value::text(HEXLOWER.encode(&Md5::digest(bytes)))),
+        Some("filesha1") => Ok(Value::text(HEXLOWER.encode(&Sha1::digest(bytes)))),
+        Some("filesha256") => Ok(Value::text(HEXLOWER.encode(&Sha256::digest(bytes)))),
+        Some("filesha512") => Ok(Value::text(HEXLOWER.encode(&Sha512::digest(bytes)))),
         _ => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Value::text(text)),
             Err(_) => {

@@ -8,6 +8,7 @@ use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
 use crate::read::text;
+use crate::std_package;
 use crate::tokens::{TypeToken, namespace};
 
 /// The requests for the packages by their names in Pulumi, in the order of the program.
@@ -41,7 +42,7 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
     let Some(root) = &document.tree().root else {
         return named;
     };
-    let resources = root.get("resources").and_then(Node::as_map);
+    let resources = section_key(root, "resources").and_then(Node::as_map);
     for entry in resources.into_iter().flatten() {
         let Some(node) = section_key(&entry.value, "type") else {
             continue;
@@ -50,6 +51,10 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
             Some(TypeToken::Packaged { package, .. } | TypeToken::Provider { package }) => package,
             _ => continue,
         };
+        // The first resource of a package decides.
+        if named.contains_key(package) {
+            continue;
+        }
         let request = named_package(&mut named, package);
         let options = section_key(&entry.value, "options");
         let option = |key: &str| {
@@ -57,12 +62,8 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
                 .and_then(|options| section_key(options, key))
                 .and_then(Node::text)
         };
-        if request.version.is_none() {
-            request.version = option("version").map(Name::from);
-        }
-        if request.url.is_none() {
-            request.url = option("pluginDownloadURL").map(Name::from);
-        }
+        request.version = option("version").map(Name::from);
+        request.url = option("pluginDownloadURL").map(Name::from);
     }
     calls(root, &mut named);
     let plugins = root
@@ -95,6 +96,7 @@ fn calls(node: &Node, named: &mut NamedPackages) {
             if let [entry] = entries.as_slice()
                 && let Some(token) = invoked_token(entry)
                 && let Some(TypeToken::Packaged { package, .. }) = TypeToken::read(token)
+                && package != std_package::PACKAGE
             {
                 named_package(named, package);
             }
@@ -113,4 +115,29 @@ fn section_key<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     entries
         .find(|entry| entry.key.text().is_some_and(matches))
         .map(|entry| &entry.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use dialect::LoadContext;
+
+    use super::*;
+
+    #[test]
+    fn the_first_resource_of_a_package_decides_on_its_version() {
+        let text = "Resources:\n  a: {Type: 'x:A', Options: {Version: 1.2.3}}\n  \
+                    b: {type: 'x:B', options: {version: 2.0.0}}\n  c: {type: 'y:C'}\n  \
+                    d: {type: 'y:C', options: {version: 3.0.0}}\n\
+                    outputs: {o: {'fn::std:uuid': {}}, p: {'fn::z:f': {}}}\n";
+        let file = diag::FileId::new(0);
+        let (tree, _) = syntax::parse(file, text, syntax::Format::Yaml);
+        let (trees, context) = ([tree], LoadContext::default());
+        let document = Document::new(file, "Pulumi.yaml", text, &trees, &context);
+        let named = named_packages(&document);
+        let versions: Vec<(&str, Option<&str>)> = named
+            .iter()
+            .map(|(name, request)| (name.as_ref(), request.version.as_deref()))
+            .collect();
+        assert_eq!(versions, [("x", Some("1.2.3")), ("y", None), ("z", None)]);
+    }
 }

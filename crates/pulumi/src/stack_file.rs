@@ -10,16 +10,16 @@ use std::any::Any;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
-use diag::{Diagnostics, Spanned};
-use dialect::codes::{UNSUPPORTED_FEATURE, WRONG_SHAPE};
+use diag::{Diagnostics, Span, Spanned};
+use dialect::codes::UNSUPPORTED_FEATURE;
 use dialect::{Companion, DialectContext, Document, LoadContext, LoadedCompanions};
-use syntax::{Content, Node};
+use syntax::Node;
 
 use crate::codes::LOCKED_VALUE;
 use crate::passphrase::{DecryptError, StackCipher};
-use crate::read::{RepeatedKey, entries, is_null, text, value_span};
-use crate::scalar;
+use crate::read::{is_null, text, value_span};
 use crate::shape::UNNAMED;
+use crate::stack_config::{StackConfig, StackValue};
 
 /// The files before the name of the stack and the ending.
 const PREFIX: &str = "Pulumi.";
@@ -40,14 +40,14 @@ pub(crate) fn stack_of(document: &str, file: &str) -> Option<Name> {
 
 /// The values of a stack by their full keys, such as `aws:region`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StackConfig {
+pub(crate) struct StackValues {
     values: Arc<IndexMap<Name, Spanned<Value>>>,
 }
 
-impl DialectContext for StackConfig {
+impl DialectContext for StackValues {
     /// A child gets its configuration from its parent.
     fn for_child(&self, _child: &str, _type_name: &str) -> Arc<dyn DialectContext> {
-        Arc::new(StackConfig::default())
+        Arc::new(StackValues::default())
     }
 
     fn identity(&self) -> usize {
@@ -62,11 +62,11 @@ impl DialectContext for StackConfig {
     }
 }
 
-impl StackConfig {
+impl StackValues {
     /// The configuration in a context; empty if there is none.
-    pub(crate) fn of(context: &LoadContext) -> StackConfig {
+    pub(crate) fn of(context: &LoadContext) -> StackValues {
         let own = context.dialect_context.as_ref();
-        let own = own.and_then(|own| own.as_any().downcast_ref::<StackConfig>());
+        let own = own.and_then(|own| own.as_any().downcast_ref::<StackValues>());
         own.cloned().unwrap_or_default()
     }
 
@@ -125,7 +125,7 @@ pub(crate) fn read(
     }
     LoadedCompanions {
         context: LoadContext {
-            dialect_context: Some(Arc::new(StackConfig {
+            dialect_context: Some(Arc::new(StackValues {
                 values: Arc::new(values),
             })),
             ..root.context.clone()
@@ -177,83 +177,52 @@ impl StackFile<'_> {
                     .help("write the values under `config`, or give them with `--var`"),
             );
         }
-        let Some(config) = self.root.get("config").filter(|node| !is_null(node)) else {
+        let Some(block) = self.root.get("config") else {
             return;
         };
-        let Some(all) = entries(config, RepeatedKey::LastCounts, self.found) else {
-            self.found.push(
-                WRONG_SHAPE
-                    .new("`config` must be a map")
-                    .label(value_span(config), "not a map"),
-            );
-            return;
-        };
-        for entry in all {
-            let Some(key) = full_key(&entry.key.item, self.project) else {
-                self.found.push(
-                    WRONG_SHAPE
-                        .new(format!("`{}` is no key of configuration", entry.key.item))
-                        .label(entry.key.span, "not a key")
-                        .help("write `NAMESPACE:KEY`, or `KEY` for the project's own"),
-                );
-                continue;
-            };
-            if let Some(value) = self.value(entry.value) {
-                values.insert(key, Spanned::new(value, entry.key.span));
+        let (config, mistakes) = StackConfig::read(block, self.project);
+        self.found.append(mistakes);
+        for (key, Spanned { item, span }) in config.into_entries() {
+            values.insert(key, Spanned::new(self.value(item), span));
+        }
+    }
+
+    /// The value of an entry. Parts that cannot be decrypted are unknown; this was reported, unless a
+    /// check reads the file.
+    fn value(&mut self, value: StackValue) -> Value {
+        match value {
+            StackValue::Scalar(value) => value,
+            StackValue::Secure(text, place) => self.decrypted(&text, place),
+            StackValue::List(items) => {
+                let items: Vec<Value> = items.into_iter().map(|item| self.value(item)).collect();
+                Value::list(items)
+            }
+            StackValue::Map(entries) => {
+                let entries: Vec<(Name, Value)> = entries
+                    .into_iter()
+                    .map(|(key, value)| (key, self.value(value)))
+                    .collect();
+                Value::map(entries)
             }
         }
     }
 
-    /// The value of a node: a text, as the stack stores it, or a list or map. Unknown parts cannot be
-    /// decrypted; this was reported, unless a check reads the file.
-    fn value(&mut self, node: &Node) -> Option<Value> {
-        match &node.content {
-            Content::Scalar(scalar) => Some(Value::text(&*scalar.text)),
-            _ => self.nested(node),
-        }
-    }
-
-    /// A value in a list or map. Its scalars have their types.
-    fn nested(&mut self, node: &Node) -> Option<Value> {
-        if let Some(encrypted) = encrypted_text(node) {
-            return self.decrypted(encrypted, node);
-        }
-        match &node.content {
-            Content::Scalar(scalar) => Some(scalar::typed(node, scalar)),
-            Content::List(items) => {
-                let mut values = Vec::with_capacity(items.len());
-                for item in items {
-                    values.push(self.nested(item)?);
-                }
-                Some(Value::list(values))
-            }
-            Content::Map(_) => {
-                let mut values = Vec::new();
-                for entry in entries(node, RepeatedKey::LastCounts, self.found)? {
-                    values.push((entry.key.item, self.nested(entry.value)?));
-                }
-                Some(Value::map(values))
-            }
-            Content::Missing => None,
-        }
-    }
-
-    fn decrypted(&mut self, text: &str, node: &Node) -> Option<Value> {
+    fn decrypted(&mut self, text: &str, place: Span) -> Value {
         if self.cipher.is_none() {
-            self.cipher = Some(self.unlock(node));
+            self.cipher = Some(self.unlock(place));
         }
         // The lack of a key is one error: what reads the value goes on without it.
-        let unknown = Some(Value::unknown(None, None).secret());
+        let unknown = Value::unknown(None, None).secret();
         let Some(Ok(cipher)) = &self.cipher else {
             return unknown;
         };
         match cipher.decrypt(text) {
-            Ok(plain) => Some(Value::text(plain).secret()),
+            Ok(plain) => Value::text(plain).secret(),
             Err(_) => {
                 self.found.push(
                     LOCKED_VALUE
                         .new("the value cannot be decrypted")
-                        .label(value_span(node), "not encrypted with the key of this stack")
+                        .label(place, "not encrypted with the key of this stack")
                         .help("set it again: `pulumi config set --secret KEY`"),
                 );
                 unknown
@@ -261,13 +230,12 @@ impl StackFile<'_> {
         }
     }
 
-    /// The cipher of the stack. `node` is the first encrypted value.
-    fn unlock(&mut self, node: &Node) -> Result<StackCipher, Locked> {
+    /// The cipher of the stack. `place` is that of the first encrypted value.
+    fn unlock(&mut self, place: Span) -> Result<StackCipher, Locked> {
         let passphrase = (self.passphrase)();
         if self.is_check && passphrase.is_none() {
             return Err(Locked);
         }
-        let place = value_span(node);
         let locked = LOCKED_VALUE.new("the values of the stack are encrypted");
         let manager = self.root.entry("secretsprovider");
         let manager = manager.filter(|entry| {
@@ -315,29 +283,6 @@ impl StackFile<'_> {
     }
 }
 
-/// The key with its namespace: `KEY` belongs to the project, `NS:config:KEY` is an older form of
-/// `NS:KEY`.
-fn full_key(written: &str, project: &str) -> Option<Name> {
-    let parts: Vec<&str> = written.split(':').collect();
-    if parts.iter().any(|part| part.is_empty()) {
-        return None;
-    }
-    match parts.as_slice() {
-        [key] => Some(format!("{project}:{key}").into()),
-        [namespace, key] | [namespace, "config", key] => Some(format!("{namespace}:{key}").into()),
-        _ => None,
-    }
-}
-
-/// The text in `{secure: TEXT}`.
-fn encrypted_text(node: &Node) -> Option<&str> {
-    let [entry] = node.as_map()? else {
-        return None;
-    };
-    let text = entry.value.as_scalar()?;
-    (entry.key.text() == Some("secure")).then_some(&text.text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,19 +298,6 @@ mod tests {
             ("shop.blueprint.yaml", "Pulumi.dev.yaml", None),
         ] {
             assert_eq!(stack_of(document, file).as_deref(), stack, "{file}");
-        }
-    }
-
-    #[test]
-    fn a_key_without_a_namespace_belongs_to_the_project() {
-        for (written, key) in [
-            ("size", Some("shop:size")),
-            ("aws:region", Some("aws:region")),
-            ("aws:config:region", Some("aws:region")),
-            ("aws:", None),
-            ("a:b:c", None),
-        ] {
-            assert_eq!(full_key(written, "shop").as_deref(), key, "{written}");
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The runner of the conformance pack of the blueprint dialect (see its README).
 
 mod case;
+mod corpus;
 mod deploying;
 mod heat_validated;
 mod heat_values;
 mod modules;
 mod programs;
 mod resolved;
+mod stack_config;
 mod staging;
+mod std_functions;
 mod templates;
 mod terraform;
 mod written;
@@ -60,6 +63,9 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
+        "stack-config" => stack_config::cases(pack)?,
+        "corpus" => corpus::cases(pack)?,
+        "std" => std_functions::cases(pack)?,
         "proposed" => terraform::proposed(pack)?,
         program if program.starts_with("programs/") => {
             programs::cases(pack, program.trim_start_matches("programs/"))?

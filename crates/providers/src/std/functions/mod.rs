@@ -13,6 +13,7 @@ mod lists;
 mod network;
 mod numbers;
 mod text;
+mod time;
 mod yaml;
 
 use std::sync::Arc;
@@ -87,6 +88,7 @@ fn body(name: &str) -> Option<StdCode> {
         .or_else(|| text::body(name))
         .or_else(|| lists::body(name))
         .or_else(|| network::body(name))
+        .or_else(|| time::body(name))
         .or(match name {
             "format" => Some(format::format as StdCode),
             "formatlist" => Some(format::format_list),

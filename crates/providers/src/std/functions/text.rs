@@ -57,6 +57,8 @@ pub(super) fn body(name: &str) -> Option<StdCode> {
         },
         "base64encode" => |a| Ok(BASE64.encode(text_at(a, 0).as_bytes()).into()),
         "base64decode" => base64_decode,
+        "base64gzip" => base64_gzip,
+        "pathexpand" => path_expand,
         "base64sha256" => |a| Ok(BASE64.encode(&Sha256::digest(text_at(a, 0))).into()),
         "base64sha512" => |a| Ok(BASE64.encode(&Sha512::digest(text_at(a, 0))).into()),
         "sha256" => |a| Ok(HEXLOWER.encode(&Sha256::digest(text_at(a, 0))).into()),
@@ -252,6 +254,31 @@ fn base64_decode(arguments: &[Value]) -> Result<Value, FunctionError> {
     String::from_utf8(bytes)
         .map(Value::from)
         .map_err(|_| form(0, "decoded base64 data is not valid UTF-8"))
+}
+
+/// Compresses a text with gzip. The header has no time, so that the result is always the same.
+fn base64_gzip(arguments: &[Value]) -> Result<Value, FunctionError> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let written = encoder
+        .write_all(text_at(arguments, 0).as_bytes())
+        .and_then(|()| encoder.finish());
+    let bytes =
+        written.map_err(|error| form(0, format!("the text cannot be compressed: {error}")))?;
+    Ok(BASE64.encode(&bytes).into())
+}
+
+/// A path as it is. The home folder is not an input of a plan, so a path that starts with it is
+/// refused.
+fn path_expand(arguments: &[Value]) -> Result<Value, FunctionError> {
+    let path = text_at(arguments, 0);
+    if path.starts_with('~') {
+        return Err(form(
+            0,
+            "`~` is not expanded: write the path of the home folder",
+        ));
+    }
+    Ok(path.into())
 }
 
 fn json_encode(arguments: &[Value]) -> Result<Value, FunctionError> {
