@@ -226,6 +226,7 @@ impl Session {
             environment,
             defaults,
             &inputs.written,
+            self.library.selection.dialects.limits.text_bytes(),
             &mut files,
             &mut found,
         )
@@ -247,6 +248,7 @@ impl Session {
             environment,
             defaults,
             &inputs.written,
+            self.library.selection.dialects.limits.text_bytes(),
             &mut document.files,
             found,
         )
