@@ -7,6 +7,8 @@ use blueprint::{
     Value,
 };
 
+use provider::{Attribute, Catalogs, TypeRef};
+
 use crate::phases::Documents;
 
 /// A part of the objects of a type.
@@ -23,13 +25,13 @@ const MAX_LOCALS: u32 = 16;
 
 /// Returns the parts that documents read by a name or position that is written out. Parts that are
 /// computed are not known before the operation.
-pub(crate) fn read_parts(documents: &Documents) -> Vec<ReadPart> {
+pub(crate) fn read_parts(documents: &Documents, catalogs: &Catalogs) -> Vec<ReadPart> {
     let mut parts = blueprint::IndexMap::default();
     for checked in documents.distinct() {
         let blueprint = &checked.blueprint;
         blueprint.expressions(&mut |expr| {
             expr.walk(&mut |part| {
-                if let Some(part) = part_of(part, blueprint, 0)
+                if let Some(part) = part_of(part, blueprint, catalogs, 0)
                     && part.path.0.len() > 1
                 {
                     parts.insert(part, ());
@@ -41,26 +43,39 @@ pub(crate) fn read_parts(documents: &Documents) -> Vec<ReadPart> {
 }
 
 /// The part of an object that an expression is.
-fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
+fn part_of(
+    expr: &Expr,
+    blueprint: &Blueprint,
+    catalogs: &Catalogs,
+    depth: u32,
+) -> Option<ReadPart> {
     let (mut part, steps): (ReadPart, Vec<PathStep>) = match &expr.kind {
-        ExprKind::Substitution(inner) => return part_of(inner, blueprint, depth),
+        ExprKind::Substitution(inner) => return part_of(inner, blueprint, catalogs, depth),
         ExprKind::Access(inner, path) => (
-            part_of(inner, blueprint, depth)?,
+            part_of(inner, blueprint, catalogs, depth)?,
             path.iter().map(step).collect(),
         ),
         ExprKind::Ref(reference) => {
             let mut path = reference.path.as_slice();
             let type_name = match &reference.head {
                 ReferenceHead::Resource { name, .. } => {
+                    let type_name = &blueprint.resources.get(name)?.type_name.item;
+                    if let Some((first, rest)) = attribute_of(path, type_name, catalogs) {
+                        let steps = std::iter::once(first).chain(rest.iter().map(step));
+                        return Some(ReadPart {
+                            type_name: type_name.clone(),
+                            path: FieldPath(steps.collect()),
+                        });
+                    }
                     path = fields_of(path);
-                    &blueprint.resources.get(name)?.type_name.item
+                    type_name
                 }
                 ReferenceHead::DataSource(name) => {
                     &blueprint.data_sources.get(name)?.type_name.item
                 }
                 ReferenceHead::Local(name) if depth < MAX_LOCALS => {
                     let local = &blueprint.locals.get(name)?.value;
-                    let mut part = part_of(local, blueprint, depth + 1)?;
+                    let mut part = part_of(local, blueprint, catalogs, depth + 1)?;
                     part.path.0.extend(path.iter().map(step));
                     return Some(part);
                 }
@@ -81,12 +96,34 @@ fn part_of(expr: &Expr, blueprint: &Blueprint, depth: u32) -> Option<ReadPart> {
             if steps.is_empty() {
                 return None;
             }
-            (part_of(&first.value, blueprint, depth)?, steps)
+            (part_of(&first.value, blueprint, catalogs, depth)?, steps)
         }
         _ => return None,
     };
     part.path.0.extend(steps);
     Some(part)
+}
+
+/// The field that holds the attribute that a path of a resource begins with, and the rest of the
+/// path: an attribute of Heat may have another name than its field.
+fn attribute_of<'a>(
+    path: &'a [Accessor],
+    type_name: &TypeId,
+    catalogs: &Catalogs,
+) -> Option<(PathStep, &'a [Accessor])> {
+    let [first, second, rest @ ..] = path else {
+        return None;
+    };
+    let (AccessorKind::Name(first), AccessorKind::Name(name)) = (&first.kind, &second.kind) else {
+        return None;
+    };
+    match catalogs.resource_type(type_name) {
+        TypeRef::Known(ty) if &**first == "attributes" => match ty.attribute(name)? {
+            Attribute::Field(field) => Some((PathStep::Field(field.into()), rest)),
+            Attribute::Nothing => None,
+        },
+        _ => None,
+    }
 }
 
 /// The steps of a path of a resource without the one that leads to its fields.

@@ -218,7 +218,9 @@ impl Session {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
         let providers = self.library.providers_at(&self.place, || {
-            documents.map(read_parts).unwrap_or_default()
+            documents
+                .map(|documents| read_parts(documents, &self.library.catalogs))
+                .unwrap_or_default()
         })?;
         let settings = self
             .config

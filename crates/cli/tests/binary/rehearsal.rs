@@ -612,3 +612,20 @@ resources:
     );
     run("destroy", &["-y"]);
 }
+
+/// An attribute of Heat may have the name of a property, and another value.
+#[test]
+fn parts_of_attributes_of_heat_are_rehearsed() {
+    let template = "heat_template_version: 2018-08-31
+resources:
+  box: {type: OS::Nova::Server, properties: {flavor: s, image: i, networks: [{network: front}]}}
+  m: {type: OS::Octavia::PoolMember, properties: {pool: p, address: {get_attr: [box, networks, front, 0]}, protocol_port: 80}}
+outputs:
+  name: {value: {get_attr: [box, addresses, front, 1, addr]}}
+";
+    let place = Place::with("a.yaml", template);
+    let deployed = place.ends(0, &["deploy", "--simulate", "-y", "a.yaml", "-i", "x"]);
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+    let exports = place.ends(0, &["exports", "--simulate", "-i", "x"]);
+    assert!(!exports.out.contains("null"), "{}", exports.out);
+}

@@ -203,6 +203,8 @@ fn position(step: &PathStep) -> Option<u64> {
 /// parts of networks are addresses.
 fn part_name(path: &str) -> &str {
     let field = path.split(['.', '-']).next().unwrap_or(path);
+    // The field of an attribute of Heat that has the name of a property.
+    let field = field.strip_prefix("attribute_").unwrap_or(field);
     match field {
         "networks" | "addresses" | "ips" => "ip_address",
         _ => field
