@@ -36,8 +36,8 @@ pub struct Inputs {
     pub environments: Vec<NamedFile>,
 }
 
-/// Collects all given values. Files of inputs may have `most` bytes each; mistakes in them are added
-/// to `found`.
+/// Collects all given values. Files of inputs may have `most` bytes each; mistakes in them are
+/// added to `found`.
 pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,

@@ -1,6 +1,7 @@
 //! Size limits of documents.
 
-/// The maximum size of a text in bytes that a caller can allow: 32 MiB. Larger texts are not parsed.
+/// The maximum size of a text in bytes that a caller can allow: 32 MiB. Larger texts are not
+/// parsed.
 pub const MAX_BYTES: usize = 32 << 20;
 
 /// The maximum size of a text in bytes unless a setting says otherwise: 16 MiB.
