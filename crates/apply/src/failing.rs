@@ -205,9 +205,11 @@ pub(crate) fn refused(
         forget(parts, task, decided, &request, diagnostic);
         return;
     }
-    // An earlier attempt may also have taken effect.
-    let is_cancelled = error.kind == ErrorKind::Cancelled || parts.state.is_cancelled();
-    let unsure = error.kind.is_retryable() || is_cancelled || tries > 0;
+    // An earlier attempt may also have taken effect. A provider may report that it was cancelled as
+    // any error.
+    let is_cancelled = parts.state.is_cancelled() && !error.did_nothing;
+    let unsure =
+        error.leaves_outcome_open() || is_cancelled || parts.schedule.task(task).is_unsure();
     let made = error.partial.is_some();
     let records = parts.records();
     let mut record =

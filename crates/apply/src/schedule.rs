@@ -54,6 +54,8 @@ pub(crate) struct TaskState {
     tries: u32,
     /// The last temporary error of these.
     last_error: Option<Box<ProviderError>>,
+    /// Whether one of these calls may have taken effect.
+    is_unsure: bool,
     /// The number of polls that found the resource not ready.
     polls: u32,
     /// The number of rounds in which the task has asked questions.
@@ -85,6 +87,7 @@ impl TaskState {
             progress,
             tries: 0,
             last_error: None,
+            is_unsure: false,
             polls: 0,
             rounds: 0,
             polled_for: Duration::ZERO,
@@ -112,8 +115,14 @@ impl TaskState {
         self.last_error.as_deref()
     }
 
+    /// Whether a call that failed since the last success may have taken effect.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.is_unsure
+    }
+
     fn clear_tries(&mut self) {
         self.tries = 0;
+        self.is_unsure = false;
         self.last_error = None;
     }
 
@@ -346,6 +355,7 @@ impl Schedule {
     /// Counts a temporary error of a task. Returns the number of the next attempt.
     pub(crate) fn count_try(&mut self, task: u32, error: Option<&ProviderError>) -> u32 {
         let state = self.at(task);
+        state.is_unsure |= error.is_some_and(ProviderError::leaves_outcome_open);
         state.last_error = error.cloned().map(Box::new);
         state.tries += 1;
         state.tries + 1

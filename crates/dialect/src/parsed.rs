@@ -93,6 +93,10 @@ impl Dialects {
             return parsed(ParsedContent::Folder(entries), Diagnostics::new());
         }
         let format = Format::of_name(name);
+        let most = context.settings.limits.text_bytes();
+        if let Some((tree, found)) = syntax::refuse_longer(file, text, format, most) {
+            return parsed(ParsedContent::One(tree), found);
+        }
         let own = DialectText {
             file,
             text,

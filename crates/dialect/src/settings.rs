@@ -37,6 +37,8 @@ pub struct DocumentLimits {
     /// The maximum number of bytes of a file that a document names and whose content becomes a
     /// value.
     pub file_bytes: Option<u64>,
+    /// The maximum number of bytes of a document, and of a file of inputs.
+    pub text_bytes: Option<usize>,
 }
 
 impl DocumentLimits {
@@ -47,15 +49,17 @@ impl DocumentLimits {
         members: None,
         all_members: None,
         file_bytes: None,
+        text_bytes: None,
     };
 
     /// The settings.
-    const SETTINGS: [DialectSetting; 5] = [
+    const SETTINGS: [DialectSetting; 6] = [
         ("value-bytes", Some((1024, expr::MAX_VALUE_BYTES as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
         ("members", Some((1, 1_000_000))),
         ("all-members", Some((1, 10_000_000))),
         ("file-bytes", Some((1024, 1 << 30))),
+        ("text-bytes", Some((1024, syntax::MAX_BYTES as i64))),
     ];
 
     /// Reads the written values. An error is the rest of a sentence that begins with the place of
@@ -70,7 +74,13 @@ impl DocumentLimits {
             file_bytes: read
                 .number("file-bytes")
                 .and_then(|bytes| u64::try_from(bytes).ok()),
+            text_bytes: read.size("text-bytes"),
         })
+    }
+
+    /// The maximum number of bytes of a document, and of a file of inputs.
+    pub fn text_bytes(&self) -> usize {
+        self.text_bytes.unwrap_or(syntax::USUAL_BYTES)
     }
 
     /// The maximum number of members in total.

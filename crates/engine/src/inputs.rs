@@ -36,12 +36,14 @@ pub struct Inputs {
     pub environments: Vec<NamedFile>,
 }
 
-/// Collects all given values. Adds mistakes in files of inputs to `found`.
+/// Collects all given values. Files of inputs may have `most` bytes each; mistakes in them are
+/// added to `found`.
 pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,
     defaults: &[NamedFile],
     inputs: &[InputSource],
+    most: usize,
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Given, Error> {
@@ -74,7 +76,7 @@ pub(crate) fn gather(
                 given.typed.insert(name, value);
             }
             InputSource::File(file) => {
-                for (name, value) in read_file(&file, files, found)? {
+                for (name, value) in read_file(&file, most, files, found)? {
                     given.text.shift_remove(&name);
                     given.typed.insert(name, value);
                 }
@@ -86,13 +88,16 @@ pub(crate) fn gather(
 
 fn read_file(
     named: &NamedFile,
+    most: usize,
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Vec<(Name, Value)>, Error> {
     let shown = named.path().display().to_string();
     let text = named.text()?;
     let file = files.add_withheld(shown.clone(), text.clone());
-    let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
+    let format = Format::of_name(&shown);
+    let (tree, broken) = syntax::refuse_longer(file, &text, format, most)
+        .unwrap_or_else(|| syntax::parse(file, &text, format));
     let failed = broken.has_errors();
     found.append(broken.into_iter().map(|one| unquoted(one, &text)).collect());
     if failed {

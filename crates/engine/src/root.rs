@@ -7,7 +7,7 @@ use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialect::{Companion, Dialects, LoadContext};
-use syntax::Content;
+use syntax::{Content, Format};
 
 use crate::document_source::DocumentSource;
 use crate::inputs::empty_file;
@@ -108,7 +108,10 @@ fn load_environments(
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {
-        let (tree, broken) = dialects.parse_companion(*file, &environment.shown, &environment.text);
+        let (shown, text) = (&environment.shown, &environment.text);
+        let most = context.settings.limits.text_bytes();
+        let (tree, broken) = syntax::refuse_longer(*file, text, Format::of_name(shown), most)
+            .unwrap_or_else(|| dialects.parse_companion(*file, shown, text));
         if tree
             .root
             .as_ref()

@@ -228,6 +228,7 @@ impl Session {
             environment,
             defaults,
             &inputs.written,
+            self.library.selection.dialects.limits.text_bytes(),
             &mut files,
             &mut found,
         )
@@ -249,6 +250,7 @@ impl Session {
             environment,
             defaults,
             &inputs.written,
+            self.library.selection.dialects.limits.text_bytes(),
             &mut document.files,
             found,
         )

@@ -81,7 +81,11 @@ pub(crate) async fn read_world(
             .entry(site.clone())
             .or_insert_with(|| value.clone());
     }
-    if options.refresh || !snapshot.open.is_empty() {
+    // Also without `refresh`, no create whose outcome is open is made again unseen.
+    let is_unsure = |record| refresh::attempt_of(record).is_some();
+    let unsettled =
+        !snapshot.open.is_empty() || snapshot.records.values().any(|record| is_unsure(record));
+    if options.refresh || unsettled {
         let only_cut_off = !options.refresh;
         let adopted = &options.adopted;
         *refreshed = refresh::refresh(
@@ -98,6 +102,13 @@ pub(crate) async fn read_world(
             .extract_if(.., |one| one.cause == refresh::ReadCause::Unsure)
             .collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
+        if !options.refresh {
+            // The user has decided that these were not carried out.
+            for one in &unsure {
+                answers.unread.shift_remove(&one.address);
+                answers.seen.shift_remove(&one.address);
+            }
+        }
         // `settle` reports interrupted calls with what the user can do about them.
         unread.retain(|one| one.cause == refresh::ReadCause::Recorded);
     }

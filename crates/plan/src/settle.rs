@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Field, Name, TypeId, Value};
+use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, TypeRef};
@@ -43,6 +43,7 @@ pub(crate) fn settle(
             open: &open,
             before: snapshot.records.get(&address),
             seen: seen_after(&address, &open, answers),
+            failed: false,
             catalogs,
         };
         let decision = user_decision(&address, options);
@@ -79,10 +80,13 @@ pub(crate) fn settle(
         });
     }
     report_not_made(not_made, found);
-    report_several_unknown_outcomes(snapshot.open.keys(), found);
-    settled.extend(adopt_uncertain(
-        snapshot, answers, options, catalogs, &mut used,
-    ));
+    let (adopted, undecided) =
+        adopt_uncertain(instance, snapshot, catalogs, answers, options, &mut used);
+    settled.extend(adopted);
+    report_several_unknown_outcomes(snapshot.open.keys().chain(undecided.keys()), found);
+    undecided
+        .into_values()
+        .for_each(|diagnostic| found.push(diagnostic));
     refuse_unused_decisions(options, &used, &settled, found);
     settled
 }
@@ -115,6 +119,8 @@ struct CutOffCall<'a> {
     before: Option<&'a Arc<Record>>,
     /// What the refresh has read at its address.
     seen: Option<&'a PinnedRead>,
+    /// Whether the call was not cut off, but failed without a clear outcome.
+    failed: bool,
     catalogs: &'a Catalogs,
 }
 
@@ -192,8 +198,9 @@ impl CutOffCall<'_> {
                 open.intent.type_name
             ))
             .note(format!(
-                "the {} of `{address}` was cut off",
-                open.intent.op.word()
+                "the {} of `{address}` {}",
+                open.intent.op.word(),
+                if self.failed { "failed" } else { "was cut off" }
             ))
             .help("give the id of the created object; if none was created, omit `--adopt`")
     }
@@ -204,7 +211,11 @@ impl CutOffCall<'_> {
             .new(format!(
                 "it is not known which resource was created as `{address}`"
             ))
-            .note("an earlier operation was cut off while it was being created")
+            .note(if self.failed {
+                "its create failed, and may have been carried out anyway"
+            } else {
+                "an earlier operation was cut off while it was being created"
+            })
             .help(format!(
                 "name the provider's id of it: {}",
                 self.command("adopt", &format!("{address}=ID"))
@@ -219,7 +230,11 @@ impl CutOffCall<'_> {
                 "the outcome of the {} of `{shown}` is not known",
                 op.word()
             ))
-            .note("an earlier operation was cut off while the call was in flight");
+            .note(if self.failed {
+                "the call failed in an earlier operation, and may have been carried out anyway"
+            } else {
+                "an earlier operation was cut off while the call was in flight"
+            });
         if let Some(why) = answers.unread.get(self.address) {
             diagnostic = diagnostic
                 .note(format!("it cannot be read: {why}"))
@@ -458,63 +473,103 @@ fn forget_missing(
 }
 
 /// Adopts resources that exist although their creates failed, because the answer was lost. A
-/// decision of the user about such a resource counts.
+/// decision of the user about such a resource counts. Also returns a diagnostic for each create
+/// that only the user can decide about.
 fn adopt_uncertain<'o>(
+    instance: &str,
     snapshot: &mut Snapshot,
+    catalogs: &Catalogs,
     answers: &Answers,
     options: &'o Options,
-    catalogs: &Catalogs,
     used: &mut HashSet<&'o Address>,
-) -> Vec<Settled> {
+) -> (Vec<Settled>, IndexMap<Address, Diagnostic>) {
     let mut settled = Vec::new();
     let mut forgotten = Vec::new();
+    let mut undecided = IndexMap::default();
     for (address, record) in &mut snapshot.records {
         let Some((attempt, token)) = attempt_of(record) else {
             continue;
         };
+        let open = create_of_attempt(address, record.retain, attempt, token);
+        let before = Arc::new(Record {
+            attempt: None,
+            ..Record::clone(record)
+        });
         let mut seen = answers.seen.get(address);
+        let call = CutOffCall {
+            instance,
+            address,
+            open: &open,
+            before: Some(&before),
+            seen,
+            failed: true,
+            catalogs,
+        };
+        let unclear = matches!(seen, Some(PinnedRead::Unknown));
         let mut named = None;
-        if let Some((decided, verdict)) = user_decision(address, options) {
-            used.insert(decided);
-            match verdict {
-                CutOffDecision::Adopted(Some(id))
-                    if !matches!(seen, Some(PinnedRead::Present { .. } | PinnedRead::Absent)) =>
-                {
-                    named = Some(expected_as_created(
-                        id,
-                        &attempt.type_name,
-                        &attempt.inputs,
-                        catalogs,
-                    ));
-                }
-                CutOffDecision::Adopted(_) => {}
-                CutOffDecision::Forgotten
-                    if record.attempt.is_none() && record.deposed.is_none() =>
-                {
-                    forgotten.push(address.clone());
-                    continue;
-                }
-                CutOffDecision::Undone | CutOffDecision::Forgotten => {
-                    let inner = Arc::make_mut(record);
-                    if inner.attempt.is_some() {
-                        inner.attempt = None
-                    } else {
-                        inner.token = None
+        match user_decision(address, options) {
+            Some((decided, verdict)) => {
+                used.insert(decided);
+                match verdict {
+                    CutOffDecision::Adopted(Some(id)) if call.is_absent() => {
+                        undecided.insert(address.clone(), call.no_such_object(id));
+                        continue;
                     }
-                    settled.push(Settled {
-                        address: address.clone(),
-                        record: Some(record.clone()),
-                    });
-                    continue;
+                    CutOffDecision::Adopted(Some(id))
+                        if !matches!(seen, Some(PinnedRead::Present { .. })) =>
+                    {
+                        named = Some(expected_as_created(
+                            id,
+                            &attempt.type_name,
+                            &attempt.inputs,
+                            catalogs,
+                        ));
+                    }
+                    CutOffDecision::Adopted(None) if unclear => {
+                        undecided.insert(address.clone(), call.id_is_needed());
+                        continue;
+                    }
+                    CutOffDecision::Adopted(_) => {}
+                    CutOffDecision::Forgotten
+                        if record.attempt.is_none() && record.deposed.is_none() =>
+                    {
+                        forgotten.push(address.clone());
+                        continue;
+                    }
+                    CutOffDecision::Undone | CutOffDecision::Forgotten => {
+                        let inner = Arc::make_mut(record);
+                        if inner.attempt.is_some() {
+                            inner.attempt = None
+                        } else {
+                            inner.token = None
+                        }
+                        settled.push(Settled {
+                            address: address.clone(),
+                            record: Some(record.clone()),
+                        });
+                        continue;
+                    }
                 }
             }
+            // `report_unsure` reports those whose read failed.
+            None if unclear && !answers.unread.contains_key(address) => {
+                let mut diagnostic = call.unknown_outcome(answers);
+                if options.force {
+                    diagnostic.severity = Severity::Note;
+                    diagnostic.help.clear();
+                    diagnostic = diagnostic.note("it is treated as not carried out");
+                }
+                undecided.insert(address.clone(), diagnostic);
+                continue;
+            }
+            None => {}
         }
         seen = named.as_ref().or(seen);
         let Some(seen) =
             seen.filter(|seen| matches!(seen, PinnedRead::Present { id, .. } if *id != record.id))
         else {
             let was_read = answers.refreshed && !answers.unread.contains_key(address);
-            if was_read && record.attempt.is_some() && !matches!(seen, Some(PinnedRead::Unknown)) {
+            if was_read && record.attempt.is_some() && !unclear {
                 // No new object was created, so the attempt is dropped.
                 Arc::make_mut(record).attempt = None;
                 settled.push(Settled {
@@ -524,30 +579,7 @@ fn adopt_uncertain<'o>(
             }
             continue;
         };
-        let intent = Intent {
-            address: address.clone(),
-            op: StatusOp::Create,
-            deposed: false,
-            token: token.clone(),
-            id: "".into(),
-            hides_id: false,
-            retain: record.retain,
-            protect: attempt.protect,
-            type_name: attempt.type_name.clone(),
-            inputs: attempt.inputs.clone(),
-            private: attempt.private.clone(),
-            folder: attempt.origin.folder.clone(),
-            urn: attempt.origin.urn.clone(),
-            dependencies: attempt.dependencies.clone(),
-            provider: None,
-        };
-        let before = Arc::new(Record {
-            attempt: None,
-            ..Record::clone(record)
-        });
-        if let Some(taken) =
-            record_after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs)
-        {
+        if let Some(taken) = record_after_cut_off(&open, Some(&before), Some(seen), catalogs) {
             *record = taken.clone();
             settled.push(Settled {
                 address: address.clone(),
@@ -562,7 +594,35 @@ fn adopt_uncertain<'o>(
             record: None,
         });
     }
-    settled
+    (settled, undecided)
+}
+
+/// The create of an attempt, as if it had been cut off.
+fn create_of_attempt(
+    address: &Address,
+    retain: bool,
+    attempt: &Record,
+    token: &Name,
+) -> OpenIntent {
+    OpenIntent {
+        intent: Intent {
+            address: address.clone(),
+            op: StatusOp::Create,
+            deposed: false,
+            token: token.clone(),
+            id: "".into(),
+            hides_id: false,
+            retain,
+            protect: attempt.protect,
+            type_name: attempt.type_name.clone(),
+            inputs: attempt.inputs.clone(),
+            private: attempt.private.clone(),
+            folder: attempt.origin.folder.clone(),
+            urn: attempt.origin.urn.clone(),
+            dependencies: attempt.dependencies.clone(),
+            provider: None,
+        },
+    }
 }
 
 /// The expected result of reading a resource that was created with these inputs under an id that

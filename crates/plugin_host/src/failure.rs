@@ -30,6 +30,8 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let said =
         ProviderDiagnostic::error("", error.to_string()).detailed(last_lines(error.output()));
     ProviderError {
+        // There is no process that a request was sent to.
+        did_nothing: true,
         process_ended: matches!(
             error,
             PluginError::Exited { .. } | PluginError::CrashedTooOften { .. }

@@ -194,7 +194,8 @@ impl<F: Family> PluginProcess<F> {
             return Err(ProviderError::new(
                 ErrorKind::Cancelled,
                 "the call was cancelled before it was made",
-            ));
+            )
+            .without_effect());
         }
         let mut running = RunningCall::new(self);
         let deadline_passed = async {
@@ -225,7 +226,7 @@ impl<F: Family> PluginProcess<F> {
                     kind: ErrorKind::OutcomeUnknown,
                     ..stopped
                 },
-                false => stopped,
+                false => stopped.without_effect(),
             })
         };
         tokio::time::timeout(GRACE, ending)

@@ -96,8 +96,7 @@ pub enum PluginError {
         /// The end of the process, with its output.
         exit: ProcessExit,
     },
-    /// The process made no handshake in time, or closed its standard output. The process has been
-    /// ended.
+    /// The process made no handshake in time. The process has been ended.
     #[error("{name} did not say within {} s where it listens", limit.as_secs())]
     NoHandshake {
         /// The plugin.
@@ -106,6 +105,17 @@ pub enum PluginError {
         program: PathBuf,
         /// The time limit.
         limit: Duration,
+        /// The output of the process, scrubbed. Empty if there is none.
+        output: String,
+    },
+    /// The process closed its standard output without a handshake, and went on. The process has
+    /// been ended.
+    #[error("{name} closed its output before it said where it listens")]
+    ClosedOutput {
+        /// The plugin.
+        name: String,
+        /// The file.
+        program: PathBuf,
         /// The output of the process, scrubbed. Empty if there is none.
         output: String,
     },
@@ -157,6 +167,7 @@ impl PluginError {
         match self {
             PluginError::Exited { exit, .. } => &exit.output,
             PluginError::NoHandshake { output, .. }
+            | PluginError::ClosedOutput { output, .. }
             | PluginError::CrashedTooOften { output, .. } => output,
             _ => "",
         }
@@ -164,7 +175,10 @@ impl PluginError {
 
     /// Whether a process was started and failed.
     pub(crate) fn started(&self) -> bool {
-        use PluginError::{Exited, NoHandshake, Refused};
-        matches!(self, Exited { .. } | NoHandshake { .. } | Refused { .. })
+        use PluginError::{ClosedOutput, Exited, NoHandshake, Refused};
+        matches!(
+            self,
+            Exited { .. } | NoHandshake { .. } | ClosedOutput { .. } | Refused { .. }
+        )
     }
 }

@@ -39,11 +39,13 @@ impl PrivateFolder {
             .prefix(UNLOCKED)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(within)?;
-        let lock = File::create_new(fresh.path().join("lock"))?;
-        lock.try_lock()?;
-        DirBuilder::new()
-            .mode(0o700)
-            .create(fresh.path().join("s"))?;
+        let lock = match prepare(fresh.path()) {
+            Ok(lock) => lock,
+            Err(error) => {
+                remove(&fresh.keep());
+                return Err(error);
+            }
+        };
         let name = fresh
             .path()
             .file_name()
@@ -71,9 +73,27 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // If the removal fails, a later run tries it again.
-        let _ = fs::remove_dir_all(&self.path);
+        remove(&self.path);
     }
+}
+
+/// Makes the contents of a folder. Returns its lock.
+fn prepare(folder: &Path) -> io::Result<File> {
+    let lock = File::create_new(folder.join("lock"))?;
+    lock.try_lock()?;
+    DirBuilder::new().mode(0o700).create(folder.join("s"))?;
+    Ok(lock)
+}
+
+/// Removes a folder. If the removal fails, a later run tries it again.
+fn remove(folder: &Path) {
+    if fs::remove_dir_all(folder).is_ok() {
+        return;
+    }
+    // A process with too many open files cannot list the folder.
+    let _ = fs::remove_file(folder.join("lock"));
+    let _ = fs::remove_dir(folder.join("s"));
+    let _ = fs::remove_dir(folder);
 }
 
 /// The folder in which private folders are created.

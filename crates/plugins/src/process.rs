@@ -118,10 +118,9 @@ pub(crate) async fn start(
                     program,
                     exit,
                 },
-                _ => PluginError::NoHandshake {
+                _ => PluginError::ClosedOutput {
                     name,
                     program,
-                    limit,
                     output: String::new(),
                 },
             }
@@ -135,20 +134,13 @@ pub(crate) async fn start(
     };
     orders.send_replace(ProcessCommand::Kill);
     let exit = wait(exit).await;
-    Err(match failure {
-        PluginError::NoHandshake {
-            name,
-            program,
-            limit,
-            ..
-        } => PluginError::NoHandshake {
-            name,
-            program,
-            limit,
-            output: exit.map(|exit| exit.output).unwrap_or_default(),
-        },
-        failure => failure,
-    })
+    let mut failure = failure;
+    if let PluginError::NoHandshake { output, .. } | PluginError::ClosedOutput { output, .. } =
+        &mut failure
+    {
+        *output = exit.map(|exit| exit.output).unwrap_or_default();
+    }
+    Err(failure)
 }
 
 /// The reason why an endpoint cannot be used, as a phrase.

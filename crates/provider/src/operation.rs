@@ -151,6 +151,9 @@ pub struct ProviderError {
     /// Whether the process of the provider ended, so that its other calls fail as well. The engine
     /// reports it once.
     pub process_ended: bool,
+    /// Whether it is certain that the call did nothing, although the class of its error leaves that
+    /// open: its request was never sent.
+    pub did_nothing: bool,
     /// The provider whose session cannot be opened, so that all its calls fail; `None` if the error
     /// concerns one call. The engine sets it.
     pub session: Option<Box<SessionFailure>>,
@@ -167,6 +170,7 @@ impl ProviderError {
             partial: None,
             retry_after: None,
             process_ended: false,
+            did_nothing: false,
             session: None,
         }
     }
@@ -175,6 +179,25 @@ impl ProviderError {
     pub fn with_retry_after(mut self, pause: Duration) -> ProviderError {
         self.retry_after = Some(pause);
         self
+    }
+
+    /// Says that the call did nothing: see [`ProviderError::did_nothing`].
+    pub fn without_effect(mut self) -> ProviderError {
+        self.did_nothing = true;
+        self
+    }
+
+    /// Whether the failed call may have taken effect: its request was lost, or given up.
+    pub fn leaves_outcome_open(&self) -> bool {
+        let is_open = matches!(
+            self.kind,
+            ErrorKind::Transient
+                | ErrorKind::TimedOut
+                | ErrorKind::Cancelled
+                | ErrorKind::OutcomeUnknown
+        );
+        // Without a session no request is sent.
+        is_open && !self.did_nothing && self.session.is_none()
     }
 
     /// Sets the field at fault.

@@ -50,6 +50,8 @@ pub(crate) fn error_of(
         }
     }
     ProviderError {
+        // The outcome of a change whose request was sent has its own class.
+        did_nothing: effect == CallEffect::Changes && kind.is_retryable(),
         process_ended: effect == CallEffect::Reads && failure.exit().is_some(),
         ..ProviderError::of_diagnostics(kind, said)
     }

@@ -42,7 +42,7 @@ pub use codes::{
 };
 pub use format::Format;
 pub use layout::{is_same, layout};
-pub use limits::{MAX_BYTES, MAX_COPIED, MAX_DEPTH, MAX_NODES};
+pub use limits::{MAX_BYTES, MAX_COPIED, MAX_DEPTH, MAX_NODES, USUAL_BYTES};
 pub use tree::{Content, MapEntry, Node, Scalar, Style, Tree};
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
@@ -52,18 +52,10 @@ use diag::{Diagnostic, Diagnostics, FileId, Span};
 /// Never fails: invalid text gives the part of the tree that can be determined, and at least one
 /// diagnostic.
 pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
-    let mut found = Diagnostics::new();
-    if let Some(diagnostic) = too_long(file, text) {
-        found.push(diagnostic);
-        return (
-            Tree {
-                root: None,
-                comments: Vec::new(),
-                format,
-            },
-            found,
-        );
+    if let Some(refused) = refuse_longer(file, text, format, MAX_BYTES) {
+        return refused;
     }
+    let mut found = Diagnostics::new();
     let tree = match format {
         Format::Yaml => yaml::parse(file, text, &mut found),
         Format::Json | Format::JsonWithComments => json::parse(file, text, format, &mut found),
@@ -111,14 +103,36 @@ pub fn parse_libyaml(
     (tree, found)
 }
 
-fn too_long(file: FileId, text: &str) -> Option<Diagnostic> {
-    (text.len() > MAX_BYTES).then(|| {
-        DOCUMENT_TOO_LARGE
-            .new(format!(
-                "a document may have 32 MiB of text, this one has {} bytes",
-                text.len()
-            ))
-            .label(Span::new(file, 0, 0), "not read")
-            .help("split the document")
-    })
+/// Returns an empty tree and the reason if a text has more than `most` bytes.
+pub fn refuse_longer(
+    file: FileId,
+    text: &str,
+    format: Format,
+    most: usize,
+) -> Option<(Tree, Diagnostics)> {
+    if text.len() <= most {
+        return None;
+    }
+    let tree = Tree {
+        root: None,
+        comments: Vec::new(),
+        format,
+    };
+    let mut found = Diagnostics::new();
+    found.push(too_long(file, text, most));
+    Some((tree, found))
+}
+
+fn too_long(file: FileId, text: &str, most: usize) -> Diagnostic {
+    let shown = match most % (1 << 20) {
+        0 => format!("{} MiB", most >> 20),
+        _ => format!("{most} bytes"),
+    };
+    DOCUMENT_TOO_LARGE
+        .new(format!(
+            "a document may have {shown} of text, this one has {} bytes",
+            text.len()
+        ))
+        .label(Span::new(file, 0, 0), "not read")
+        .help("split the document, or set `text-bytes` in `[documents]` of `cyan.toml`")
 }

@@ -39,6 +39,8 @@ pub(crate) fn error_of(
         first.detail = secrets.clean(&last_lines(&exit.output));
     }
     ProviderError {
+        // The outcome of a change whose request was sent has its own class.
+        did_nothing: effect == CallEffect::Changes && kind.is_retryable(),
         process_ended: effect == CallEffect::Reads && exit_of(&failure).is_some(),
         ..ProviderError::of_diagnostics(kind, said)
     }

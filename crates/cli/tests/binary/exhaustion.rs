@@ -428,6 +428,29 @@ fn limit_of_named_files_can_be_set() {
     );
 }
 
+#[test]
+fn limit_of_documents_and_inputs_can_be_set() {
+    let text = "version: 2023-04-20\nvariables: {n: {type: integer}}\nresources: {r: {type: random/id, spec: {}}}\n";
+    let long = |text: &str, bytes: usize| format!("{text}#{}\n", "x".repeat(bytes));
+    let place = Place::with("blueprint.yaml", &long(text, 17 << 20));
+    place.write("n.yaml", "n: 1\n");
+    let stage = ["stage", "-i", "x", "--vars", "n.yaml"];
+    let said = place.ends(1, &stage).err;
+    assert!(
+        said.contains("a document may have 16 MiB of text"),
+        "{said}"
+    );
+    place.write("cyan.toml", "[documents]\ntext-bytes = 33554432\n");
+    place.ends(0, &stage);
+    place.write("cyan.toml", "[documents]\ntext-bytes = 2000\n");
+    for (document, inputs) in [(3000, 0), (0, 3000)] {
+        place.write("blueprint.yaml", long(text, document));
+        place.write("n.yaml", long("n: 1\n", inputs));
+        let said = place.ends(1, &stage).err;
+        assert!(said.contains("may have 2000 bytes of text"), "{said}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn source_of_a_file_is_copied_in_blocks() {

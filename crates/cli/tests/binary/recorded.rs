@@ -208,3 +208,84 @@ exports:
     place.ends(0, &["destroy", "--yes"]);
     assert!(!folder.exists(), "{:?}", call_files(&place));
 }
+
+/// A create that was given up, and that nothing can look up, is never made again without a
+/// decision.
+#[test]
+fn failed_create_that_cannot_be_looked_up_is_left_to_a_person() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = listener.local_addr().unwrap();
+    // The server reads each request and never answers.
+    std::thread::spawn(move || {
+        listener
+            .incoming()
+            .map(|one| one.unwrap())
+            .collect::<Vec<_>>()
+    });
+    let specs = [
+        (
+            "local/command",
+            "{create: 'echo run >> log; test -e quick || sleep 600'}".to_owned(),
+        ),
+        ("http/request", format!("{{url: 'http://{server}/'}}")),
+    ];
+    for (type_name, spec) in specs {
+        let place = Place::with(
+            "a.blueprint.yaml",
+            &format!(
+                "version: 2023-04-20
+resources:
+  made:
+    type: {type_name}
+    spec: {spec}
+    metadata: {{annotations: {{cyan.timeout.create: 1s}}}}
+"
+            ),
+        );
+        place.ends(4, &["deploy", "--yes"]);
+        for words in [
+            &["deploy", "--yes"][..],
+            &["deploy", "--yes", "--no-refresh"],
+            &["destroy", "--yes"],
+        ] {
+            let asked = place.ends(1, words);
+            let message = "the outcome of the create of `made` is not known";
+            assert!(asked.err.contains(message), "{words:?}: {}", asked.err);
+        }
+        if type_name == "local/command" {
+            assert_eq!(place.read("log"), "run\n");
+            place.write("quick", "");
+            place.ends(1, &["reconcile", "--yes", "--adopt", "made"]);
+            place.ends(0, &["reconcile", "--yes", "--retry", "made"]);
+            place.ends(0, &["deploy", "--yes"]);
+            assert_eq!(place.read("log"), "run\nrun\n");
+        } else {
+            place.ends(0, &["reconcile", "--yes", "--adopt", "made=it"]);
+        }
+    }
+}
+
+/// A create whose request was never sent did nothing, so it is made again without a question.
+#[test]
+fn create_that_was_never_sent_asks_nothing() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = listener.local_addr().unwrap();
+    drop(listener);
+    let place = Place::with(
+        "a.blueprint.yaml",
+        &format!(
+            "version: 2023-04-20
+resources:
+  made:
+    type: http/request
+    spec: {{url: 'http://{server}/'}}
+    metadata: {{annotations: {{cyan.timeout.create: 1s}}}}
+"
+        ),
+    );
+    for _ in 0..2 {
+        let failed = place.ends(4, &["deploy", "--yes"]);
+        assert!(!failed.err.contains("is not known"), "{}", failed.err);
+        assert!(failed.err.contains("refused"), "{}", failed.err);
+    }
+}

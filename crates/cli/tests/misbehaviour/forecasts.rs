@@ -58,6 +58,33 @@ fn an_exact_forecast_that_differs_stops_the_run() {
     assert_eq!(lab.world.ids(), ["a-1"]);
 }
 
+/// An input that was known in an exact plan stays as it was planned.
+#[test]
+fn an_exact_plan_that_answers_another_input_stops_before_the_call() {
+    let broken = "error[promise-broken]";
+    for (set, now, said) in [
+        ("{\"zone\":\"one\"}", "{\"zone\":\"two\"}", broken),
+        ("{\"zone\":\"one\"}", "{\"zone\":null}", broken),
+        ("{\"mark\":\"one\"}", "{\"mark\":\"two\"}", broken),
+        // The host compares what the document sets.
+        ("{}", "{\"size\":7}", "the provider contradicts itself"),
+    ] {
+        let lab = Lab::new("terraform");
+        let reader = "{name: b, size: 5, source: \"${a.spec.mark}\"}";
+        write(&lab, &document(1, reader));
+        // The plans of `a` and `b`, and that of `b` before its create.
+        lab.world.rule("plan", "effect");
+        for answer in [set, now] {
+            lab.world.rule("plan", &format!("set:{answer}"));
+        }
+        let ran = lab.run(&["deploy", "-y"]);
+        assert_eq!(ran.code, 4, "{set} {now}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(said), "{set} {now}: {}", ran.err);
+        assert_eq!(lab.world.ids(), ["a-1"], "{set} {now}");
+        assert_eq!(lab.world.calls("create"), 1, "{set} {now}");
+    }
+}
+
 #[test]
 fn an_input_that_a_check_changes_at_the_call_is_a_warning_and_is_recorded() {
     for set in ["{\"size\":7}", "{\"any\":\"new\"}", "{\"size\":null}"] {

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::lab::{FAMILIES, Lab};
+use crate::place::ran;
 
 #[test]
 fn the_death_of_a_plugin_is_one_error_with_its_last_words() {
@@ -121,4 +122,34 @@ fn a_lost_call_says_how_the_process_ended() {
         assert!(said.contains("exited with code 7"), "{family}: {said}");
         assert!(said.contains("last words of the stub"), "{family}: {said}");
     }
+}
+
+/// A start that fails because too many files are open leaves no folder of the plugin.
+#[test]
+fn a_failed_start_leaves_no_folder() {
+    let lab = Lab::new("terraform");
+    lab.document(&[("a", "{name: a}")]);
+    let folder = lab.place.path().join("tmp");
+    std::fs::create_dir(&folder).unwrap();
+    let mut failed = 0;
+    for files in (10..70).step_by(3) {
+        let cyan = lab.command(&["stage"]);
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .arg(cyan.get_program())
+            .args(cyan.get_args())
+            .current_dir(cyan.get_current_dir().unwrap());
+        for (name, value) in cyan.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let ran = self::ran(command.env("TMPDIR", &folder).output().unwrap());
+        failed += usize::from(ran.code != 0);
+        let left: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{files}: {left:?}\n{}{}", ran.out, ran.err);
+    }
+    assert!(failed > 0);
 }

@@ -285,6 +285,8 @@ impl Exchange {
     /// Classifies an error of the network.
     fn unanswered(&self, error: reqwest::Error) -> ProviderError {
         let error = error.without_url();
+        // Without a connection nothing is sent.
+        let did_nothing = error.is_connect() || error.is_builder();
         if let Some(problem) = tls_problem(&error) {
             let kind = match problem {
                 rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
@@ -292,7 +294,10 @@ impl Exchange {
                 }
                 _ => ErrorKind::Transient,
             };
-            return ProviderError::new(kind, format!("`{}` failed: {problem}", self.shown()));
+            return ProviderError {
+                did_nothing,
+                ..ProviderError::new(kind, format!("`{}` failed: {problem}", self.shown()))
+            };
         }
         let mut deepest: &dyn std::error::Error = &error;
         while let Some(source) = deepest.source() {
@@ -303,7 +308,10 @@ impl Exchange {
         } else {
             ErrorKind::Transient
         };
-        ProviderError::new(kind, format!("`{}` failed: {deepest}", self.shown()))
+        ProviderError {
+            did_nothing,
+            ..ProviderError::new(kind, format!("`{}` failed: {deepest}", self.shown()))
+        }
     }
 
     /// The error for an unexpected status.
@@ -341,7 +349,12 @@ impl Exchange {
             message.push_str(": ");
             message.push_str(&said);
         }
-        let error = ProviderError::new(kind, secrets.scrub(&message));
+        // The server says of these that it has not processed the request (RFC 9110 and 8470).
+        let did_nothing = matches!(answer.status.as_u16(), 408 | 425 | 429 | 503);
+        let error = ProviderError {
+            did_nothing,
+            ..ProviderError::new(kind, secrets.scrub(&message))
+        };
         match retry_after(&answer.headers) {
             Some(pause) => error.with_retry_after(pause),
             None => error,

@@ -137,7 +137,7 @@ pub(super) async fn run(
         lines,
     } = control;
     if cancel.is_cancelled() {
-        return Err(cancelled());
+        return Err(cancelled().without_effect());
     }
     let mut child = start(&run)?;
     let over = Arc::new(AtomicBool::new(false));

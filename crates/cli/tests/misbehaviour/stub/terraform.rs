@@ -78,6 +78,10 @@ fn schema(world: &World) -> SchemaAnswer {
                 attribute("source", "string"),
                 attribute("any", "dynamic"),
                 computed(attribute("mark", "string")),
+                AttributeMessage {
+                    computed: true,
+                    ..attribute("zone", "string")
+                },
                 nested,
             ],
             ..BlockMessage::default()
