@@ -33,6 +33,7 @@ mod planner;
 mod policies;
 pub mod provider_diagnostics;
 mod provider_instances;
+mod read_world;
 mod reconcile;
 mod refresh;
 mod secrecy;
@@ -158,7 +159,7 @@ async fn plan_from(
             refreshed.unread = refresh::unread_in_saved_plan(&saved);
             saved
         }
-        earlier => planner::read_world(&request, earlier, world, refreshed, found).await,
+        earlier => read_world::read_world(&request, earlier, world, refreshed, found).await,
     };
     // A saved plan is settled again, so it keeps the result of every read.
     let seen = answers.seen.clone();
