@@ -55,6 +55,13 @@ pub enum Asset {
     Remote(Name),
     /// An archive of named entries.
     Archive(IndexMap<Name, Asset>),
+    /// A local archive file, or a folder as an archive.
+    LocalArchive(Name),
+    /// A remote archive file.
+    RemoteArchive(Name),
+    /// An asset with the digest of its content when it was sent, so that a change of the content is
+    /// a change of the value. Never directly around another one.
+    Sent(Box<Asset>, Name),
 }
 
 /// A function value: a named function of a function table, with bound arguments.

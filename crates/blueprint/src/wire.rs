@@ -121,6 +121,9 @@ impl Serialize for Asset {
                 }
                 single(serializer, "archive", &ArchiveParts(parts))
             }
+            Asset::LocalArchive(path) => single(serializer, "localArchive", &path.as_ref()),
+            Asset::RemoteArchive(url) => single(serializer, "remoteArchive", &url.as_ref()),
+            Asset::Sent(asset, digest) => single(serializer, "sent", &(asset, digest.as_ref())),
         }
     }
 }
@@ -128,18 +131,24 @@ impl Serialize for Asset {
 impl<'de> Deserialize<'de> for Asset {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Asset, D::Error> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "lowercase")]
+        #[serde(rename_all = "camelCase")]
         enum AssetForm {
             Text(Name),
             File(Name),
             Remote(Name),
             Archive(IndexMap<Name, Asset>),
+            LocalArchive(Name),
+            RemoteArchive(Name),
+            Sent(Box<Asset>, Name),
         }
         Ok(match AssetForm::deserialize(deserializer)? {
             AssetForm::Text(text) => Asset::Text(text),
             AssetForm::File(path) => Asset::File(path),
             AssetForm::Remote(url) => Asset::Remote(url),
             AssetForm::Archive(parts) => Asset::Archive(parts),
+            AssetForm::LocalArchive(path) => Asset::LocalArchive(path),
+            AssetForm::RemoteArchive(url) => Asset::RemoteArchive(url),
+            AssetForm::Sent(asset, digest) => Asset::Sent(asset, digest),
         })
     }
 }

@@ -21,6 +21,7 @@ mod client;
 mod engine;
 mod failure;
 mod fields;
+mod files;
 mod find;
 mod managed;
 pub mod messages;

@@ -14,10 +14,11 @@ use provider::{
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Ready, Scrubber, TypeSource as _,
 };
 use pulumi_wire::schema::{PackageTypes, ResourceFacts, read_resource_type};
-use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
+use pulumi_wire::{Phase, differences, mark_like_inputs};
 
 use crate::failure::CallFailure;
 use crate::fields::{Private, complete_fields};
+use crate::files::ProgramFiles;
 use crate::names::ResourceName;
 use crate::planning::{current, plan_change, plan_with_unknown_settings, target};
 use crate::problems::{error_of, refusals};
@@ -102,7 +103,8 @@ impl ManagedPackage {
         // A stopped call does not wait for a starting process.
         let (_lease, session) = process.run_reading(call, process.session()).await?;
         let name = ResourceName::of_call(call, &facts.token);
-        let target = target(&name, &facts, Phase::Applying, &call.address);
+        let files = ProgramFiles::of_call(call);
+        let target = target(&name, &facts, Phase::Applying, &call.address, &files);
         let sent = ChangeRequest::default();
         let change = Change {
             session: &session,
@@ -284,7 +286,8 @@ impl ManagedPackage {
         let reading = async {
             let (_lease, session) = process.session().await?;
             let name = ResourceName::of_call(call, &facts.token);
-            let target = target(&name, &facts, Phase::Applying, &call.address);
+            let files = ProgramFiles::of_call(call);
+            let target = target(&name, &facts, Phase::Applying, &call.address, &files);
             let recorded = RecordedResource {
                 id,
                 inputs: request.inputs,
@@ -416,7 +419,12 @@ impl ManagedPackage {
         let asking = async {
             let (_lease, session) = process.session().await?;
             let invoked = session
-                .invoke(&facts.token, &arguments, phase, &NoLookups)
+                .invoke(
+                    &facts.token,
+                    &arguments,
+                    phase,
+                    &ProgramFiles::of_call(call),
+                )
                 .await;
             invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };

@@ -9,12 +9,13 @@ use provider::{
     Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrubber, Verdict,
 };
 use pulumi_wire::schema::ResourceFacts;
-use pulumi_wire::{NoLookups, Phase, PropertyPath};
+use pulumi_wire::{Phase, PropertyPath};
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::Diff;
 use crate::failure::CallFailure;
 use crate::fields::{Private, fields_of};
+use crate::files::ProgramFiles;
 use crate::names::ResourceName;
 use crate::problems::{error_of, field_path, property_path, refusals};
 use crate::session::{CallTarget, Desired, PluginSession, ReadResult, RecordedResource};
@@ -25,6 +26,7 @@ pub(crate) fn target<'a>(
     facts: &'a ResourceFacts,
     phase: Phase,
     address: &'a Address,
+    files: &'a ProgramFiles<'a>,
 ) -> CallTarget<'a> {
     CallTarget {
         urn: &name.urn,
@@ -32,7 +34,7 @@ pub(crate) fn target<'a>(
         name: &name.name,
         phase,
         address: Some(address),
-        lookups: &NoLookups,
+        lookups: files,
     }
 }
 
@@ -85,7 +87,8 @@ pub(crate) async fn plan_change(
         PlanPhase::Apply => Phase::Applying,
     };
     let name = ResourceName::of_call(call, &facts.token);
-    let target = target(&name, facts, phase, &call.address);
+    let files = ProgramFiles::of_call(call);
+    let target = target(&name, facts, phase, &call.address, &files);
     let private = Private::of(request.private);
     let updates = request.mode == PlanMode::Update;
     let recorded_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);

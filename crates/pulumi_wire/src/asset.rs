@@ -1,5 +1,5 @@
-//! Assets and archives. An asset that carries a recorded digest stays a map in its wire form,
-//! because [`blueprint::Asset`] has no place for the digest and the content may have changed since.
+//! Assets and archives. A file keeps the digest that was sent with it
+//! ([`blueprint::Asset::Sent`]), because its content may have changed since.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,48 +10,75 @@ use prost_types::value::Kind;
 use prost_types::{Struct, Value as Wire};
 use sha2::{Digest as _, Sha256};
 
+use crate::archive_digest::ArchiveDigest;
 use crate::lookups::Lookups;
 use crate::signature::{KEY, Special};
 
 /// The maximum nesting depth of archives.
 const DEPTH: usize = 32;
 
-/// The hexadecimal SHA-256 digest of an asset: of its bytes, or for an archive of the names and
-/// digests of its entries. `None` if `lookups` does not know the bytes of a part.
+/// The hexadecimal SHA-256 digest of an asset: of its bytes, or for an archive of entries that of a
+/// tar stream made of them. `None` if `lookups` does not know the bytes of a part.
 pub fn asset_hash(asset: &Asset, lookups: &dyn Lookups) -> Option<Name> {
     match asset {
         Asset::Text(text) => Some(HEXLOWER.encode(&Sha256::digest(text.as_bytes())).into()),
-        Asset::File(_) | Asset::Remote(_) => lookups.content_hash(asset),
+        Asset::Sent(_, digest) => Some(digest.clone()),
+        Asset::Archive(_) => {
+            let mut digest = ArchiveDigest::default();
+            add_archive(&mut digest, "", asset, lookups)?;
+            Some(digest.finish())
+        }
+        Asset::File(_) | Asset::Remote(_) | Asset::LocalArchive(_) | Asset::RemoteArchive(_) => {
+            lookups.content_hash(asset)
+        }
+    }
+}
+
+/// Adds the entries of an archive under a prefix. `None` if the bytes of one are not known.
+fn add_archive(
+    digest: &mut ArchiveDigest,
+    prefix: &str,
+    asset: &Asset,
+    lookups: &dyn Lookups,
+) -> Option<()> {
+    match asset {
         Asset::Archive(entries) => {
             let mut sorted: Vec<(&Name, &Asset)> = entries.iter().collect();
             sorted.sort_by_key(|(name, _)| *name);
-            let mut digest = Sha256::new();
             for (name, entry) in sorted {
-                // The length before the name makes the digests of two different lists of entries
-                // differ.
-                digest.update((name.len() as u64).to_le_bytes());
-                digest.update(name.as_bytes());
-                digest.update(asset_hash(entry, lookups)?.as_bytes());
+                let name = match prefix {
+                    "" => name.to_string(),
+                    prefix => format!("{prefix}/{name}"),
+                };
+                add_archive(digest, &name, entry, lookups)?;
             }
-            Some(HEXLOWER.encode(&digest.finalize()).into())
+            Some(())
         }
+        Asset::Sent(asset, _) => add_archive(digest, prefix, asset, lookups),
+        Asset::Text(text) => digest.add(prefix, text.as_bytes()),
+        other => lookups.add_content(other, prefix, digest),
     }
 }
 
 /// The wire form of an asset. With `hash_only` the content is left out if the digest is known.
 pub(crate) fn to_wire(asset: &Asset, hash_only: bool, lookups: &dyn Lookups) -> Wire {
-    let special = if matches!(asset, Asset::Archive(_)) {
-        Special::Archive
-    } else {
-        Special::Asset
+    let (bare, digest) = match asset {
+        Asset::Sent(bare, digest) => (bare.as_ref(), Some(digest)),
+        bare => (bare, None),
+    };
+    let special = match bare {
+        Asset::Archive(_) | Asset::LocalArchive(_) | Asset::RemoteArchive(_) => Special::Archive,
+        _ => Special::Asset,
     };
     let mut fields = BTreeMap::from([(KEY.to_owned(), text(special.text()))]);
-    let hash = asset_hash(asset, lookups);
+    let hash = digest.cloned().or_else(|| asset_hash(bare, lookups));
     if !hash_only || hash.is_none() {
-        let (key, content) = match asset {
+        let (key, content) = match bare {
             Asset::Text(content) => ("text", text(content)),
-            Asset::File(path) => ("path", text(path)),
-            Asset::Remote(url) => ("uri", text(url)),
+            Asset::File(path) | Asset::LocalArchive(path) => ("path", text(path)),
+            Asset::Remote(url) | Asset::RemoteArchive(url) => ("uri", text(url)),
+            // Sent assets are not nested.
+            Asset::Sent(..) => ("text", text("")),
             Asset::Archive(entries) => {
                 let entries = entries
                     .iter()
@@ -105,6 +132,8 @@ fn of_wire_at(entries: &Map, depth: usize) -> Option<Asset> {
         (Special::Asset, "text") => Asset::Text(content("text")?),
         (Special::Asset, "path") => Asset::File(content("path")?),
         (Special::Asset, "uri") => Asset::Remote(content("uri")?),
+        (Special::Archive, "path") => Asset::LocalArchive(content("path")?),
+        (Special::Archive, "uri") => Asset::RemoteArchive(content("uri")?),
         (Special::Archive, "assets") => {
             let inner = entries.get("assets")?.as_map()?;
             let part = |value: &Value| match value {
@@ -121,12 +150,19 @@ fn of_wire_at(entries: &Map, depth: usize) -> Option<Asset> {
         }
         _ => return None,
     };
-    let derived = || asset_hash(&asset, &crate::NoLookups).map(Value::Text);
-    let exact = match entries.get("hash") {
-        None => true,
-        hash => derived().as_ref() == hash,
-    };
-    (more.is_none() && exact).then_some(asset)
+    if more.is_some() {
+        return None;
+    }
+    match entries.get("hash") {
+        None => Some(asset),
+        // The digest of a text, or of an archive of texts, follows from it.
+        Some(Value::Text(hash)) => match asset_hash(&asset, &crate::NoLookups) {
+            Some(derived) if derived == *hash => Some(asset),
+            Some(_) => None,
+            None => Some(Asset::Sent(Box::new(asset), hash.clone())),
+        },
+        Some(_) => None,
+    }
 }
 
 /// The kind of a special value in wire form.

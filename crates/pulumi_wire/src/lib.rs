@@ -10,6 +10,7 @@
 //! network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod archive_digest;
 mod asset;
 mod compare;
 mod decode;
@@ -22,6 +23,7 @@ pub mod schema;
 mod signature;
 mod urn;
 
+pub use archive_digest::{ArchiveDigest, content_digest};
 pub use asset::{asset_hash, restore_content};
 pub use compare::{differences, same};
 pub use decode::{DecodeError, DecodeProblem, Decoding, decode};

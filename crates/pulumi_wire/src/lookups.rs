@@ -2,6 +2,8 @@
 
 use blueprint::{Address, Asset, Name};
 
+use crate::archive_digest::ArchiveDigest;
+
 /// A resource as Pulumi refers to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
@@ -30,8 +32,14 @@ pub trait Lookups: Send + Sync {
         None
     }
 
-    /// The hexadecimal SHA-256 digest of the bytes of a local or remote file.
+    /// The hexadecimal SHA-256 digest of a file, or of an archive that is a file or folder.
     fn content_hash(&self, _asset: &Asset) -> Option<Name> {
+        None
+    }
+
+    /// Adds a file under a name to an archive, or the entries of an archive below that name. `None`
+    /// if its bytes are not known.
+    fn add_content(&self, _asset: &Asset, _name: &str, _digest: &mut ArchiveDigest) -> Option<()> {
         None
     }
 }

@@ -132,7 +132,7 @@ fn terraform_conformance() {
 /// lowered.
 const PROGRAMS: [(&str, usize); 11] = [
     ("interp", 70),
-    ("fn", 117),
+    ("fn", 121),
     ("config", 37),
     ("options", 64),
     ("resource", 73),
@@ -140,7 +140,7 @@ const PROGRAMS: [(&str, usize); 11] = [
     ("invoke", 14),
     ("types", 207),
     ("load", 100),
-    ("seed", 21),
+    ("seed", 22),
     ("unknown", 26),
 ];
 
@@ -196,7 +196,7 @@ fn pulumi_conformance() {
 
 /// Further areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
 /// lowered.
-const PULUMI_AREAS: [(&str, usize); 3] = [("std", 254), ("corpus", 173), ("stack-config", 77)];
+const PULUMI_AREAS: [(&str, usize); 3] = [("std", 254), ("corpus", 176), ("stack-config", 77)];
 
 /// The package `std` and further areas, each with a line of its own.
 #[test]

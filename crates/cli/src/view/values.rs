@@ -68,6 +68,14 @@ fn asset_text(asset: &Asset) -> String {
     match asset {
         Asset::Text(text) => format!("(text {})", quoted(text)),
         Asset::File(place) | Asset::Remote(place) => format!("(file {})", quoted(place)),
+        Asset::LocalArchive(place) | Asset::RemoteArchive(place) => {
+            format!("(archive {})", quoted(place))
+        }
+        Asset::Sent(asset, digest) => {
+            let short = digest.get(..12).unwrap_or(digest);
+            let shown = asset_text(asset);
+            format!("{}, sha256 {short})", shown.trim_end_matches(')'))
+        }
         Asset::Archive(entries) => {
             let entries = entries
                 .iter()

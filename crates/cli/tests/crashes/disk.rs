@@ -267,8 +267,11 @@ fn a_full_disk_is_named_when_resources_are_deleted() {
     let mut full = 0;
     for extra in [0, 8, 24, 36, 44, 64, 100] {
         let fill = || {
+            // A run that waits may write between the two commands, and then the disk is too small.
             disk.shell(&format!(
-                "mount -o remount,size=$(($(df -k --output=used small | tail -1) + {extra}))k small"
+                "for try in 1 2 3 4 5 6 7 8; do \
+                mount -o remount,size=$(($(df -k --output=used small | tail -1) + {extra}))k small && exit 0; \
+                sleep 0.1; done; exit 1"
             ))
         };
         disk.resize(40_000);

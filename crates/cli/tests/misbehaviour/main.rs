@@ -9,6 +9,7 @@
 #![cfg(unix)]
 
 mod creates;
+mod files;
 mod forecasts;
 mod lab;
 #[path = "../binary/machine.rs"]

@@ -347,6 +347,9 @@ fn asset_json(asset: &blueprint::Asset) -> Json {
         Asset::Text(text) => serde_json::json!({"$asset": {"text": text.to_string()}}),
         Asset::File(path) => serde_json::json!({"$asset": {"path": path.to_string()}}),
         Asset::Remote(url) => serde_json::json!({"$asset": {"uri": url.to_string()}}),
+        Asset::LocalArchive(path) => serde_json::json!({"$archive": {"path": path.to_string()}}),
+        Asset::RemoteArchive(url) => serde_json::json!({"$archive": {"uri": url.to_string()}}),
+        Asset::Sent(asset, _) => asset_json(asset),
         Asset::Archive(entries) => {
             let entries = entries
                 .iter()
