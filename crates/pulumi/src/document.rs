@@ -1,6 +1,6 @@
 //! Lowers a program as a whole (decisions/pulumi#sections).
 
-use blueprint::{Blueprint, Export, Expr, IndexMap, Local, Name, Type, Value};
+use blueprint::{Blueprint, Export, Expr, IndexMap, Local, Name, ReferenceHead, Type, Value};
 use diag::{Diagnostics, Severity, Span, Spanned};
 use dialect::codes::{
     NAME_COLLISION, RESERVED_NAME, UNKNOWN_KEY, UNSUPPORTED_FEATURE, WRONG_SHAPE,
@@ -26,6 +26,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
     };
     let mut lowering = ProgramLowering::new(document.text, named_packages(document));
     lowering.stack = StackValues::of(document.context);
+    lowering.has_stack_file = document.context.dialect_context.is_some();
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
         lowering.found.push(
@@ -84,6 +85,7 @@ impl<'d> ProgramLowering<'d> {
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
             stack: StackValues::default(),
+            has_stack_file: false,
             package_settings: IndexMap::default(),
             casing_reported: false,
             found: Diagnostics::new(),
@@ -202,6 +204,17 @@ impl<'d> ProgramLowering<'d> {
                     .help("name the program itself, such as `cyan deploy FOLDER/Main.yaml`"),
             );
         }
+        let config_dir = fields.entry("stackConfigDir");
+        let config_dir = config_dir.filter(|entry| !is_null(entry.value));
+        if let Some(entry) = config_dir.filter(|_| !self.has_stack_file) {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new("the files of stacks in another folder are not found yet")
+                    .label(entry.key.span, "without them, the program has its defaults")
+                    .with_severity(Severity::Warning)
+                    .help("name the file: `-e FOLDER/Pulumi.STACK.yaml`"),
+            );
+        }
         let options = fields.get("runtime").and_then(|node| node.get("options"));
         if let Some(entry) = options.and_then(|options| options.entry("compiler")) {
             self.found.push(
@@ -294,14 +307,26 @@ impl<'d> ProgramLowering<'d> {
     fn variables(&mut self, all: &[TextEntry<'_>]) -> IndexMap<Name, Local> {
         let mut locals = IndexMap::default();
         for entry in all {
+            let name = &entry.key.item;
+            let value = self.expr(entry.value);
+            let own = ReferenceHead::Local(name.clone());
+            let mut reads_itself = None;
+            value.references(&mut |reference| {
+                if reference.head == own {
+                    reads_itself = reads_itself.or(Some(reference.head_span));
+                }
+            });
+            if let Some(place) = reads_itself {
+                self.refuse_itself(name, place);
+            }
             let local = Local {
                 span: entry.key.span,
                 ty: Type::Any,
-                value: self.expr(entry.value),
+                value,
                 secret: false,
                 description: None,
             };
-            locals.insert(entry.key.item.clone(), local);
+            locals.insert(name.clone(), local);
         }
         locals
     }

@@ -10,7 +10,7 @@ use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
 use crate::untyped::guessed;
-use dialect::codes::{UNKNOWN_KEY, WRONG_SHAPE};
+use dialect::codes::{SELF_REFERENCE, UNKNOWN_KEY, WRONG_SHAPE};
 use dialect::{Section, SectionKey};
 
 /// The name whose value describes the run.
@@ -56,6 +56,8 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
     /// The configuration of the stack.
     pub(crate) stack: StackValues,
+    /// Whether a file of a stack was read.
+    pub(crate) has_stack_file: bool,
     /// The settings of packages in the program's own configuration, by their full keys.
     pub(crate) package_settings: IndexMap<Name, Spanned<Value>>,
     /// Whether an unusual case of a key was reported already.
@@ -99,6 +101,15 @@ impl ProgramLowering<'_> {
         let own = self.package_settings.get(full.as_str());
         let value = self.stack.get(&full).or(own)?;
         Some(guessed(&value.item))
+    }
+
+    /// Reports an element that needs itself.
+    pub(crate) fn refuse_itself(&mut self, name: &str, place: Span) {
+        self.found.push(
+            SELF_REFERENCE
+                .new(format!("`{name}` needs itself"))
+                .label(place, "this is the element being defined"),
+        );
     }
 
     /// Reports a mistake and returns the expression in error.

@@ -57,6 +57,11 @@ impl ProgramLowering<'_> {
             (None, Some(node)) => self.lifted_options(&node),
             (None, None) => ResourceOptions::default(),
         };
+        let others = options.depends_on.iter().chain(&options.parent);
+        let itself = others.filter(|other| other.item == *name);
+        if let Some(place) = itself.map(|other| other.span).next() {
+            self.refuse_itself(name, place);
+        }
         let spec = self.properties(&fields, span);
         let spec_key = fields
             .entry("properties")

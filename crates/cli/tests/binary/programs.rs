@@ -332,6 +332,48 @@ fn encrypted_values_of_a_stack_need_its_passphrase() {
 }
 
 #[test]
+fn files_of_stacks_in_another_folder_are_named_by_the_user() {
+    let place = Place::with(
+        "Pulumi.yaml",
+        "name: app\nruntime: yaml\nstackConfigDir: stacks\nconfig: {who: {default: none}}\noutputs: {who: '${who}'}\n",
+    );
+    place.write("stacks/Pulumi.dev.yaml", "config: {who: you}\n");
+    let said = place.ends(0, &["stage", "-i", "dev"]).err;
+    assert!(
+        said.contains("warning[unsupported-feature]")
+            && said.contains("Pulumi.yaml:3:1")
+            && said.contains("-e FOLDER/Pulumi.STACK.yaml"),
+        "{said}"
+    );
+    let named = [
+        "deploy",
+        "--yes",
+        "-i",
+        "dev",
+        "-e",
+        "stacks/Pulumi.dev.yaml",
+    ];
+    place.ends(0, &named);
+    assert!(
+        place
+            .ends(0, &["exports", "-i", "dev"])
+            .out
+            .contains("who = \"you\"")
+    );
+}
+
+#[test]
+fn a_variable_that_nothing_reads_must_not_need_itself() {
+    let program = "name: a\nruntime: yaml\nvariables: {a: 'x ${a}', b: '${c}', c: '${b}'}\n";
+    let place = Place::with("Pulumi.yaml", program);
+    let said = place.ends(1, &["validate"]).err;
+    for part in ["error[self-reference]", "Pulumi.yaml:3:21", "error[cycle]"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(said.matches("error[").count(), 2, "{said}");
+}
+
+#[test]
 fn a_package_that_is_nowhere_is_reported_once() {
     let program = "name: store\nruntime: yaml\nresources:\n  \
         prov: {type: 'pulumi:providers:nowhere'}\n  \
