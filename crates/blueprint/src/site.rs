@@ -28,9 +28,14 @@ impl DeclarationSite {
 impl DeclarationSite<&str> {
     /// The same site with its own copy of the names.
     pub fn owned(self) -> DeclarationSite {
+        // Most names are empty, and an empty name needs no allocation.
+        let owned = |text: &str| match text {
+            "" => Name::default(),
+            text => text.into(),
+        };
         DeclarationSite {
-            folder: self.folder.into(),
-            urn: self.urn.into(),
+            folder: owned(self.folder),
+            urn: owned(self.urn),
         }
     }
 }

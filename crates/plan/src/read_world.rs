@@ -41,8 +41,8 @@ pub(crate) async fn read_world(
     // Also without `refresh`, no create whose outcome is open is made again unseen.
     let is_unsure = |record| refresh::attempt_of(record).is_some();
     let unsettled =
-        !snapshot.open.is_empty() || snapshot.records.values().any(|record| is_unsure(record));
-    if options.refresh || unsettled {
+        || !snapshot.open.is_empty() || snapshot.records.values().any(|record| is_unsure(record));
+    if options.refresh || unsettled() {
         let only_cut_off = !options.refresh;
         let adopted = &options.adopted;
         *refreshed = refresh::refresh(

@@ -249,7 +249,10 @@ impl Shell {
             call_records: self.call_records.clone(),
             instance: self.instance.clone(),
             address: address.clone(),
-            urn: urn.into(),
+            urn: match urn {
+                "" => Name::default(),
+                urn => urn.into(),
+            },
             token,
             deadline: None,
             cancel: self.cancel.clone(),
