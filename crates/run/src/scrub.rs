@@ -77,6 +77,11 @@ impl RunSecrets {
         self.with_extracted().scrub.clean(text)
     }
 
+    /// Whether no secret is known so far.
+    fn is_empty(&self) -> bool {
+        self.with_extracted().scrub.is_empty()
+    }
+
     fn mark_secrets(&self, fields: Value) -> Value {
         match self.with_extracted() {
             known if known.scrub.is_empty() => fields,
@@ -242,6 +247,9 @@ impl CallSecrets {
             Err(_) => false,
         };
         if has_no_text && !values.clone().into_iter().any(Value::has_secret) {
+            if known.is_empty() {
+                return read;
+            }
             return read.map(|seen| match seen {
                 ReadOutcome::Present(mut observed) => {
                     observed.fields = known.mark_secrets(observed.fields);
