@@ -41,14 +41,24 @@ pub(crate) fn dialects() -> Dialects {
     ])
 }
 
-/// The passphrase of stacks of Pulumi, from the variables that Pulumi reads.
-fn stack_passphrase() -> Option<String> {
-    if let Ok(passphrase) = std::env::var("PULUMI_CONFIG_PASSPHRASE") {
-        return Some(passphrase);
+/// The passphrase of stacks of Pulumi, from the variables that Pulumi reads. An error is a phrase.
+fn stack_passphrase() -> Result<Option<String>, String> {
+    let unreadable = |what: &str, error: &dyn std::fmt::Display| {
+        Err(format!("`{what}` cannot be read: {error}"))
+    };
+    const GIVEN: &str = "PULUMI_CONFIG_PASSPHRASE";
+    match std::env::var(GIVEN) {
+        Ok(passphrase) => return Ok(Some(passphrase)),
+        Err(std::env::VarError::NotPresent) => {}
+        Err(error) => return unreadable(GIVEN, &error),
     }
-    let file = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE")?;
-    let text = std::fs::read_to_string(file).ok()?;
-    Some(text.trim_end_matches(['\r', '\n']).to_owned())
+    let Some(file) = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE") else {
+        return Ok(None);
+    };
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned())),
+        Err(error) => unreadable(&file.to_string_lossy(), &error),
+    }
 }
 
 /// Returns the installed components. The hosts end the processes of plugins.

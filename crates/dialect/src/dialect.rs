@@ -1,13 +1,13 @@
 //! The contract of a dialect.
 
-use blueprint::{Blueprint, Expr, Name, Packages, Value};
+use blueprint::{Blueprint, Expr, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 use syntax::Tree;
 
 use crate::{
-    Companion, DialectRules, DialectSetting, DialectSettings, DialectText, Document, Explained,
-    LoadedCompanions, Lowered, Shape, Wanted,
+    Companion, CompanionNames, DialectRules, DialectSetting, DialectSettings, DialectText,
+    Document, Explained, LoadedCompanions, Lowered, Shape, Wanted,
 };
 
 /// A document language. Holds no state.
@@ -89,9 +89,10 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
-    /// The instance whose values a file beside a document gives, by the names of both files. Such a
-    /// file is read together with the document, as a companion of it.
-    fn companion_instance(&self, _document: &str, _file: &str) -> Option<Name> {
+    /// How the files beside a document of this name are named that give values for an instance.
+    /// They are read together with the document, as companions of it. `None` if it has no such
+    /// files.
+    fn companion_names(&self, _document: &str) -> Option<CompanionNames> {
         None
     }
 

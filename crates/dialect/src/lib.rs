@@ -30,7 +30,9 @@ pub use document::{Document, Lowered};
 pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
 pub use list::Dialects;
-pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};
+pub use load_context::{
+    Companion, CompanionNames, DialectContext, LoadContext, LoadedCompanions, TypeLookup,
+};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};

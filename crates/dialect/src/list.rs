@@ -7,7 +7,8 @@ use diag::Code;
 use expr::FunctionTable;
 
 use crate::{
-    Companion, Dialect, DialectRules, DialectSettings, Document, DocumentSettings, LoadedCompanions,
+    Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, DocumentSettings,
+    LoadedCompanions,
 };
 
 /// The dialects that documents may be written in, as the program hands them in. Cheap to clone;
@@ -83,11 +84,11 @@ impl Dialects {
             .filter(move |dialect| !is_folder || dialect.reads_folders())
     }
 
-    /// The instance whose values a file beside a document gives, by the names of both files; `None`
-    /// for other files.
-    pub fn companion_instance(&self, document: &str, file: &str) -> Option<Name> {
+    /// How the files are named that give values for the instances of a document of this name: see
+    /// [`Dialect::companion_names`].
+    pub fn companion_names(&self, document: &str) -> Option<CompanionNames> {
         self.iter()
-            .find_map(|dialect| dialect.companion_instance(document, file))
+            .find_map(|dialect| dialect.companion_names(document))
     }
 
     /// Reads the companion files of a root. If the root's own dialect has no such files, another

@@ -93,6 +93,9 @@ impl LoadContext {
     }
 }
 
+/// Returns the name of the instance that a file name contains; `None` for other files.
+pub type CompanionNames = fn(&str) -> Option<&str>;
+
 /// A file that is given together with the root.
 pub struct Companion<'a> {
     /// The file.

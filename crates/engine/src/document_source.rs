@@ -106,26 +106,42 @@ impl DocumentSource {
     }
 
     /// The files beside the document that give values for instances, with the names of the
-    /// instances.
-    pub(crate) fn companion_files(&self, dialects: &Dialects) -> Vec<(InstanceName, PathBuf)> {
+    /// instances. Lists the folder only if a document of this name may have such files. Fails if the
+    /// folder cannot be listed, or if one of them is a pipe or a device.
+    pub(crate) fn companion_files(
+        &self,
+        dialects: &Dialects,
+    ) -> Result<Vec<(InstanceName, PathBuf)>, Error> {
         let Some(path) = self.path.as_deref().filter(|_| !self.is_folder) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let name = path.file_name().and_then(|name| name.to_str());
-        let (Some(name), Ok(beside)) = (name, std::fs::read_dir(&self.folder)) else {
-            return Vec::new();
+        let Some(instance_in) = name.and_then(|name| dialects.companion_names(name)) else {
+            return Ok(Vec::new());
         };
-        let mut files: Vec<(InstanceName, PathBuf)> = beside
-            .filter_map(|entry| {
-                let file = entry.ok()?.file_name();
-                let instance = dialects.companion_instance(name, file.to_str()?)?;
-                let instance = InstanceName::from_free_text(&instance);
-                // A path as the request writes that of the document.
-                Some((instance, path.with_file_name(&file)))
-            })
-            .collect();
+        let unreadable = |source| Error::Unreadable {
+            name: self.folder.display().to_string(),
+            source,
+        };
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(&self.folder).map_err(unreadable)? {
+            let file = entry.map_err(unreadable)?.file_name();
+            let Some(instance) = file.to_str().and_then(instance_in) else {
+                continue;
+            };
+            // A path as the request writes that of the document.
+            let beside = path.with_file_name(&file);
+            if is_read_once(&beside) {
+                return Err(Error::Unfit {
+                    name: beside.display().to_string(),
+                    what: "is no regular file".to_owned(),
+                    help: Some("name a pipe with `-e`".to_owned()),
+                });
+            }
+            files.push((InstanceName::from_free_text(instance), beside));
+        }
         files.sort();
-        files
+        Ok(files)
     }
 
     /// Adds the files beside the document that give values for this instance; those for all
@@ -135,7 +151,7 @@ impl DocumentSource {
         dialects: &Dialects,
         instance: Option<&InstanceName>,
     ) -> Result<DocumentSource, Error> {
-        let files = self.companion_files(dialects).into_iter();
+        let files = self.companion_files(dialects)?.into_iter();
         let wanted = files.filter(|(of, _)| instance.is_none_or(|instance| of == instance));
         let files: Vec<NamedFile> = wanted.map(|(_, path)| NamedFile::new(path)).collect();
         let mut source = self.with(&files)?;

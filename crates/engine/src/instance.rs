@@ -216,7 +216,7 @@ impl Session {
         source: &DocumentSource,
         named: Option<&InstanceName>,
     ) -> Result<Vec<NamedFile>, Error> {
-        let files = source.companion_files(&self.installed.dialects);
+        let files = source.companion_files(&self.installed.dialects)?;
         if files.is_empty() {
             return Ok(Vec::new());
         }

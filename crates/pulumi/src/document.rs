@@ -101,18 +101,6 @@ impl<'d> ProgramLowering<'d> {
         }
     }
 
-    /// Reports an access in a text that is read before any value is known.
-    fn reject_access(&mut self, node: &Node, key: &str) {
-        if text(node).is_some_and(has_access) {
-            self.found.push(
-                WRONG_SHAPE
-                    .new(format!("`{key}` must be a fixed string, found an access"))
-                    .label(value_span(node), "read before any value is known")
-                    .help(format!("write the {key} itself")),
-            );
-        }
-    }
-
     /// Lowers the sections. With `inputs_only`, only the configuration.
     fn program(&mut self, root: &Node, inputs_only: bool, blueprint: &mut Blueprint) {
         let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
@@ -120,10 +108,11 @@ impl<'d> ProgramLowering<'d> {
         };
         self.other_sections(&fields.others);
         self.reject_project_keys(&fields);
-        for key in ["name", "description"] {
-            if let Some(node) = fields.written(key) {
-                self.reject_access(node, key);
-            }
+        if let Some(node) = fields.written("description").filter(|node| {
+            // A description may be of any other kind.
+            text(node).is_some_and(has_access)
+        }) {
+            self.fixed_text(node, "`description`");
         }
         if let Some(node) = fields.written("name")
             && let Some(name) = self.fixed_text(node, "`name`")

@@ -42,11 +42,11 @@ mod std_package;
 mod tokens;
 mod untyped;
 
-use blueprint::{Blueprint, Expr, Name, Packages};
+use blueprint::{Blueprint, Expr, Packages};
 use diag::{Code, Diagnostics};
 use dialect::{
-    Companion, Dialect, DialectRules, DialectSettings, Document, Explained, LoadedCompanions,
-    Lowered, Shape, Wanted,
+    Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, Explained,
+    LoadedCompanions, Lowered, Shape, Wanted,
 };
 use expr::FunctionTable;
 
@@ -56,14 +56,15 @@ pub use stack_config::{StackConfig, StackValue};
 
 /// Pulumi YAML.
 pub struct PulumiDialect {
-    /// Returns the passphrase of the user's stacks; `None` if the user gives none.
-    pub passphrase: fn() -> Option<String>,
+    /// Returns the passphrase of the user's stacks; `Ok(None)` if the user gives none. An error is a
+    /// phrase that says why it cannot be read.
+    pub passphrase: fn() -> Result<Option<String>, String>,
 }
 
 impl PulumiDialect {
     /// The dialect without a passphrase: encrypted values of stacks are reported.
     pub const LOCKED: PulumiDialect = PulumiDialect {
-        passphrase: || None,
+        passphrase: || Ok(None),
     };
 }
 
@@ -126,8 +127,9 @@ impl Dialect for PulumiDialect {
         rules::RULES
     }
 
-    fn companion_instance(&self, document: &str, file: &str) -> Option<Name> {
-        stack_file::stack_of(document, file)
+    fn companion_names(&self, document: &str) -> Option<CompanionNames> {
+        let is_program = shape::FILE_NAMES.contains(&document);
+        is_program.then_some(stack_file::stack_of)
     }
 
     fn read_companions(

@@ -5,6 +5,7 @@ use blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
+use crate::access::has_access;
 use crate::codes::KEY_CASING;
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
@@ -214,7 +215,7 @@ impl ProgramLowering<'_> {
             return None;
         }
         match crate::read::text(node) {
-            Some(text) if text.contains("${") => {
+            Some(text) if has_access(text) => {
                 self.found.push(
                     WRONG_SHAPE
                         .new(format!("{what} cannot be computed"))

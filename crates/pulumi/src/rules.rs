@@ -91,3 +91,44 @@ impl SpecRules for PulumiRules {
         fitting::accepts(found, wanted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn urn(project: &str, path: &[Name], types: &[&str], name: &str) -> String {
+        let resource = NamedResource {
+            instance: "dev",
+            project,
+            path,
+            types: types.to_vec(),
+            name,
+        };
+        PulumiRules.resource(&resource).to_string()
+    }
+
+    #[test]
+    fn a_urn_has_the_types_of_the_parents_and_the_path_of_the_child() {
+        let (bucket, item) = ("pulumi:aws/s3/bucket:Bucket", "pulumi:shop/index:Item");
+        for (found, expected) in [
+            (
+                urn("shop", &[], &[bucket], "logs"),
+                "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs",
+            ),
+            (
+                urn("shop", &[], &[item, bucket], "logs"),
+                "urn:pulumi:dev::shop::shop:index:Item$aws:s3/bucket:Bucket::logs",
+            ),
+            (
+                urn("shop", &["net".into()], &[item], "a::b"),
+                "urn:pulumi:dev::shop::shop:index:Item::net/a--b",
+            ),
+            (
+                urn("", &[], &["pulumi:aws"], "prov"),
+                "urn:pulumi:dev::project::pulumi:providers:aws::prov",
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+}

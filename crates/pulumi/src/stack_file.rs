@@ -26,16 +26,13 @@ const PREFIX: &str = "Pulumi.";
 /// The endings of the files.
 const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
 
-/// The stack that a file beside a program configures.
-pub(crate) fn stack_of(document: &str, file: &str) -> Option<Name> {
-    if !crate::shape::FILE_NAMES.contains(&document) {
-        return None;
-    }
+/// The stack that a file beside a program configures, by its name.
+pub(crate) fn stack_of(file: &str) -> Option<&str> {
     let name = file.strip_prefix(PREFIX)?;
     let stack = ENDINGS
         .iter()
         .find_map(|ending| name.strip_suffix(ending))?;
-    (!stack.is_empty()).then(|| stack.into())
+    (!stack.is_empty()).then_some(stack)
 }
 
 /// The values of a stack by their full keys, such as `aws:region`.
@@ -91,7 +88,7 @@ impl StackValues {
 pub(crate) fn read(
     root: &Document<'_>,
     beside: &[Companion<'_>],
-    passphrase: fn() -> Option<String>,
+    passphrase: fn() -> Result<Option<String>, String>,
 ) -> LoadedCompanions {
     let program = root.tree().root.as_ref();
     let project = program
@@ -156,7 +153,7 @@ struct StackFile<'t> {
     project: &'t str,
     /// Whether only a check reads it: encrypted values may stay unknown.
     is_check: bool,
-    passphrase: fn() -> Option<String>,
+    passphrase: fn() -> Result<Option<String>, String>,
     /// The cipher, once it was needed; an error was reported.
     cipher: Option<Result<StackCipher, Locked>>,
     found: &'t mut Diagnostics,
@@ -233,7 +230,7 @@ impl StackFile<'_> {
     /// The cipher of the stack. `place` is that of the first encrypted value.
     fn unlock(&mut self, place: Span) -> Result<StackCipher, Locked> {
         let passphrase = (self.passphrase)();
-        if self.is_check && passphrase.is_none() {
+        if self.is_check && !matches!(passphrase, Ok(Some(_))) {
             return Err(Locked);
         }
         let locked = LOCKED_VALUE.new("the values of the stack are encrypted");
@@ -258,13 +255,18 @@ impl StackFile<'_> {
             );
             return Err(Locked);
         };
-        let Some(passphrase) = passphrase else {
-            self.found.push(
-                locked
+        let passphrase = match passphrase {
+            Ok(Some(passphrase)) => passphrase,
+            missing => {
+                let locked = locked
                     .label(place, "the first of them, and no passphrase is given")
-                    .help("set `PULUMI_CONFIG_PASSPHRASE`, or `PULUMI_CONFIG_PASSPHRASE_FILE`"),
-            );
-            return Err(Locked);
+                    .help("set `PULUMI_CONFIG_PASSPHRASE`, or `PULUMI_CONFIG_PASSPHRASE_FILE`");
+                self.found.push(match missing {
+                    Err(why) => locked.note(why),
+                    Ok(_) => locked,
+                });
+                return Err(Locked);
+            }
         };
         StackCipher::unlock(salt, &passphrase).map_err(|error| {
             let why = match error {
@@ -289,15 +291,15 @@ mod tests {
 
     #[test]
     fn a_file_is_that_of_the_stack_in_its_name() {
-        for (document, file, stack) in [
-            ("Pulumi.yaml", "Pulumi.dev.yaml", Some("dev")),
-            ("Main.yaml", "Pulumi.prod.eu.yaml", Some("prod.eu")),
-            ("Pulumi.json", "Pulumi.dev.json", Some("dev")),
-            ("Pulumi.yaml", "Pulumi.yaml", None),
-            ("Pulumi.yaml", "Other.dev.yaml", None),
-            ("shop.blueprint.yaml", "Pulumi.dev.yaml", None),
+        for (file, stack) in [
+            ("Pulumi.dev.yaml", Some("dev")),
+            ("Pulumi.prod.eu.yml", Some("prod.eu")),
+            ("Pulumi.dev.json", Some("dev")),
+            ("Pulumi.yaml", None),
+            ("Pulumi..yaml", None),
+            ("Other.dev.yaml", None),
         ] {
-            assert_eq!(stack_of(document, file).as_deref(), stack, "{file}");
+            assert_eq!(stack_of(file), stack, "{file}");
         }
     }
 }

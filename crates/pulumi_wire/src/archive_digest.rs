@@ -1,5 +1,5 @@
 //! The digest of an archive that is no file: the SHA-256 of a tar stream as Go writes it
-//! (`reference/pulumi-yaml#12`).
+//! (decisions/pulumi#assets).
 
 use std::collections::HashSet;
 use std::io::{self, Read};

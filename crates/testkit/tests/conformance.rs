@@ -130,21 +130,25 @@ fn terraform_conformance() {
 
 /// The areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
 /// lowered.
-const PROGRAMS: [(&str, usize); 11] = [
-    ("interp", 70),
-    ("fn", 121),
-    ("config", 37),
-    ("options", 65),
-    ("resource", 73),
-    ("order", 21),
-    ("invoke", 14),
-    ("types", 207),
-    ("load", 100),
-    ("seed", 22),
-    ("unknown", 26),
+const PULUMI_AREAS: [(&str, usize); 14] = [
+    ("programs/interp", 70),
+    ("programs/fn", 121),
+    ("programs/config", 37),
+    ("programs/options", 65),
+    ("programs/resource", 73),
+    ("programs/order", 21),
+    ("programs/invoke", 14),
+    ("programs/types", 207),
+    ("programs/load", 100),
+    ("programs/seed", 22),
+    ("programs/unknown", 26),
+    ("std", 254),
+    ("corpus", 176),
+    ("stack-config", 77),
 ];
 
-/// Programs of Pulumi YAML, with the answers of pulumi-yaml 1.38. The pack stands beside the project.
+/// Programs of Pulumi YAML with the answers of pulumi-yaml 1.38, the package `std`, real programs, and
+/// files of stacks. The pack stands beside the project.
 #[test]
 fn pulumi_conformance() {
     let beside = concat!(
@@ -163,12 +167,12 @@ fn pulumi_conformance() {
     let some = std::env::var("CYAN_CASES").ok();
     let mut below = Vec::new();
     let mut lines = Vec::new();
-    for (area, least) in PROGRAMS {
+    for (area, least) in PULUMI_AREAS {
         let chosen = |case: &str| {
             some.as_deref()
                 .is_none_or(|names| names.split(',').any(|name| name == case))
         };
-        let tally = match run_some(&pack, &format!("programs/{area}"), &chosen) {
+        let tally = match run_some(&pack, area, &chosen) {
             Ok(tally) => tally,
             Err(broken) => panic!("the pack is broken: {broken}"),
         };
@@ -176,8 +180,12 @@ fn pulumi_conformance() {
             println!("{failure}");
         }
         let (passed, all) = (tally.passed, tally.all);
+        let compared = match area.starts_with("programs/") {
+            true => " (outcomes and outputs)",
+            false => "",
+        };
         lines.push(format!(
-            "pulumi conformance programs/{area}: {passed} of {all} (outcomes and outputs)"
+            "pulumi conformance {area}: {passed} of {all}{compared}"
         ));
         if passed < least {
             below.push(format!("{area}: {passed} pass, {least} did before"));
@@ -191,48 +199,6 @@ fn pulumi_conformance() {
             below.is_empty(),
             "cases that passed before fail now: {below:?}"
         );
-    }
-}
-
-/// Further areas of the pack of Pulumi YAML, with the minimum of passing cases. The minimum is never
-/// lowered.
-const PULUMI_AREAS: [(&str, usize); 3] = [("std", 254), ("corpus", 176), ("stack-config", 77)];
-
-/// The package `std` and further areas, each with a line of its own.
-#[test]
-fn pulumi_area_conformance() {
-    let beside = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/conformance/pulumi"
-    );
-    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
-    let pack = named.clone().unwrap_or_else(|| PathBuf::from(beside));
-    if !pack.is_dir() {
-        println!(
-            "skipped: there is no pack of Pulumi YAML at {}",
-            pack.display()
-        );
-        return;
-    }
-    for (area, least) in PULUMI_AREAS {
-        let tally = match run(&pack, area) {
-            Ok(tally) => tally,
-            Err(broken) => panic!("the pack is broken: {broken}"),
-        };
-        for failure in &tally.failures {
-            println!("{failure}");
-        }
-        println!(
-            "pulumi conformance {area}: {} of {}",
-            tally.passed, tally.all
-        );
-        if named.is_none() {
-            assert!(
-                tally.passed >= least,
-                "{area}: {} pass, {least} did before",
-                tally.passed
-            );
-        }
     }
 }
 

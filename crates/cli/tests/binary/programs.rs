@@ -133,11 +133,16 @@ fn a_plugin_is_told_the_urn_and_reads_what_is_not_managed() {
     for urn in [of_lamp, &format!("\"{urn}\"")] {
         assert!(told.iter().any(|item| item.contains(urn)), "{told:?}");
     }
-    // A destroy tells it too: the record has it.
+    // A destroy has no program: it tells what the record has.
+    std::fs::remove_file(place.path().join("Pulumi.yaml")).unwrap();
     let gone = place
         .ends(0, &["destroy", "--yes", "--instance", "dev"])
         .out;
     assert!(gone.contains("3 deleted"), "{gone}");
+    let deleted = std::fs::read_to_string(folder.join("deleted")).unwrap();
+    let mut deleted: Vec<&str> = deleted.lines().collect();
+    deleted.sort_unstable();
+    assert_eq!(deleted, [urn, of_lamp.trim_matches('"')]);
     let absent = program.replace("${lamp.id}", "nowhere");
     place.write("Pulumi.yaml", &absent);
     let said = place.ends(1, &["deploy", "--yes", "--instance", "dev"]).err;
@@ -314,6 +319,15 @@ fn encrypted_values_of_a_stack_need_its_passphrase() {
     ] {
         assert!(said.err.contains(part), "{part}: {}", said.err);
     }
+    let mut command = place.cyan(&["stage", "-i", "dev"]);
+    command.env_remove("PULUMI_CONFIG_PASSPHRASE");
+    command.env("PULUMI_CONFIG_PASSPHRASE_FILE", "nowhere");
+    let said = crate::place::ran(command.output().unwrap());
+    assert!(
+        said.err.contains("`nowhere` cannot be read"),
+        "{}",
+        said.err
+    );
     let said = run(Some("wrong"), &["stage", "-i", "dev"]);
     assert!(
         said.err.contains("the passphrase does not fit"),
@@ -329,6 +343,26 @@ fn encrypted_values_of_a_stack_need_its_passphrase() {
     );
     let shown = place.ends(0, &["exports", "-i", "dev", "--reveal"]).out;
     assert_eq!(shown.matches("s3cret-\u{fc}").count(), 2, "{shown}");
+}
+
+/// A pipe in the folder was named by nobody: opening it could wait for ever.
+#[test]
+fn a_file_of_a_stack_is_a_regular_file() {
+    let place = Place::with("Pulumi.yaml", "name: app\nruntime: yaml\n");
+    let pipe = place.path().join("Pulumi.dev.yaml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for words in [&["stage", "-i", "dev"][..], &["validate"]] {
+        let said = place.ends(1, words).err;
+        assert!(said.contains("is no regular file"), "{said}");
+    }
+}
+
+#[test]
+fn a_computed_name_is_one_mistake() {
+    let place = Place::with("Pulumi.yaml", "name: '${x}'\nruntime: yaml\n");
+    let said = place.ends(1, &["validate"]).err;
+    assert_eq!(said.matches("error[").count(), 1, "{said}");
 }
 
 #[test]

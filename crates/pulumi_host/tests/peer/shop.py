@@ -291,6 +291,8 @@ class Shop(Provider):
 
     async def delete(self, request):
         await self.trouble(request.properties, "delete")
+        with open(os.path.join(self.folder, "deleted"), "a", encoding="utf-8") as log:
+            log.write(f"{request.urn}\n")
         try:
             os.remove(self.path(request.resource_id))
         except FileNotFoundError:
