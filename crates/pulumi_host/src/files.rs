@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use blueprint::{Asset, Name};
-use provider::Call;
-use pulumi_wire::{ArchiveDigest, Lookups, content_digest};
+use blueprint::{Asset, Name, Value};
+use provider::{Call, ErrorKind, ProviderError};
+use pulumi_wire::{ArchiveDigest, Lookups, asset_hash, content_digest};
 
 /// The endings of archive files.
 const ARCHIVES: [&str; 5] = [".tar", ".tgz", ".tar.gz", ".zip", ".jar"];
@@ -27,6 +27,36 @@ impl ProgramFiles<'_> {
         ProgramFiles {
             folder: call.files.local.then_some(call.folder.as_ref()),
         }
+    }
+
+    /// Refuses inputs with a file or folder whose content is not that of the plan any more.
+    pub(crate) fn refuse_changed(&self, inputs: &Value) -> Result<(), ProviderError> {
+        match inputs {
+            Value::Secret(inner) => self.refuse_changed(inner),
+            Value::List(items) | Value::Set(items) => {
+                items.iter().try_for_each(|item| self.refuse_changed(item))
+            }
+            Value::Map(entries) => entries
+                .values()
+                .try_for_each(|entry| self.refuse_changed(entry)),
+            Value::Asset(asset) => match asset.as_ref() {
+                Asset::Sent(sent, digest) => self.refuse_other(sent, digest),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_other(&self, asset: &Asset, digest: &Name) -> Result<(), ProviderError> {
+        if asset_hash(asset, self).is_none_or(|now| now == *digest) {
+            return Ok(());
+        }
+        let what = match asset {
+            Asset::File(path) | Asset::LocalArchive(path) => format!("`{path}` has"),
+            _ => "the files of an archive have".to_owned(),
+        };
+        let message = format!("{what} changed since the plan was made");
+        Err(ProviderError::new(ErrorKind::Permanent, message).without_effect())
     }
 
     fn path(&self, written: &str) -> Option<PathBuf> {
@@ -142,10 +172,7 @@ mod tests {
             ("d".into(), Asset::LocalArchive("app/d".into())),
         ];
         let same = Asset::Archive(entries.into_iter().collect());
-        assert_eq!(
-            pulumi_wire::asset_hash(&same, &files).as_deref(),
-            Some(digest)
-        );
+        assert_eq!(asset_hash(&same, &files).as_deref(), Some(digest));
         fs::write(app.join("a.txt"), "B").unwrap();
         assert_ne!(files.content_hash(&archive).as_deref(), Some(digest));
     }

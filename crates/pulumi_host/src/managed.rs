@@ -151,6 +151,7 @@ impl ManagedPackage {
             ignored: &[],
             timeout: call.deadline,
         };
+        ProgramFiles::of_call(call).refuse_changed(&inputs)?;
         message.sending();
         let made = match session.create(target, &desired).await {
             Ok(made) => made,
@@ -212,6 +213,7 @@ impl ManagedPackage {
             ignored: &[],
             timeout: call.deadline,
         };
+        ProgramFiles::of_call(call).refuse_changed(&inputs)?;
         message.sending();
         let made = session
             .update(target, &recorded, &desired)

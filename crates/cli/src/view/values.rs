@@ -74,7 +74,8 @@ fn asset_text(asset: &Asset) -> String {
         Asset::Sent(asset, digest) => {
             let short = digest.get(..12).unwrap_or(digest);
             let shown = asset_text(asset);
-            format!("{}, sha256 {short})", shown.trim_end_matches(')'))
+            let inner = shown.strip_suffix(')').unwrap_or(&shown);
+            format!("{inner}, sha256 {short})")
         }
         Asset::Archive(entries) => {
             let entries = entries
@@ -199,6 +200,11 @@ mod tests {
             ("b".into(), Asset::Text("x".into())),
         ];
         let archive = Asset::Archive(entries.into_iter().collect());
+        let sent = Asset::Sent(Box::new(archive.clone()), "0123456789abcdef".into());
+        assert_eq!(
+            in_full(&Value::Asset(Arc::new(sent))),
+            r#"(archive "a": (file "a.txt"), "b": (text "x"), sha256 0123456789ab)"#
+        );
         let list = Value::list([Value::Asset(Arc::new(archive))]);
         assert_eq!(
             in_full(&list),

@@ -9,8 +9,8 @@ const PROGRAM: &str = "name: app\nruntime: yaml\nresources:\n  \
     code: {type: 'stub:Item', properties: {name: code, any: {fn::fileArchive: ./app}}}\n  \
     both: {type: 'stub:Item', properties: {name: both, any: {fn::assetArchive: {app: {fn::fileArchive: ./app}, note: {fn::stringAsset: x}}}}}\n";
 
-#[test]
-fn a_changed_file_updates_what_it_is_passed_to() {
+/// A folder with the program and its files.
+fn lab() -> Lab {
     let lab = Lab::new("pulumi");
     let table = std::fs::read_to_string(lab.path().join("cyan.toml")).unwrap();
     let table = table.replace("[plugins.stub]", "[plugins.stub]\npackage = \"stub\"");
@@ -18,6 +18,12 @@ fn a_changed_file_updates_what_it_is_passed_to() {
     lab.place.write("Pulumi.yaml", PROGRAM);
     lab.place.write("page.html", "one");
     lab.place.write("app/main.js", "one");
+    lab
+}
+
+#[test]
+fn a_changed_file_updates_what_it_is_passed_to() {
+    let lab = lab();
     lab.deploy(0);
     let hash = |id: &str| lab.world.get(id).unwrap()["any"]["hash"].clone();
     let sha = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed";
@@ -45,4 +51,19 @@ fn a_changed_file_updates_what_it_is_passed_to() {
     std::fs::remove_dir_all(lab.path().join("app")).unwrap();
     lab.ends(0, &["destroy", "-y"]);
     assert!(lab.world.ids().is_empty());
+}
+
+#[test]
+fn a_plan_with_a_file_that_has_changed_is_refused() {
+    let lab = lab();
+    let staged = lab.ends(0, &["stage", "--out", "p.plan"]).out;
+    let shown = "\"note\": (text \"x\"), sha256 ";
+    assert!(staged.contains(shown), "{staged}");
+    lab.place.write("page.html", "two");
+    let said = lab.ends(4, &["deploy", "p.plan"]).err;
+    let message = "`page.html` has changed since the plan was made";
+    assert!(said.contains(message), "{said}");
+    assert_eq!(lab.world.ids(), ["both-1", "code-1"]);
+    // A new plan has the new content, and no question is open.
+    assert!(lab.deploy(0).out.contains("1 created"));
 }
