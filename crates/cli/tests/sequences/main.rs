@@ -1,0 +1,52 @@
+//! Recorded sequences of Pulumi's command line (`sequences/lifecycle.json` of the conformance pack),
+//! run with the binary against a provider that is reached by gRPC.
+//!
+//! A case counts if every step ends as recorded, announces the same operations, makes the same calls
+//! and leaves the same objects. `CYAN_SEQUENCE` names the cases to run.
+
+#![cfg(unix)]
+#![expect(clippy::print_stdout, reason = "the report of the pack")]
+
+#[path = "../binary/place.rs"]
+#[expect(dead_code, reason = "the binary's tests use the rest")]
+mod place;
+mod runner;
+mod sim;
+mod steps;
+
+/// Machine output is checked against its schema by the binary's tests.
+mod machine {
+    pub(crate) fn fits(_: &[&str], _: &str) {}
+}
+
+use std::path::PathBuf;
+
+/// The minimum of passing cases. It is never lowered.
+const THRESHOLD: usize = 0;
+
+#[test]
+fn recorded_sequences_end_as_recorded() {
+    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/conformance/pulumi");
+    let pack = named.clone().unwrap_or(beside);
+    let file = pack.join("sequences/lifecycle.json");
+    if !file.exists() {
+        assert!(named.is_none(), "{} is missing", file.display());
+        println!("skipped: {} is not there", file.display());
+        return;
+    }
+    let Some(sim) = sim::Sim::start(&pack.join("sequences/sim-schema.json")) else {
+        return;
+    };
+    let chosen = std::env::var("CYAN_SEQUENCE").unwrap_or_default();
+    let tally = runner::run(&file, &chosen, sim);
+    for failure in &tally.failures {
+        println!("{failure}");
+    }
+    let passed = tally.all - tally.failures.len();
+    println!("pulumi conformance sequences/lifecycle: {passed} of {}", tally.all);
+    if named.is_none() && chosen.is_empty() {
+        assert!(passed >= THRESHOLD, "{passed} pass, {THRESHOLD} did before");
+    }
+}
