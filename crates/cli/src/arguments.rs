@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::groups::{
     ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PlanArguments,
-    Secrets,
+    RefreshArguments, Secrets,
 };
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::language::{
@@ -94,6 +94,7 @@ pub(crate) enum Command {
     Reconcile(Reconcile),
     Rollback(Rollback),
     Drift(Drift),
+    Refresh(Refresh),
     Import(Import),
     State(State),
     List(List),
@@ -126,6 +127,7 @@ impl Command {
             Command::Reconcile(_) => "reconcile",
             Command::Rollback(_) => "rollback",
             Command::Drift(_) => "drift",
+            Command::Refresh(_) => "refresh",
             Command::Import(_) => "import",
             Command::State(_) => "state",
             Command::List(_) => "list",
@@ -155,6 +157,7 @@ impl Command {
             Command::Reconcile(command) => command.running.consent.yes,
             Command::Rollback(command) => command.running.consent.yes,
             Command::Drift(command) => command.consent.yes,
+            Command::Refresh(command) => command.consent.yes,
             Command::Import(command) => command.consent.yes,
             Command::Unlock(command) => command.yes,
             Command::State(command) => match &command.command {
@@ -192,6 +195,7 @@ impl Command {
             | Command::Destroy(_)
             | Command::Reconcile(_)
             | Command::Rollback(_)
+            | Command::Refresh(_)
             | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
             Command::State(state) => !matches!(
@@ -321,9 +325,8 @@ pub(crate) struct Deploy {
 pub(crate) struct Destroy {
     #[command(flatten)]
     pub(crate) selection: InstanceArguments,
-    /// Delete without reading the resources first
-    #[arg(long)]
-    pub(crate) no_refresh: bool,
+    #[command(flatten)]
+    pub(crate) refresh: RefreshArguments,
     /// Delete only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
@@ -346,9 +349,8 @@ pub(crate) struct Rollback {
     pub(crate) generation: Option<u64>,
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,
-    /// Plan from the state alone, without reading resources
-    #[arg(long)]
-    pub(crate) no_refresh: bool,
+    #[command(flatten)]
+    pub(crate) refresh: RefreshArguments,
     #[command(flatten)]
     pub(crate) running: ApplyArguments,
 }
@@ -395,6 +397,21 @@ pub(crate) struct Drift {
     /// Take the differences into the state; the document may then differ from it
     #[arg(long)]
     pub(crate) accept: bool,
+    /// Read only this resource; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    #[command(flatten)]
+    pub(crate) consent: Consent,
+}
+
+/// Take the changes that others made into the state
+///
+/// Reads the existing resources and records how they are now. No resource is changed. It is the same
+/// as `cyan drift --accept`.
+#[derive(Debug, Args)]
+pub(crate) struct Refresh {
+    #[command(flatten)]
+    pub(crate) selection: InstanceArguments,
     /// Read only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,

@@ -3,6 +3,7 @@
 use crate::phases::{Drift, DriftScan, Given, Options, StateEdit};
 use blueprint::Address;
 use diag::{Diagnostics, Files};
+use dialect::rules::Reads;
 use state::{InstanceName, Snapshot};
 
 use crate::error::Error;
@@ -33,6 +34,20 @@ impl DriftReport {
     }
 }
 
+/// Whether plans from the state alone read the recorded objects. Only dialects that read on request
+/// give their resources URNs.
+pub(crate) fn usual_reads(snapshot: &Snapshot) -> Reads {
+    if snapshot
+        .records
+        .values()
+        .any(|record| !record.origin.urn.is_empty())
+    {
+        Reads::OnRequest
+    } else {
+        Reads::BeforePlans
+    }
+}
+
 impl Session {
     /// Makes a plan from the state alone, without a document.
     pub async fn stage_state(
@@ -43,8 +58,8 @@ impl Session {
     ) -> Result<PlannedOperation, Error> {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
-        let options = self.plan_options(options);
         let snapshot = self.load_state(&instance, frontend).await?;
+        let options = self.plan_options(options, usual_reads(&snapshot));
         self.library.open_recorded(&snapshot).await;
         self.open_added(&options).await;
         let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;

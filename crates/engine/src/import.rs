@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::codes;
-use crate::phases::{Action, Options, Staged, StateEdit, Step};
+use crate::phases::{Action, Options, Refresh, Staged, StateEdit, Step};
 use blueprint::{Address, Blueprint, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, Snapshot};
@@ -71,7 +71,7 @@ impl Session {
             address,
         };
         let options = Options {
-            refresh: false,
+            refresh: Refresh::Never,
             state_edit: Some(state_edit),
             ..Options::default()
         };
@@ -246,7 +246,7 @@ impl Session {
         let importing = vec![address.clone()];
         let simulated = self.is_simulated();
         let options = Options {
-            refresh: false,
+            refresh: Refresh::Never,
             targets,
             importing,
             simulated,

@@ -152,11 +152,12 @@ impl Session {
             .await?;
         // Read the existing objects, evaluate each element, decide the action of each resource with
         // its reason.
+        let reads = documents.root().checked.rules.reads;
         let document_of = Some((documents, document.pinned(&self.place)));
         let basis = Basis {
             document: document_of,
             given,
-            options: self.plan_options(options),
+            options: self.plan_options(options, reads),
             snapshot,
             answers: None,
         };

@@ -9,7 +9,7 @@ pub use ::plan::model::{
     LinkEffectChange, PinnedDocument, PlannedStop, Purpose, Reason, Step, StepLinks,
 };
 pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, StateEdit};
+pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, Refresh, StateEdit};
 pub use ::plan::plan;
 pub use ::plan::plan::{Plan, Request, Staged, StepSource, is_current};
 pub use ::plan::unchanged::unchanged;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::phases::generation::RollbackTarget;
 use crate::phases::run::{RollbackPlanner, Shell, rollback_target};
-use crate::phases::{Given, Options, Staged};
+use crate::phases::{Given, Options, Refresh, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;
 use state::{Generation, InstanceName, Snapshot};
@@ -14,6 +14,7 @@ use crate::document::ReadingFacts;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
+use crate::from_state::usual_reads;
 use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::installed::Access;
 use crate::session::Session;
@@ -34,18 +35,18 @@ struct RollbackRequest<'a> {
     target: RollbackTarget,
     instance: &'a InstanceName,
     snapshot: Snapshot,
-    refresh: bool,
+    refresh: Refresh,
 }
 
 impl Session {
     /// Plans a rollback to a generation. `None` is the generation of the last successful operation,
-    /// or no resources if there is none. Without `refresh`, or with `no_refresh` in the
-    /// configuration, the recorded objects are not read.
+    /// or no resources if there is none. `refresh` says whether the recorded
+    /// objects are read.
     pub async fn rollback(
         &self,
         instance: InstanceName,
         generation: Option<Generation>,
-        refresh: bool,
+        refresh: Refresh,
         frontend: &mut dyn Frontend,
     ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
@@ -64,7 +65,7 @@ impl Session {
         {
             run.notice(Notice::AtLastGeneration(saved.generation.0), frontend);
         }
-        let refresh = refresh && !self.config.no_refresh;
+        let refresh = self.refresh(refresh, usual_reads(&snapshot));
         let mut found = Diagnostics::new();
         let request = RollbackRequest {
             target,
@@ -200,11 +201,12 @@ impl RollbackPlanner for SessionRollbackPlanner<'_> {
         Box::pin(async move {
             let plan = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;
+                let usual = usual_reads(&snapshot);
                 let request = RollbackRequest {
                     target: goal,
                     instance: self.instance,
                     snapshot,
-                    refresh: true,
+                    refresh: self.session.refresh(Refresh::Usual, usual),
                 };
                 self.session
                     .plan_rollback(request, found, &mut |event| self.run.emit(event))

@@ -2,10 +2,13 @@
 //!
 //! Not here: their order (`lib.rs`).
 
+use dialect::rules::Reads;
 use std::sync::Arc;
 
 use crate::phases::run::{PlanningEvent, Shell, busy};
-use crate::phases::{Answers, Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
+use crate::phases::{
+    Answers, Checked, Documents, Given, Options, PinnedDocument, Refresh, Request, Staged,
+};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, LeaseHolder, Snapshot};
@@ -274,13 +277,23 @@ impl Session {
             .ok_or(Error::Reported)
     }
 
-    /// Returns the options of a plan, from the request and the configuration.
-    pub(crate) fn plan_options(&self, options: Options) -> Options {
-        let refresh = options.refresh && !self.config.no_refresh;
+    /// Returns the options of a plan, from the request, the configuration and the usual reads of
+    /// the dialect.
+    pub(crate) fn plan_options(&self, options: Options, usual: Reads) -> Options {
         Options {
-            refresh,
+            refresh: self.refresh(options.refresh, usual),
             simulated: self.is_simulated(),
             ..options
+        }
+    }
+
+    /// Returns which objects a plan reads. What the user asks for takes precedence, then the
+    /// configuration, then the dialect.
+    pub(crate) fn refresh(&self, wanted: Refresh, usual: Reads) -> Refresh {
+        match wanted {
+            Refresh::Usual if self.config.no_refresh || usual == Reads::OnRequest => Refresh::Never,
+            Refresh::Usual => Refresh::Always,
+            _ => wanted,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::phases::generation::RollbackTarget;
 use crate::phases::run::rollback_target;
-use crate::phases::{Options, StateEdit};
+use crate::phases::{Options, Refresh, StateEdit};
 use blueprint::Address;
 use state::seal::{SealError, Sealer};
 use state::{
@@ -145,7 +145,7 @@ impl Session {
         let exported = Arc::new(exported);
         let state_edit = Some(StateEdit::Load(exported.clone()));
         let options = Options {
-            refresh: false,
+            refresh: Refresh::Never,
             state_edit,
             ..Options::default()
         };

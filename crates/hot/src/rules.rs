@@ -18,7 +18,7 @@ use super::{computed_parts, groups, inputs, messages, naming, outputs, resources
 use dialect::codes::UNKNOWN_RESOURCE;
 use dialect::rules::{
     Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue,
-    InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput, NativeSpec,
+    InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput, NativeSpec, Reads,
     ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
 use dialect::{DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, Mistake};
@@ -40,6 +40,7 @@ pub(super) const RULES: DialectRules = DialectRules {
     naming: &HotRules,
     sizes: &HotRules,
     messages: &HotRules,
+    reads: Reads::BeforePlans,
 };
 
 impl InputRules for HotRules {

@@ -31,6 +31,42 @@ impl DriftPolicy {
     }
 }
 
+/// Which recorded objects are read before a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "bool", into = "bool")]
+pub enum Refresh {
+    /// The dialect of the document decides; all of them, if nothing has decided.
+    #[default]
+    Usual,
+    /// All of them.
+    Always,
+    /// None, except after calls that were cut off.
+    Never,
+}
+
+impl Refresh {
+    /// Whether recorded objects are read.
+    pub fn is_on(self) -> bool {
+        self != Refresh::Never
+    }
+}
+
+impl From<bool> for Refresh {
+    fn from(is_on: bool) -> Refresh {
+        if is_on {
+            Refresh::Always
+        } else {
+            Refresh::Never
+        }
+    }
+}
+
+impl From<Refresh> for bool {
+    fn from(refresh: Refresh) -> bool {
+        refresh.is_on()
+    }
+}
+
 /// A resource whose cut-off call counts as carried out, because the user says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adoption {
@@ -78,8 +114,8 @@ pub enum StateEdit {
 /// The options of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Whether existing objects are read.
-    pub refresh: bool,
+    /// Which existing objects are read.
+    pub refresh: Refresh,
     /// Addresses of cut-off calls that the user says were not carried out, for providers that
     /// cannot tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,7 +172,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            refresh: true,
+            refresh: Refresh::Usual,
             undone: Vec::new(),
             forgotten: Vec::new(),
             adopted: Vec::new(),

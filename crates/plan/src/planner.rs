@@ -132,7 +132,7 @@ impl<'a> Planner<'a> {
             &options,
             &mut mistakes,
         );
-        if options.refresh {
+        if options.refresh.is_on() {
             elsewhere
                 .iter()
                 .for_each(|address| drop(answers.seen.shift_remove(address)));
@@ -352,7 +352,7 @@ impl<'a> Planner<'a> {
 
     /// Asks for the preflights that drafting has not asked for.
     pub(crate) async fn preflight_rest(&mut self, draft: &mut Draft) {
-        if !self.options.refresh || self.options.state_edit.is_some() {
+        if !self.options.refresh.is_on() || self.options.state_edit.is_some() {
             return;
         }
         let asked = preflight::ask_remaining(
@@ -732,7 +732,7 @@ impl<'a> Planner<'a> {
         }
         let snapshot = &self.snapshot;
         let catalogs = &self.catalogs;
-        let refresh = self.options.refresh;
+        let refresh = self.options.refresh.is_on();
         for step in steps {
             step.not_observed =
                 unchanged::is_unobserved(step, snapshot, catalogs, &self.answers, refresh);

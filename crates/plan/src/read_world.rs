@@ -42,8 +42,8 @@ pub(crate) async fn read_world(
     let is_unsure = |record| refresh::attempt_of(record).is_some();
     let unsettled =
         || !snapshot.open.is_empty() || snapshot.records.values().any(|record| is_unsure(record));
-    if options.refresh || unsettled() {
-        let only_cut_off = !options.refresh;
+    if options.refresh.is_on() || unsettled() {
+        let only_cut_off = !options.refresh.is_on();
         let adopted = &options.adopted;
         *refreshed = refresh::refresh(
             snapshot,
@@ -59,7 +59,7 @@ pub(crate) async fn read_world(
             .extract_if(.., |one| one.cause == refresh::ReadCause::Unsure)
             .collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
-        if !options.refresh {
+        if !options.refresh.is_on() {
             // The user has decided that these were not carried out.
             for one in &unsure {
                 answers.unread.shift_remove(&one.address);

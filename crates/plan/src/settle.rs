@@ -369,7 +369,7 @@ pub(crate) fn report_unsure(
         let mut diagnostic = code
             .new(format!("`{address}` cannot be read: it is not known whether its failed create was carried out"))
             .note(&*unread.message);
-        if options.force || !options.refresh {
+        if options.force || !options.refresh.is_on() {
             diagnostic.severity = if options.force {
                 Severity::Note
             } else {

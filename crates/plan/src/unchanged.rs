@@ -285,7 +285,7 @@ async fn preflights(
                 )
             })
         });
-    let refreshed = staged.plan.options.refresh;
+    let refreshed = staged.plan.options.refresh.is_on();
     for (address, kept, action, answer) in
         futures::future::join_all(asked.collect::<Vec<_>>()).await
     {
@@ -365,7 +365,8 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
 async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
     let mut reported = AddressSet::default();
-    if !plan.options.refresh || !plan.answers.refreshed || plan.options.state_edit.is_some() {
+    if !plan.options.refresh.is_on() || !plan.answers.refreshed || plan.options.state_edit.is_some()
+    {
         return reported;
     }
     let changes = |step: &&Step| {

@@ -6,7 +6,7 @@ use blueprint::{Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::rules::{
     Checks, DialectRules, GivenValue, InputRules, NamedResource, NamingRules, NativeInput,
-    NativePassedInput, NativeSpec, SpecAt, SpecRules,
+    NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
 };
 
 use crate::shape::UNNAMED;
@@ -22,6 +22,7 @@ pub(crate) const RULES: DialectRules = DialectRules {
     inputs: &PulumiRules,
     specs: &PulumiRules,
     naming: &PulumiRules,
+    reads: Reads::OnRequest,
     ..DialectRules::NATIVE
 };
 

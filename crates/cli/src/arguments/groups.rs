@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use blueprint::Address;
 use clap::Args;
-use engine::Options;
 use engine::apply::OnFailure;
+use engine::{Options, Refresh};
 use state::InstanceName;
 
 use super::inputs::Inputs;
@@ -76,12 +76,33 @@ impl DriftArguments {
     }
 }
 
+/// Whether a plan reads the existing resources.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RefreshArguments {
+    /// Read the existing resources first [default: yes, except for Pulumi programs]
+    #[arg(long, overrides_with = "no_refresh")]
+    refresh: bool,
+    /// Plan from the state alone, without reading resources
+    #[arg(long)]
+    no_refresh: bool,
+}
+
+impl RefreshArguments {
+    /// What the user asked for.
+    pub(crate) fn wanted(self) -> Refresh {
+        match (self.refresh, self.no_refresh) {
+            (true, _) => Refresh::Always,
+            (_, true) => Refresh::Never,
+            _ => Refresh::Usual,
+        }
+    }
+}
+
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlanArguments {
-    /// Plan from the state alone, without reading resources
-    #[arg(long)]
-    pub(crate) no_refresh: bool,
+    #[command(flatten)]
+    pub(crate) refresh: RefreshArguments,
     /// Change only this resource and what it depends on; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
@@ -99,7 +120,7 @@ impl PlanArguments {
     /// The options of a plan, from the flags.
     pub(crate) fn options(&self) -> Options {
         Options {
-            refresh: !self.no_refresh,
+            refresh: self.refresh.wanted(),
             targets: self.target.clone(),
             replace: self.replace.clone(),
             renew: self.renew.clone(),
@@ -110,7 +131,7 @@ impl PlanArguments {
 
     /// Whether any of the flags is given.
     pub(crate) fn is_given(&self) -> bool {
-        self.no_refresh
+        self.refresh.wanted() != Refresh::Usual
             || self.drifted.drift.is_some()
             || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
     }

@@ -14,7 +14,7 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let options = Options {
-        refresh: !arguments.no_refresh,
+        refresh: arguments.refresh.wanted(),
         targets: arguments.target,
         force: arguments.force,
         ..Options::default()

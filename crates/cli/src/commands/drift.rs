@@ -1,10 +1,10 @@
 //! `cyan drift`.
 
-use engine::{Drift as How, Drifted, Options, StateEdit};
+use engine::{Drift as How, Drifted};
 use engine::{DriftReport, json};
 
-use crate::arguments::{Drift, Global};
-use crate::commands::destroy::from_state;
+use crate::arguments::{Drift, Global, Refresh};
+use crate::commands::refresh;
 use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::changes;
@@ -18,7 +18,12 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     if arguments.accept {
-        return accept(arguments, global, report).await;
+        let arguments = Refresh {
+            selection: arguments.selection,
+            target: arguments.target,
+            consent: arguments.consent,
+        };
+        return refresh::run(arguments, global, report).await;
     }
     let selection = &arguments.selection;
     let (session, instance) =
@@ -63,27 +68,6 @@ pub(crate) async fn run(
             (false, false) => Exit::Done,
         },
     )
-}
-
-/// Shows the drift, asks for confirmation, and records the current values in the state.
-async fn accept(
-    arguments: Drift,
-    global: &Global,
-    report: &mut Report,
-) -> Result<Exit, CommandError> {
-    let options = Options {
-        state_edit: Some(StateEdit::AcceptDrift),
-        targets: arguments.target,
-        ..Options::default()
-    };
-    from_state(
-        &arguments.selection,
-        options,
-        &arguments.consent.into(),
-        global,
-        report,
-    )
-    .await
 }
 
 fn show(text: &mut String, drifted: &Drifted, drawing: Drawing) {

@@ -20,6 +20,7 @@ mod key;
 mod list;
 mod man;
 mod reconcile;
+mod refresh;
 mod rollback;
 mod schema;
 mod show;
@@ -151,6 +152,7 @@ async fn carry_out(
         Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
         Command::Rollback(arguments) => rollback::run(arguments, global, report).await,
         Command::Drift(arguments) => drift::run(arguments, global, report).await,
+        Command::Refresh(arguments) => refresh::run(arguments, global, report).await,
         Command::Import(arguments) => import::run(arguments, global, report).await,
         Command::State(arguments) => state::run(arguments, global, report).await,
         Command::List(arguments) => list::run(arguments, global, report).await,

@@ -1,6 +1,6 @@
 //! `cyan reconcile`.
 
-use engine::Options;
+use engine::{Options, Refresh};
 
 use crate::arguments::{Global, Reconcile};
 use crate::commands::destroy::from_state;
@@ -14,7 +14,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandError> {
     let options = Options {
         reconcile: true,
-        refresh: !arguments.no_refresh,
+        refresh: Refresh::from(!arguments.no_refresh),
         undone: arguments.retry,
         adopted: arguments
             .adopt

@@ -16,7 +16,7 @@ pub(crate) async fn run(
         open::session_and_instance(None, &arguments.flag, global, report).await?;
     let generation = arguments.generation.map(Generation);
     let (planned, files) = session
-        .rollback(instance, generation, !arguments.no_refresh, report)
+        .rollback(instance, generation, arguments.refresh.wanted(), report)
         .await?;
     operation::carry_out(
         planned,

@@ -6,7 +6,9 @@ use std::path::Path;
 use diag::Files;
 use engine::foreign::{self, Form};
 use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
-use engine::{InstanceSelector, Options, Session, StateEdit, json, key, read_text, retention};
+use engine::{
+    InstanceSelector, Options, Refresh, Session, StateEdit, json, key, read_text, retention,
+};
 use serde_json::json;
 use state::seal::Sealer;
 use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, VerifiedInstance};
@@ -26,7 +28,7 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let state_edit_options = |state_edit| Options {
-        refresh: false,
+        refresh: Refresh::Never,
         state_edit: Some(state_edit),
         ..Options::default()
     };

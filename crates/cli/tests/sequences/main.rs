@@ -27,8 +27,8 @@ const THRESHOLD: usize = 0;
 #[test]
 fn recorded_sequences_end_as_recorded() {
     let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/conformance/pulumi");
+    let beside =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/pulumi");
     let pack = named.clone().unwrap_or(beside);
     let file = pack.join("sequences/lifecycle.json");
     if !file.exists() {
@@ -45,7 +45,10 @@ fn recorded_sequences_end_as_recorded() {
         println!("{failure}");
     }
     let passed = tally.all - tally.failures.len();
-    println!("pulumi conformance sequences/lifecycle: {passed} of {}", tally.all);
+    println!(
+        "pulumi conformance sequences/lifecycle: {passed} of {}",
+        tally.all
+    );
     if named.is_none() && chosen.is_empty() {
         assert!(passed >= THRESHOLD, "{passed} pass, {THRESHOLD} did before");
     }

@@ -22,7 +22,9 @@ impl Sim {
                 std::env::var_os("CYAN_TEST_ALL").is_none(),
                 "the provider framework of Pulumi should have been installed: CYAN_TEST_PULUMI is not set"
             );
-            println!("skipped: the Python package pulumi is needed; `cargo xtask test` installs it");
+            println!(
+                "skipped: the Python package pulumi is needed; `cargo xtask test` installs it"
+            );
             return None;
         };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences/sim.py");

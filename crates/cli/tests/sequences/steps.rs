@@ -31,9 +31,9 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
         "preview" => vec!["stage"],
         "up" => vec!["deploy", "--yes"],
         "destroy" => vec!["destroy", "--yes"],
-        "destroy-preview" => vec!["destroy", "--dry-run"],
+        "destroy-preview" => vec!["destroy"],
         "refresh" => vec!["refresh", "--yes"],
-        "refresh-preview" => vec!["refresh", "--dry-run"],
+        "refresh-preview" => vec!["drift"],
         "import" => vec!["import", "--yes"],
         "state-unprotect" => vec!["state", "unprotect", "--yes"],
         "state-rename" => vec!["state", "move", "--yes"],
@@ -47,6 +47,7 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
     for word in texts(&step["flags"]) {
         match word {
             "--continue-on-error" => words.push("--on-failure=keep-going".to_owned()),
+            urn if urn.starts_with("urn:") => words.push(last_name(urn).to_owned()),
             word => words.push(word.to_owned()),
         }
     }
@@ -56,7 +57,7 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
             words.extend([format!("pulumi:{}", kind.replacen(':', "/", 1))]);
             words.extend([id.to_string(), name.to_string()]);
         }
-        (_, all) => words.extend(all.iter().map(|word| (*word).to_owned())),
+        (_, all) => words.extend(all.iter().map(|word| last_name(word).to_owned())),
     }
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut command = place.cyan(&all);
@@ -81,18 +82,31 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
     })
 }
 
-/// The operations of a plan. A replacement is three of them.
+/// The operations of a plan in the words of the recorded tool. A replacement is three of them; a
+/// move is none. Default configurations have no step there.
 fn operations(plan: &Value) -> Vec<Announced> {
     let mut all = Vec::new();
     for step in plan["steps"].as_array().into_iter().flatten() {
         let address = step["address"].as_str().unwrap_or_default();
         let action = step["action"].as_str().unwrap_or_default();
-        all.push(Announced::new(action, last_name(address)));
+        let ops: &[&str] = match action {
+            _ if address.starts_with("default:") => &[],
+            "replace" => &["create-replacement", "delete-replaced", "replace"],
+            "detach" => &["delete"],
+            "move" | "none" => &[],
+            action => &[action],
+        };
+        let name = last_name(address);
+        all.extend(ops.iter().map(|op| Announced::new(op, name)));
     }
     all
 }
 
 fn texts(values: &Value) -> Vec<&str> {
     let values = values.as_array();
-    values.into_iter().flatten().filter_map(Value::as_str).collect()
+    values
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
 }

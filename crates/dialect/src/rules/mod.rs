@@ -13,6 +13,7 @@ mod expansion;
 mod inputs;
 mod messages;
 mod naming;
+mod reads;
 mod references;
 mod sizes;
 mod specs;
@@ -23,6 +24,7 @@ pub use expansion::ExpansionRules;
 pub use inputs::{GivenValue, InputRules, NativeInput, NativePassedInput};
 pub use messages::MessageRules;
 pub use naming::{DocumentName, NamedResource, NamingRules};
+pub use reads::Reads;
 pub use references::{Absence, ReferenceRules};
 pub use sizes::SizeRules;
 pub use specs::{NativeSpec, SpecAt, SpecRules};
@@ -48,6 +50,8 @@ pub struct DialectRules {
     pub sizes: &'static dyn SizeRules,
     /// Messages of the dialect's own tool.
     pub messages: &'static dyn MessageRules,
+    /// When existing objects are read.
+    pub reads: Reads,
 }
 
 /// The native rules: the default methods of every part.
@@ -74,6 +78,7 @@ impl DialectRules {
         naming: &NativeRules,
         sizes: &NativeRules,
         messages: &NativeRules,
+        reads: Reads::BeforePlans,
     };
 }
 

@@ -456,7 +456,7 @@ async fn stage_in(
         )),
         given: Given::default(),
         options: Options {
-            refresh: false,
+            refresh: false.into(),
             ..Options::default()
         },
         snapshot: harness.snapshot().await,

@@ -297,7 +297,7 @@ fn interrupted_call_must_be_settled_first() {
         for refresh in [true, false] {
             bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));
             let options = Options {
-                refresh,
+                refresh: refresh.into(),
                 ..Options::default()
             };
             let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
@@ -423,7 +423,7 @@ fn failed_create_without_a_search_blocks_nothing() {
         (
             "deploy --no-refresh",
             Options {
-                refresh: false,
+                refresh: false.into(),
                 ..Options::default()
             },
             true,
@@ -431,7 +431,7 @@ fn failed_create_without_a_search_blocks_nothing() {
         (
             "destroy --no-refresh",
             Options {
-                refresh: false,
+                refresh: false.into(),
                 ..Options::default()
             },
             false,

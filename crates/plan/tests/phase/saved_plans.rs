@@ -15,7 +15,7 @@ async fn changed_settings_of_a_provider_refuse_a_saved_plan() {
         .stage(
             Some(ONE),
             Options {
-                refresh: true,
+                refresh: true.into(),
                 ..Options::default()
             },
         )
@@ -57,7 +57,7 @@ async fn drift_of_a_planned_resource_refuses_a_saved_plan() {
         .stage(
             Some(ONE),
             Options {
-                refresh: true,
+                refresh: true.into(),
                 ..Options::default()
             },
         )
@@ -67,7 +67,7 @@ async fn drift_of_a_planned_resource_refuses_a_saved_plan() {
         .stage(
             Some(&ONE.replace("input: 1", "input: 2")),
             Options {
-                refresh: true,
+                refresh: true.into(),
                 ..Options::default()
             },
         )

@@ -35,7 +35,7 @@ pub(super) fn options(json: &Json) -> Result<Options, String> {
     let mut options = Options::default();
     for (key, value) in json.as_object().into_iter().flatten() {
         match key.as_str() {
-            "refresh" => options.refresh = value.as_bool().unwrap_or(true),
+            "refresh" => options.refresh = value.as_bool().unwrap_or(true).into(),
             "parallel" | "key" | "onFailure" => {}
             "drift" => {
                 options.drift =

@@ -7,7 +7,7 @@ use diag::{Diagnostics, Files};
 use dialect::{Companion, LoadContext};
 use engine::{
     Answers, Checked, Documents, Error, Given, Options, Pinned, PinnedDocument, PlannedOperation,
-    ReadingFacts, Request, Session, StageRequest, Staged,
+    ReadingFacts, Refresh, Request, Session, StageRequest, Staged,
 };
 use state::{Generation, StoreError};
 
@@ -168,7 +168,14 @@ impl Harness {
         generation: Option<Generation>,
     ) -> Result<StageResult, StoreError> {
         let (session, mut reports) = (self.session(), self.reports());
-        match Box::pin(session.rollback(self.name.clone(), generation, true, &mut reports)).await {
+        match Box::pin(session.rollback(
+            self.name.clone(),
+            generation,
+            Refresh::Usual,
+            &mut reports,
+        ))
+        .await
+        {
             Ok((planned, files)) => Ok(StageResult {
                 files,
                 ..staged(planned, reports)

@@ -95,7 +95,7 @@ impl<'a> CommandWords<'a> {
     fn plan_option(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
         let plan = &mut arguments.plan;
         match word {
-            "no-refresh" => plan.refresh = false,
+            "no-refresh" => plan.refresh = false.into(),
             "target" => plan.targets.push(self.address()?),
             "replace" => plan.replace.push(self.address()?),
             "renew" => plan.renew.push(self.address()?),

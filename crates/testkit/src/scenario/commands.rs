@@ -258,7 +258,7 @@ impl Runner {
         };
         self.harness.name = words.instance()?;
         let mut arguments = words.arguments()?;
-        arguments.plan.refresh = edit == StateEdit::AcceptDrift;
+        arguments.plan.refresh = (edit == StateEdit::AcceptDrift).into();
         arguments.plan.state_edit = Some(edit);
         let stage = self.harness.stage_destroy(arguments.plan.clone()).await;
         if let Some(staged) = self.show_stage(stage) {
