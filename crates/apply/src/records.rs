@@ -33,6 +33,7 @@ impl Records<'_> {
                     made_from: decided.made_from.clone().unwrap_or_default(),
                     folder: site.folder,
                     urn: site.urn,
+                    ties: self.known.ties_of(decided),
                 }
             }
             // Without a document, the origin stays as recorded.

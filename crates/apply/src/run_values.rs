@@ -12,9 +12,10 @@ use evaluate::question::ProviderInstance;
 use evaluate::resolve::{Evaluation, Outputs};
 use plan::linked::Linked;
 use plan::plan::Plan;
+use plan::record_ties::record_ties;
 use plan::task::Decided;
 use provider::{Applied, PlanMode, Plans};
-use state::{Managed, ProviderRef, Record, Snapshot};
+use state::{Managed, ProviderRef, Record, RecordTies, Snapshot};
 use understand::compare::contradiction;
 
 use crate::link_state::Set;
@@ -245,6 +246,14 @@ impl RunValues {
                     record.origin.site().owned()
                 })
             }
+        }
+    }
+
+    /// What the record of a resource keeps of its options: as declared, else as recorded.
+    pub(crate) fn ties_of(&self, decided: &Decided) -> Option<Box<RecordTies>> {
+        match decided.element.zip(self.evaluation.as_ref()) {
+            Some(((number, _), evaluation)) => record_ties(&evaluation.documents, number),
+            None => decided.prior.as_ref()?.origin.ties.clone(),
         }
     }
 

@@ -6,7 +6,7 @@ use diag::{Span, Spanned};
 
 use crate::{
     Address, Batches, Breakpoints, Expr, ExprKind, FieldPath, IndexMap, Name, PROVIDER_TYPE,
-    Packages, Type, TypeId, Value,
+    Packages, Ties, Type, TypeId, Value,
 };
 
 /// The place and dialect of an element.
@@ -291,6 +291,9 @@ pub struct Resource {
     /// The name of the resource for plugins, if it differs from the name in the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logical_name: Option<Name>,
+    /// Its ties to other resources and to former identities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Box<Ties>>,
     /// The selector of links.
     pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
@@ -348,6 +351,7 @@ impl Resource {
             provider: None,
             parent: None,
             logical_name: None,
+            ties: None,
             link_selector: None,
             metadata: Default::default(),
             lifecycle: Default::default(),
@@ -383,6 +387,14 @@ pub struct ResourceMetadata {
     pub annotations: Vec<(Spanned<Name>, Expr)>,
     /// Free data.
     pub custom: Option<Expr>,
+    /// A value whose change replaces the resource. Null on either side changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement_trigger: Option<Box<Expr>>,
+}
+
+impl ResourceMetadata {
+    /// The key of the replacement trigger in evaluated metadata.
+    pub const REPLACEMENT_TRIGGER: &str = "replacementTrigger";
 }
 
 /// The resources that a resource links to.
@@ -455,6 +467,9 @@ pub struct Timeouts {
     pub update: Option<Duration>,
     /// The limit of a delete.
     pub delete: Option<Duration>,
+    /// The limit of a read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Duration>,
 }
 
 /// The order of the two halves of a replacement.

@@ -165,7 +165,9 @@ fn metadata<'b>(metadata: &'b ResourceMetadata, visit: &mut impl FnMut(&'b Expr)
         .annotations
         .iter()
         .for_each(|(_, value)| visit(value));
-    metadata.custom.iter().for_each(visit);
+    metadata.custom.iter().for_each(&mut *visit);
+    let trigger = metadata.replacement_trigger.as_deref();
+    trigger.into_iter().for_each(visit);
 }
 
 #[cfg(test)]

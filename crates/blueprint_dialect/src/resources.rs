@@ -88,6 +88,7 @@ impl Lowering<'_> {
             external: None,
             parent: None,
             logical_name: None,
+            ties: None,
             switched_off: None,
             update_policy: None,
         }
@@ -246,6 +247,7 @@ impl Lowering<'_> {
             labels,
             annotations,
             custom,
+            replacement_trigger: None,
         }
     }
 

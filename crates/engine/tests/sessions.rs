@@ -273,7 +273,7 @@ fn a_whole_state_moves_with_its_history() {
                 shop.clone(),
                 Options {
                     state_edit,
-                    refresh: Refresh::Never,
+                    refresh: false.into(),
                     ..Options::default()
                 },
                 &mut frontend,

@@ -172,6 +172,7 @@ fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
 fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let metadata = ResourceMetadata {
         custom: body.metadata,
+        replacement_trigger: None,
         ..ResourceMetadata::default()
     };
     let resource = Resource {

@@ -35,6 +35,7 @@ pub mod provider_diagnostics;
 mod provider_instances;
 mod read_world;
 mod reconcile;
+pub mod record_ties;
 mod refresh;
 mod secrecy;
 mod settle;
@@ -45,6 +46,7 @@ mod target_set;
 mod targets;
 pub mod task;
 pub mod tasks;
+mod ties;
 pub mod unchanged;
 mod upgrade;
 
@@ -182,6 +184,7 @@ async fn plan_from(
     planner.moves.refuse_declared(&draft, &mut planner.mistakes);
     draft.note_moves(&planner.moves);
     let left_out = planner.apply_targets(&mut draft);
+    ties::forget_tied_removals(&mut draft);
     planner.plan_deletes(&draft).await;
     planner.refuse_claims(&mut draft).await;
     preflight::refuse_obstacles(&mut draft, &mut planner.mistakes);

@@ -105,6 +105,12 @@ pub enum Reason {
     FailedBefore,
     /// The settings of its provider have changed, so it is replaced.
     ProviderChanged,
+    /// The value that replaces it when it changes has changed.
+    TriggerChanged,
+    /// Its object is deleted with another one.
+    DeletedWith,
+    /// No object of its own is managed: it was only read, or groups other resources.
+    NotManaged,
     /// Its provider wants to change it, although the document and the resource are as before.
     ProviderDecides,
     /// The user asked for it.
@@ -135,6 +141,9 @@ impl Reason {
             Reason::Interrupted => "interrupted",
             Reason::FailedBefore => "failed-before",
             Reason::ProviderChanged => "provider-changed",
+            Reason::TriggerChanged => "trigger-changed",
+            Reason::DeletedWith => "deleted-with",
+            Reason::NotManaged => "not-managed",
             Reason::ProviderDecides => "provider-decides",
             Reason::Requested => "requested",
             Reason::Moved => "moved",

@@ -6,6 +6,7 @@
 //!
 //! Not here: collecting the changed records (`settled`).
 
+mod identity;
 mod links;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Key, LinkName, Name};
 use diag::{Diagnostics, Span};
 use evaluate::answers::Answers;
-use state::Snapshot;
+use state::{Record, RecordTies, Snapshot};
 use understand::check::{FormerAddress, circles_of_moves};
 use understand::documents::Documents;
 
@@ -176,14 +177,25 @@ impl Moves {
 /// tells whether a resource may change at all.
 pub(crate) fn apply_hints(
     documents: &Documents,
+    instance: &str,
     within: impl Fn(&Address) -> bool,
     snapshot: &mut Snapshot,
     answers: &mut Answers,
     settled_records: &mut SettledRecords,
     found: &mut Diagnostics,
 ) -> Moves {
-    let hints = followed(hints(documents), documents, found);
     let mut moves = Moves::default();
+    identity::follow_urns(
+        documents,
+        instance,
+        &within,
+        snapshot,
+        answers,
+        settled_records,
+        found,
+        &mut moves,
+    );
+    let hints = followed(hints(documents), documents, found);
     if hints.is_empty() {
         return moves;
     }
@@ -279,6 +291,14 @@ pub(crate) fn requested_moves(
         }
     }
     moves.rename_records(snapshot, answers, settled_records, found);
+    for to in moves.former_of_new.keys() {
+        if let Some(record) = snapshot.records.get_mut(to) {
+            let record = Arc::make_mut(record);
+            let above = to.path.iter().map(|child| format!("{child}/"));
+            let name: String = above.chain([to.name.to_string()]).collect();
+            record.origin = record.origin.renamed(&name);
+        }
+    }
     moves
 }
 
@@ -511,13 +531,17 @@ fn rename(
                 .dependencies
                 .iter()
                 .any(|used| pairs.contains_key(used))
+                || names_any(record, &pairs)
         })
         .map(|(address, _)| address.clone())
         .collect();
     for address in users {
         settled_records.note(snapshot, &address);
         if let Some(record) = snapshot.records.get_mut(&address) {
-            for used in &mut Arc::make_mut(record).dependencies {
+            let record = Arc::make_mut(record);
+            let ties = record.origin.ties.as_deref_mut();
+            let tied = ties.into_iter().flat_map(RecordTies::addresses_mut);
+            for used in record.dependencies.iter_mut().chain(tied) {
                 if let Some(to) = new(used) {
                     *used = to;
                 }
@@ -552,6 +576,13 @@ fn rename(
     }
     links::retarget(&pairs, snapshot, settled_records);
     moved_links
+}
+
+/// Whether the ties of a record name a resource that moves.
+fn names_any(record: &Record, pairs: &IndexMap<Address, Address>) -> bool {
+    let ties = record.origin.ties.as_deref().into_iter();
+    ties.flat_map(RecordTies::addresses)
+        .any(|named| pairs.contains_key(named))
 }
 
 /// The call site of a memoised value under the new address of its owner.

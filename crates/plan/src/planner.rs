@@ -284,6 +284,7 @@ impl<'a> Planner<'a> {
         let answers = &mut self.answers;
         self.moves = moves::apply_hints(
             documents,
+            &self.instance,
             within,
             snapshot,
             answers,

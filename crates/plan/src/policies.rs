@@ -339,6 +339,7 @@ pub(crate) fn report_protection(
             Action::Delete if decision.protection.protect => {
                 found.push(protected(address, "deleted", *span))
             }
+            Action::Detach if is_tied(decision) => {}
             Action::Detach => {
                 let note = codes::RETAINED.new(format!(
                     "`{address}` is left in the world and no longer managed"
@@ -348,6 +349,12 @@ pub(crate) fn report_protection(
             _ => {}
         }
     }
+}
+
+/// Whether the object of a removed record is gone with another one, or was never managed.
+fn is_tied(decision: &Decision) -> bool {
+    let tied = [Reason::DeletedWith, Reason::NotManaged];
+    decision.reasons.iter().any(|reason| tied.contains(reason))
 }
 
 /// Reports `restricted-action` for actions that are restricted, and `immutable-changed` for fields

@@ -99,6 +99,54 @@ pub(crate) async fn replace_changed_instances(
     }
 }
 
+/// Replaces resources that move to another configuration, if their provider says that the difference
+/// of the settings needs new resources. Only dialects whose resources have names for plugins ask: for
+/// others, only the record changes.
+pub(crate) async fn replace_switched_resources(
+    evaluation: &Evaluation,
+    drafts: &mut [Decision],
+    snapshot: &Snapshot,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    for decision in drafts.iter_mut() {
+        let recorded = decision.prior.as_ref();
+        let recorded = recorded.filter(|record| !record.origin.urn.is_empty());
+        let Some(record) = recorded else { continue };
+        let before = record.provider.as_ref().map(|provider| &provider.address);
+        let now = decision.provider.as_ref().map(|provider| &provider.address);
+        if before == now || !matches!(decision.action, Action::None | Action::Update) {
+            continue;
+        }
+        let former = before.and_then(|address| snapshot.records.get(address));
+        let former = former.and_then(|record| record.inputs.get("settings").cloned());
+        let settings = decision.provider.as_ref().map(|one| one.settings.clone());
+        let either = now.or(before).unwrap_or(&decision.address);
+        let nothing = || Value::Map(Arc::default());
+        let instance = ProviderInstance {
+            address: either.clone(),
+            settings: settings.unwrap_or_else(nothing),
+            former: former.unwrap_or_else(nothing),
+        };
+        let site = evaluation.site_of(decision.element.map(|(number, _)| number));
+        let target = ResourceTarget {
+            namespace: decision.type_name.package_name(),
+            instance: Some(&instance),
+            address: &decision.address,
+            site: site.borrowed(),
+        };
+        match world.settings_change(target).await {
+            Ok(SettingsChange::Replace(_)) => {
+                decision.action = Action::Replace;
+                decision.only_recorded = false;
+                decision.reasons.insert(0, Reason::ProviderChanged);
+            }
+            Ok(SettingsChange::Same | SettingsChange::Update) => {}
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
+        }
+    }
+}
+
 /// Replaces the resources whose configuration is replaced.
 pub(crate) fn replace_managed_resources(
     drafts: &mut [Decision],

@@ -15,6 +15,8 @@ use blueprint::{
 pub struct ResourceType {
     /// Its name, for example `local/file`.
     pub name: TypeId,
+    /// Former names of the type, as its package writes them.
+    pub former_names: Vec<Name>,
     /// One sentence for people.
     pub docs: Name,
     /// A complete YAML document that uses the type. Tests run it.

@@ -22,6 +22,7 @@ mod document;
 mod existing;
 mod expressions;
 mod fitting;
+mod former;
 pub mod functions;
 mod lowering;
 mod native;
@@ -39,6 +40,7 @@ mod std_calls;
 mod std_lowering;
 mod std_own;
 mod std_package;
+mod ties;
 mod tokens;
 mod untyped;
 

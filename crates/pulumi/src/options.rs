@@ -2,13 +2,13 @@
 //!
 //! Not here: what a child inherits from its parent (`resources`).
 
-use blueprint::{Lifecycle, Name, ReplaceOrder, parse_duration};
-use diag::{Severity, Span, Spanned};
+use blueprint::{Expr, Lifecycle, Name, ReplaceOrder, Ties, parse_duration};
+use diag::{Span, Spanned};
 use syntax::Node;
 
 use crate::codes::NOT_A_RESOURCE;
 use crate::lowering::ProgramLowering;
-use crate::read::{is_null, node_kind, text, value_span, wrong_shape};
+use crate::read::{is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
 use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
 
@@ -25,19 +25,17 @@ pub(crate) struct ResourceOptions {
     pub(crate) provider: Option<Spanned<Name>>,
     /// The resource that it belongs to.
     pub(crate) parent: Option<Spanned<Name>>,
+    /// Its ties to other resources and to former identities.
+    pub(crate) ties: Option<Box<Ties>>,
+    /// The value whose change replaces it.
+    pub(crate) replacement_trigger: Option<Box<Expr>>,
 }
 
 /// Options that cannot be null.
 const NOT_NULL: [&str; 4] = ["dependsOn", "parent", "protect", "provider"];
 
 /// Options that change what is done, and that this version does not follow yet.
-const UNSUPPORTED: [&str; 5] = [
-    "deletedWith",
-    "envVarMappings",
-    "providers",
-    "replaceWith",
-    "replacementTrigger",
-];
+const UNSUPPORTED: [&str; 2] = ["envVarMappings", "providers"];
 
 impl ProgramLowering<'_> {
     /// Reads the options of a resource.
@@ -72,16 +70,9 @@ impl ProgramLowering<'_> {
                 self.unsupported_option(name, entry.key.span);
             }
         }
-        if let Some(entry) = fields.entry("hideDiffs")
-            && !is_empty(entry.value)
-        {
-            self.fixed_texts(entry.value, "`hideDiffs`");
-            self.found.push(
-                UNSUPPORTED_FEATURE
-                    .new("plans show the changes that `hideDiffs` names")
-                    .label(entry.key.span, "has no effect in this version")
-                    .with_severity(Severity::Warning),
-            );
+        options.ties = self.ties(&fields);
+        if let Some(node) = fields.written("replacementTrigger") {
+            options.replacement_trigger = Some(Box::new(self.expr(node)));
         }
         let lifecycle = &mut options.lifecycle;
         if let Some(node) = fields.written("protect") {
@@ -126,9 +117,6 @@ impl ProgramLowering<'_> {
         }
         if let Some(node) = fields.written("customTimeouts") {
             self.timeouts(node, lifecycle);
-        }
-        if let Some(node) = fields.written("aliases") {
-            lifecycle.moved_from = self.former_names(node);
         }
         if let Some(node) = fields.written("dependsOn") {
             options.depends_on = match node.as_list() {
@@ -184,39 +172,11 @@ impl ProgramLowering<'_> {
         lifecycle.timeouts.create = limit("create");
         lifecycle.timeouts.update = limit("update");
         lifecycle.timeouts.delete = limit("delete");
-        if let Some(entry) = fields.entry("read") {
-            self.unsupported_option("customTimeouts.read", entry.key.span);
-        }
-    }
-
-    /// The former names of a resource. Aliases by URN or by parts are reported.
-    fn former_names(&mut self, node: &Node) -> Vec<Name> {
-        let Some(items) = node.as_list() else {
-            wrong_shape(node, "`aliases`", "a list", &mut self.found);
-            return Vec::new();
-        };
-        let mut names = Vec::new();
-        for item in items {
-            let by_name = text(item).filter(|text| !text.starts_with("urn:"));
-            let only_name = item.as_map().and_then(|entries| match entries {
-                [entry] if entry.key.text() == Some("name") => text(&entry.value),
-                _ => None,
-            });
-            match by_name.or(only_name) {
-                Some(name) => names.push(Name::from(name)),
-                None => self.found.push(
-                    UNSUPPORTED_FEATURE
-                        .new("aliases other than former names are not followed yet")
-                        .label(value_span(item), "not available in this version")
-                        .help("write the former name of the resource in this program"),
-                ),
-            }
-        }
-        names
+        lifecycle.timeouts.read = limit("read");
     }
 
     /// The resources that an option names, as one or as a list.
-    fn named_resources(&mut self, node: &Node, what: &str) -> Vec<Spanned<Name>> {
+    pub(crate) fn named_resources(&mut self, node: &Node, what: &str) -> Vec<Spanned<Name>> {
         let items = node.as_list().unwrap_or(std::slice::from_ref(node));
         items
             .iter()

@@ -57,7 +57,11 @@ impl ProgramLowering<'_> {
             (None, Some(node)) => self.lifted_options(&node),
             (None, None) => ResourceOptions::default(),
         };
-        let others = options.depends_on.iter().chain(&options.parent);
+        let tied = options.ties.iter().flat_map(|ties| {
+            let deleted_with = ties.deleted_with.iter();
+            deleted_with.chain(&ties.replaced_with)
+        });
+        let others = options.depends_on.iter().chain(&options.parent).chain(tied);
         let itself = others.filter(|other| other.item == *name);
         if let Some(place) = itself.map(|other| other.span).next() {
             self.refuse_itself(name, place);
@@ -81,6 +85,14 @@ impl ProgramLowering<'_> {
             resource.depends_on.push(parent.clone());
             resource.parent = Some(Box::new(parent.clone()));
         }
+        if let Some(ties) = &options.ties {
+            resource.depends_on.extend(ties.deleted_with.clone());
+            resource
+                .depends_on
+                .extend(ties.replaced_with.iter().cloned());
+        }
+        resource.ties = options.ties;
+        resource.metadata.replacement_trigger = options.replacement_trigger;
         resource.logical_name = fields
             .written("name")
             .and_then(|node| self.fixed_text(node, "`name`"))

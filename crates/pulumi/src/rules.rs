@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use blueprint::{Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::rules::{
-    Checks, DialectRules, GivenValue, InputRules, NamedResource, NamingRules, NativeInput,
-    NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
+    Checks, DialectRules, FormerNames, GivenValue, InputRules, NamedResource, NamingRules,
+    NativeInput, NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
 };
 
+use crate::former::former_urns;
 use crate::shape::UNNAMED;
 use crate::tokens::token_of;
 use crate::{config, fitting};
@@ -73,6 +74,10 @@ impl NamingRules for PulumiRules {
             types.join("$")
         )
         .into()
+    }
+
+    fn former_resources(&self, names: &FormerNames<'_>) -> Vec<Name> {
+        former_urns(names)
     }
 }
 

@@ -19,7 +19,9 @@ pub(crate) const UNNAMED: &str = "project";
 
 /// All sections.
 pub(crate) static SHAPE: Shape = Shape {
-    sections: &[&PROGRAM, &CONFIG, &RESOURCE, &OPTIONS, &TIMEOUTS, &GET],
+    sections: &[
+        &PROGRAM, &CONFIG, &RESOURCE, &OPTIONS, &TIMEOUTS, &ALIAS, &GET,
+    ],
 };
 
 /// The top level: the program, and the project layer that is no part of it.
@@ -225,6 +227,21 @@ pub(crate) static TIMEOUTS: Section = Section {
         SectionKey::new("update", KeyForm::Scalar, "The limit of an update.").substitutions(),
         SectionKey::new("delete", KeyForm::Scalar, "The limit of a delete.").substitutions(),
         SectionKey::new("read", KeyForm::Scalar, "The limit of a read.").substitutions(),
+    ],
+};
+
+/// A former identity of a resource.
+pub(crate) static ALIAS: Section = Section {
+    name: "alias",
+    keys: &[
+        SectionKey::new("urn", KeyForm::Text, "The whole former URN."),
+        SectionKey::new("name", KeyForm::Text, "The former name."),
+        SectionKey::new("type", KeyForm::Text, "The former type."),
+        SectionKey::new("parent", KeyForm::Scalar, "The former parent.").substitutions(),
+        SectionKey::new("noParent", KeyForm::Scalar, "Whether it had no parent.")
+            .detail(Detail::Boolean),
+        SectionKey::new("stack", KeyForm::Text, "The former stack."),
+        SectionKey::new("project", KeyForm::Text, "The former project."),
     ],
 };
 

@@ -4,6 +4,7 @@ use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::{self, hides_id};
+use crate::record_ties::RecordTies;
 use crate::status::{Status, StatusOp, StatusWord};
 
 /// The place where the resource of a record was declared. A destroy needs it because it has no
@@ -28,9 +29,24 @@ pub struct RecordOrigin {
     /// The name of the resource for plugins, as [`DeclarationSite::urn`].
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub urn: Name,
+    /// The options that a destroy or another tool needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Box<RecordTies>>,
 }
 
 impl RecordOrigin {
+    /// The origin of the resource under another name, which its name for plugins ends with.
+    pub fn renamed(&self, name: &str) -> RecordOrigin {
+        let urn = match self.urn.rsplit_once("::") {
+            Some((before, _)) => format!("{before}::{name}").into(),
+            None => self.urn.clone(),
+        };
+        RecordOrigin {
+            urn,
+            ..self.clone()
+        }
+    }
+
     /// What providers are told about the declaration.
     pub fn site(&self) -> DeclarationSite<&str> {
         DeclarationSite {

@@ -144,6 +144,7 @@ pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
         .map(|(name, _)| name.clone());
     ResourceType {
         name: name.into(),
+        former_names: Vec::new(),
         docs: schema.block.docs.clone(),
         example: "".into(),
         schema: Arc::new(fields(&schema.block)),

@@ -152,6 +152,14 @@ mod tests {
             provider: None,
             parent: Some(Box::new(Spanned::new("y".into(), at(8)))),
             logical_name: Some("thing".into()),
+            ties: Some(Box::new(crate::Ties {
+                deleted_with: Some(Spanned::new("y".into(), at(9))),
+                former: vec![crate::FormerIdentity {
+                    parent: crate::FormerParent::Resource(Spanned::new("z".into(), at(11))),
+                    ..Default::default()
+                }],
+                ..Default::default()
+            })),
             link_selector: None,
             metadata: Default::default(),
             lifecycle: crate::Lifecycle {

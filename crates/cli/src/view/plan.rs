@@ -287,6 +287,7 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
     let action = match step.action {
         Action::None => "no change, only recorded in the state",
         Action::Read => "read during apply, after its dependencies",
+        Action::Detach if step.reasons.contains(&Reason::DeletedWith) => "removed from the state",
         Action::Detach => "removed from the state, the object is not deleted",
         Action::Import => "taken under management",
         Action::Move => "has a new address",
@@ -481,6 +482,9 @@ fn reason_text(reason: Reason) -> &'static str {
         Reason::Interrupted => "interrupted before",
         Reason::FailedBefore => "failed before",
         Reason::ProviderChanged => "its provider has other settings",
+        Reason::TriggerChanged => "its replacement trigger has changed",
+        Reason::DeletedWith => "its object is deleted with another one",
+        Reason::NotManaged => "it has no object of its own",
         Reason::ProviderDecides => "its provider changes it",
         Reason::Requested => "asked for",
         Reason::Moved => "moved",

@@ -96,7 +96,9 @@ fn operations(plan: &Value) -> Vec<Announced> {
             "move" | "none" => &[],
             action => &[action],
         };
+        // A displaced record has an address of its own.
         let name = last_name(address);
+        let name = name.trim_matches('"').trim_end_matches(" (former)");
         all.extend(ops.iter().map(|op| Announced::new(op, name)));
     }
     all

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
+use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Timeouts, Value};
 use state::seal::Sealer;
 use state::{
-    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised,
-    Operation, OperationKind, OperationOutcome, Outcome, ProviderRef, Record, RecordOrigin,
-    Revision, Snapshot, Status, StatusOp, StatusWord, Stop, Stops,
+    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Keeping,
+    Memoised, Operation, OperationKind, OperationOutcome, Outcome, ProviderRef, Record,
+    RecordOrigin, RecordTies, Revision, Snapshot, Status, StatusOp, StatusWord, Stop, Stops,
 };
 
 use super::harness::NOW;
@@ -293,8 +293,33 @@ pub fn full_record() -> Record {
             made_from: "core/shop".into(),
             folder: "child".into(),
             urn: "urn:shop".into(),
+            ties: Some(Box::new(ties())),
         },
         provider: Some(provider()),
+    }
+}
+
+/// Ties with every field set.
+fn ties() -> RecordTies {
+    let names = |name: &str| vec![Name::from(name)];
+    RecordTies {
+        parent: Some(Address::root("core")),
+        deleted_with: Some(Address::root("host")),
+        replaced_with: vec![Address::root("core")],
+        timeouts: Timeouts {
+            read: Some(std::time::Duration::from_secs(5)),
+            ..Timeouts::default()
+        },
+        secret_fields: names("token"),
+        ignore_changes: names("tags"),
+        replace_on_changes: names("size"),
+        hidden: names("note"),
+        imported: Some("i-1".into()),
+        uses: [("size".into(), vec![Address::root("core")])]
+            .into_iter()
+            .collect(),
+        keeping: Keeping::Read,
+        carried: Value::Bool(true),
     }
 }
 

@@ -23,7 +23,7 @@ pub use children::ChildRules;
 pub use expansion::ExpansionRules;
 pub use inputs::{GivenValue, InputRules, NativeInput, NativePassedInput};
 pub use messages::MessageRules;
-pub use naming::{DocumentName, NamedResource, NamingRules};
+pub use naming::{DocumentName, FormerNames, NamedResource, NamingRules};
 pub use reads::Reads;
 pub use references::{Absence, ReferenceRules};
 pub use sizes::SizeRules;

@@ -1,6 +1,6 @@
 //! Names of instances, documents and types.
 
-use blueprint::Name;
+use blueprint::{FormerIdentity, Name};
 use diag::{Diagnostic, Span};
 
 /// The name of a document in the dialect's original tool.
@@ -28,6 +28,22 @@ pub struct NamedResource<'a> {
     pub name: &'a str,
 }
 
+/// A resource with the names that it may have had before.
+#[derive(Clone, Copy, Debug)]
+pub struct FormerNames<'a> {
+    /// Its name for plugins.
+    pub urn: &'a str,
+    /// Its logical name.
+    pub name: &'a str,
+    /// Its parent's logical name, and the parent's former names for plugins.
+    pub parent: Option<(&'a str, &'a [Name])>,
+    /// The former identities that the document states, each with the name for plugins of the parent
+    /// that it names.
+    pub stated: &'a [(&'a FormerIdentity, Option<Name>)],
+    /// The former names of its type.
+    pub types: &'a [Name],
+}
+
 /// The rules for names.
 pub trait NamingRules: Send + Sync {
     /// The diagnostic for an invalid name of an instance; `document` is the place of its root.
@@ -52,6 +68,12 @@ pub trait NamingRules: Send + Sync {
     /// dialect has no such names.
     fn resource(&self, _resource: &NamedResource<'_>) -> Name {
         Name::default()
+    }
+
+    /// The former names of a resource for plugins, those that the document states first. Empty if the
+    /// dialect has no such names.
+    fn former_resources(&self, _resource: &FormerNames<'_>) -> Vec<Name> {
+        Vec::new()
     }
 
     /// Whether type names begin with the name of their provider, so that an unknown provider is a

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, Resource, Value};
+use blueprint::{Expr, Resource, ResourceMetadata, Value};
 use diag::Diagnostics;
 use dialect::{ExpressionPart, ExpressionPlace};
 
@@ -86,7 +86,7 @@ impl Evaluation {
     pub fn metadata_of(
         &mut self,
         site: ExpressionSite<'_>,
-        metadata: &blueprint::ResourceMetadata,
+        metadata: &ResourceMetadata,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
         let mut map = blueprint::Map::default();
@@ -149,6 +149,15 @@ impl Evaluation {
             ) {
                 Ok(value) => {
                     map.insert("custom".into(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if let Some(trigger) = metadata.replacement_trigger.as_deref() {
+            match self.present(site, trigger, found) {
+                Ok(value) => {
+                    map.insert(ResourceMetadata::REPLACEMENT_TRIGGER.into(), value);
                 }
                 Err(Halt::Need(need)) => return Err(need),
                 Err(_) => {}

@@ -239,6 +239,7 @@ impl GroupWriter<'_> {
             LoweredKind::Resource => {
                 let metadata = ResourceMetadata {
                     custom: said("metadata").cloned(),
+                    replacement_trigger: None,
                     ..ResourceMetadata::default()
                 };
                 let resource = Resource {

@@ -31,8 +31,9 @@ use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
 use crate::policies::request_replacements;
 use crate::provider_instances::{
-    instance_of, replace_changed_instances, replace_managed_resources,
+    instance_of, replace_changed_instances, replace_managed_resources, replace_switched_resources,
 };
+use crate::ties::request_tied_replacements;
 
 /// The context in which the members of a level are decided.
 pub(crate) struct LevelContext<'a> {
@@ -106,6 +107,8 @@ pub(crate) async fn decide_level(
     }
     request_replacements(&mut drafts, replace);
     replace_managed_resources(&mut drafts, &decided.replaced);
+    request_tied_replacements(&mut drafts, &documents, &decided.replaced);
+    replace_switched_resources(evaluation, &mut drafts, snapshot, world, found).await;
     replace_changed_instances(evaluation, &mut drafts, world, found).await;
     preflight::ask(
         evaluation,

@@ -120,6 +120,7 @@ pub(super) fn resource_types(
         };
         let resource_type = ResourceType {
             name: catalog.type_id(name),
+            former_names: Vec::new(),
             docs: object.docs()?,
             example: object.text("example")?.unwrap_or_else(|| "".into()),
             rejects: rejections(&object, &schema)?,

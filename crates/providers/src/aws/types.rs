@@ -137,6 +137,7 @@ fn resource_type(
     let reads = abilities & ability::READ != 0;
     Ok(ResourceType {
         name: name.into(),
+        former_names: Vec::new(),
         docs: format!("CloudFormation calls it {original}.").into(),
         example: "".into(),
         schema,

@@ -258,6 +258,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
     let open = !entry.is_object();
     ResourceType {
         name: name.into(),
+        former_names: former_types(entry),
         docs: summary(&entry["description"]),
         example: "".into(),
         schema: Arc::new(Schema {
@@ -287,6 +288,13 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         sources: IndexMap::default(),
         reads_with: None,
     }
+}
+
+/// The former tokens of a type.
+fn former_types(entry: &Json) -> Vec<Name> {
+    let aliases = entry["aliases"].as_array().into_iter().flatten();
+    let names = aliases.filter_map(|alias| alias["type"].as_str());
+    names.map(Name::from).collect()
 }
 
 fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> ResourceFacts {

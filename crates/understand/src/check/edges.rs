@@ -361,6 +361,7 @@ fn metadata_of(metadata: &blueprint::ResourceMetadata) -> impl Iterator<Item = &
         .iter()
         .chain(annotations)
         .chain(&metadata.custom)
+        .chain(metadata.replacement_trigger.as_deref())
 }
 
 /// Whether a reference reads a resource's metadata.

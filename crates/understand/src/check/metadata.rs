@@ -42,8 +42,9 @@ impl Checker<'_> {
         if !known.required.is_empty() {
             self.required_annotations(metadata, known, name);
         }
-        if let Some(custom) = &metadata.custom {
-            self.examine(custom, place);
+        let trigger = metadata.replacement_trigger.as_deref();
+        for value in metadata.custom.iter().chain(trigger) {
+            self.examine(value, place);
         }
     }
 

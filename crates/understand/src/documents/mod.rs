@@ -9,6 +9,7 @@
 //! (`evaluate::resolve`).
 
 pub mod providers;
+mod urns;
 pub mod whole_graph;
 
 use std::borrow::Cow;
@@ -20,7 +21,6 @@ use blueprint::{
     TypeId,
 };
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
-use dialect::rules::NamedResource;
 use provider::ResourceType;
 use source::Location;
 
@@ -550,39 +550,6 @@ impl Documents {
             folder: self.folder_seen_from_root(unit),
             urn: self.urn_of(self.unit(unit), name, resource, instance),
         }
-    }
-
-    /// The name of a resource for plugins: see [`dialect::rules::NamingRules::resource`].
-    pub fn urn_of(
-        &self,
-        unit: &DocumentInstance,
-        name: &Name,
-        resource: &Resource,
-        instance: &str,
-    ) -> Name {
-        let blueprint = unit.blueprint();
-        let mut types = Vec::new();
-        let mut next = Some((name, resource));
-        // A circle of parents is reported by the check.
-        while let Some((name, resource)) = next
-            && types.len() <= blueprint.resources.len()
-        {
-            let at = blueprint.resources.get_index_of(name);
-            let known = at.and_then(|at| unit.checked.resource_types.get(at)?.as_ref());
-            let written = resource.type_name.item.name();
-            let named = known.map_or(written, |ty| ty.name.name());
-            types.push(resource.configured_namespace().unwrap_or(named));
-            let parent = resource.parent.as_deref().map(|parent| &parent.item);
-            next = parent.and_then(|parent| blueprint.resources.get_key_value(parent));
-        }
-        types.reverse();
-        unit.checked.rules.naming.resource(&NamedResource {
-            instance,
-            project: &blueprint.project,
-            path: &unit.path,
-            types,
-            name: resource.logical_name.as_ref().unwrap_or(name),
-        })
     }
 
     /// The local with this number, and its unit.

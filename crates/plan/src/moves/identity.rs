@@ -1,0 +1,228 @@
+//! Records that are found by the names of their resources for plugins, or by former ones
+//! (decisions/pulumi#aliases).
+//!
+//! A resource has the record with its URN, wherever that record is; otherwise the record with one of
+//! its former URNs. A record with another URN at the address of a resource is about another object:
+//! it gets an address of its own and is removed.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name};
+use diag::{Diagnostics, Span};
+use evaluate::answers::Answers;
+use provider::ResourceType;
+use state::Snapshot;
+use understand::documents::Documents;
+
+use super::{Moves, rename};
+use crate::codes;
+use crate::settled::SettledRecords;
+
+/// A declared resource with a URN.
+struct Named<'d> {
+    number: u32,
+    address: Address,
+    urn: Name,
+    ty: Option<&'d Arc<ResourceType>>,
+    span: Span,
+}
+
+/// The resource that takes a record.
+struct Claim<'n, 'd> {
+    by: &'n Named<'d>,
+    /// Whether the record has one of the former URNs.
+    former: bool,
+}
+
+/// Moves records to the resources that have their names for plugins. `within` tells whether a
+/// resource may change at all.
+pub(super) fn follow_urns(
+    documents: &Documents,
+    instance: &str,
+    within: impl Fn(&Address) -> bool,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    settled_records: &mut SettledRecords,
+    found: &mut Diagnostics,
+    moves: &mut Moves,
+) {
+    let is_named = |record: &Arc<state::Record>| !record.origin.urn.is_empty();
+    if !snapshot.records.values().any(is_named) {
+        return;
+    }
+    let resources = named_resources(documents, instance, within);
+    let records = snapshot
+        .records
+        .iter()
+        .filter(|(_, record)| is_named(record));
+    let by_urn: IndexMap<Name, Address> = records
+        .map(|(address, record)| (record.origin.urn.clone(), address.clone()))
+        .collect();
+    let claims = claims(documents, instance, &resources, &by_urn, found);
+    if found.has_errors() {
+        return;
+    }
+    let mut pairs: IndexMap<Address, Address> = IndexMap::default();
+    let mut retyped: Vec<(Address, Arc<ResourceType>)> = Vec::new();
+    let mut served: IndexMap<&Address, ()> = IndexMap::default();
+    for (from, claim) in &claims {
+        let to = &claim.by.address;
+        served.insert(to, ());
+        if from != to {
+            pairs.insert(from.clone(), to.clone());
+        }
+        let recorded = snapshot.records.get(from);
+        if let Some(ty) = claim.by.ty
+            && claim.former
+            && recorded.is_some_and(|record| record.type_name != ty.name)
+        {
+            retyped.push((from.clone(), ty.clone()));
+        }
+    }
+    let moved: Vec<(Address, Address)> = pairs
+        .iter()
+        .map(|(from, to)| (from.clone(), to.clone()))
+        .collect();
+    for resource in &resources {
+        let address = &resource.address;
+        let occupied = snapshot.records.get(address).is_some_and(is_named);
+        let leaves = claims.contains_key(address);
+        if occupied && !leaves {
+            let free = free_address(address, snapshot, &pairs);
+            pairs.insert(address.clone(), free);
+        }
+    }
+    if let Some((from, to)) = moved.iter().find(|(_, to)| {
+        let record = snapshot.records.get(to);
+        record.is_some() && !pairs.contains_key(to)
+    }) {
+        let span = claims.get(from).map_or(Span::NONE, |claim| claim.by.span);
+        found.push(super::taken(from, to, span));
+        return;
+    }
+    for (address, ty) in retyped {
+        settled_records.note(snapshot, &address);
+        if let Some(record) = snapshot.records.get_mut(&address) {
+            let record = Arc::make_mut(record);
+            record.type_name = ty.name.clone();
+            record.schema_version = ty.schema_version;
+        }
+    }
+    rename(pairs, snapshot, answers, settled_records);
+    for claim in claims.values().filter(|claim| claim.former) {
+        let address = &claim.by.address;
+        settled_records.note(snapshot, address);
+        if let Some(record) = snapshot.records.get_mut(address) {
+            Arc::make_mut(record).origin.urn = claim.by.urn.clone();
+        }
+    }
+    let former = moved.into_iter().map(|(from, to)| (to, from));
+    moves.former_of_new.extend(former);
+}
+
+/// The declared resources that have URNs.
+fn named_resources<'d>(
+    documents: &'d Documents,
+    instance: &str,
+    within: impl Fn(&Address) -> bool,
+) -> Vec<Named<'d>> {
+    let mut all = Vec::new();
+    for unit in documents.units() {
+        for (position, (name, resource)) in unit.blueprint().resources.iter().enumerate() {
+            let number = unit.resource(position);
+            let address = unit.address(name);
+            if resource.each.is_some() || !within(&address) {
+                continue;
+            }
+            let urn = documents.urn_of(unit, name, resource, instance);
+            if urn.is_empty() {
+                continue;
+            }
+            all.push(Named {
+                number,
+                address,
+                urn,
+                ty: documents.resource_type(number),
+                span: resource.span,
+            });
+        }
+    }
+    all
+}
+
+/// The resources that take records, by the addresses of the records. Reports two resources that had
+/// the same former URN.
+fn claims<'n, 'd>(
+    documents: &Documents,
+    instance: &str,
+    resources: &'n [Named<'d>],
+    by_urn: &IndexMap<Name, Address>,
+    found: &mut Diagnostics,
+) -> IndexMap<Address, Claim<'n, 'd>> {
+    let mut claims: IndexMap<Address, Claim<'n, 'd>> = IndexMap::default();
+    let mut rest = Vec::new();
+    for resource in resources {
+        match by_urn.get(&resource.urn) {
+            Some(address) => {
+                let claim = Claim {
+                    by: resource,
+                    former: false,
+                };
+                claims.insert(address.clone(), claim);
+            }
+            None => rest.push(resource),
+        }
+    }
+    for resource in rest {
+        let former = documents.former_urns_of(resource.number, instance);
+        let mut recorded = former.iter().filter_map(|urn| by_urn.get(urn));
+        let Some(address) = recorded.find(|address| {
+            // A resource that has the name now keeps its record.
+            claims.get(*address).is_none_or(|claim| claim.former)
+        }) else {
+            continue;
+        };
+        if let Some(other) = claims.get(address) {
+            found.push(
+                codes::MOVE_CONFLICT
+                    .new(format!(
+                        "both `{}` and `{}` would take over the object of `{address}`",
+                        other.by.address, resource.address
+                    ))
+                    .label(resource.span, "an alias of it names that object")
+                    .label(other.by.span, "an alias of it names that object too")
+                    .help("leave the alias at one of them"),
+            );
+            continue;
+        }
+        let claim = Claim {
+            by: resource,
+            former: true,
+        };
+        claims.insert(address.clone(), claim);
+    }
+    claims
+}
+
+/// An address for the record of an object that is no longer that of the resource at the address.
+fn free_address(
+    address: &Address,
+    snapshot: &Snapshot,
+    pairs: &IndexMap<Address, Address>,
+) -> Address {
+    let taken = |free: &Address| {
+        snapshot.records.contains_key(free) || pairs.values().any(|other| other == free)
+    };
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => format!("{} (former)", address.name),
+            number => format!("{} (former {number})", address.name),
+        };
+        let free = Address::inside(&address.path, name);
+        if !taken(&free) {
+            return free;
+        }
+        number += 1;
+    }
+}
