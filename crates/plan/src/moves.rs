@@ -8,13 +8,14 @@
 
 mod identity;
 mod links;
+mod renaming;
 
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Key, LinkName, Name};
 use diag::{Diagnostics, Span};
 use evaluate::answers::Answers;
-use state::{Record, RecordTies, Snapshot};
+use state::Snapshot;
 use understand::check::{FormerAddress, circles_of_moves};
 use understand::documents::Documents;
 
@@ -24,6 +25,8 @@ use crate::draft::Draft;
 use crate::linked::Linked;
 use crate::model::{Action, Reason};
 use crate::settled::SettledRecords;
+
+use self::renaming::{MovableRecords, rename, taken};
 
 /// A statement of the document that a resource had another address before.
 struct MoveHint {
@@ -185,16 +188,13 @@ pub(crate) fn apply_hints(
     found: &mut Diagnostics,
 ) -> Moves {
     let mut moves = Moves::default();
-    identity::follow_urns(
-        documents,
-        instance,
-        &within,
+    let records = MovableRecords {
         snapshot,
         answers,
         settled_records,
-        found,
-        &mut moves,
-    );
+    };
+    let moved = identity::follow_urns(documents, instance, &within, records, found);
+    moves.former_of_new.extend(moved);
     let hints = followed(hints(documents), documents, found);
     if hints.is_empty() {
         return moves;
@@ -246,13 +246,6 @@ fn still_declared(from: &Address, to: &Address, span: Span) -> diag::Diagnostic 
         ))
         .label(span, format!("declares the former address `{from}`"))
         .help("remove the hint, or the former declaration")
-}
-
-fn taken(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
-    codes::MOVE_CONFLICT
-        .new(format!("`{from}` cannot become `{to}`, which is there already"))
-        .label(span, "both are in the state")
-        .help("remove the hint; if one of the two is not needed, take it out of the state with `cyan state remove`")
 }
 
 /// Makes the moves that the user asked for on the command line. Reports `unknown-address` or
@@ -499,99 +492,6 @@ fn pairs_from(
     every
         .map(|member| (member.clone(), with_key_and_link_of(to.clone(), member)))
         .collect()
-}
-
-/// Changes the addresses of records, and in everything that names them. The order of the records
-/// stays. Returns the links, and parts of links, that have moved along with an end.
-fn rename(
-    mut pairs: IndexMap<Address, Address>,
-    snapshot: &mut Snapshot,
-    answers: &mut Answers,
-    settled_records: &mut SettledRecords,
-) -> IndexMap<Address, Address> {
-    if pairs.is_empty() {
-        return IndexMap::default();
-    }
-    let moved_links = links::links_moved_with_ends(&pairs, snapshot);
-    pairs.extend(
-        moved_links
-            .iter()
-            .map(|(from, to)| (from.clone(), to.clone())),
-    );
-    for (from, to) in &pairs {
-        settled_records.note(snapshot, from);
-        settled_records.note(snapshot, to);
-    }
-    let new = |address: &Address| pairs.get(address).cloned();
-    let users: Vec<Address> = snapshot
-        .records
-        .iter()
-        .filter(|(_, record)| {
-            record
-                .dependencies
-                .iter()
-                .any(|used| pairs.contains_key(used))
-                || names_any(record, &pairs)
-        })
-        .map(|(address, _)| address.clone())
-        .collect();
-    for address in users {
-        settled_records.note(snapshot, &address);
-        if let Some(record) = snapshot.records.get_mut(&address) {
-            let record = Arc::make_mut(record);
-            let ties = record.origin.ties.as_deref_mut();
-            let tied = ties.into_iter().flat_map(RecordTies::addresses_mut);
-            for used in record.dependencies.iter_mut().chain(tied) {
-                if let Some(to) = new(used) {
-                    *used = to;
-                }
-            }
-        }
-    }
-    for used in snapshot.groups.values_mut().flatten() {
-        if let Some(to) = new(used) {
-            *used = to;
-        }
-    }
-    let records = std::mem::take(&mut snapshot.records);
-    snapshot.records = records
-        .into_iter()
-        .map(|(address, record)| (new(&address).unwrap_or(address), record))
-        .collect();
-    let seen = std::mem::take(&mut answers.seen);
-    answers.seen = seen
-        .into_iter()
-        .map(|(address, seen)| (new(&address).unwrap_or(address), seen))
-        .collect();
-    let owners: IndexMap<String, String> = pairs
-        .iter()
-        .map(|(from, to)| (from.to_string(), to.to_string()))
-        .collect();
-    for memoised in [&mut snapshot.memoised, &mut answers.memoised] {
-        let all = std::mem::take(memoised);
-        *memoised = all
-            .into_iter()
-            .map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value))
-            .collect();
-    }
-    links::retarget(&pairs, snapshot, settled_records);
-    moved_links
-}
-
-/// Whether the ties of a record name a resource that moves.
-fn names_any(record: &Record, pairs: &IndexMap<Address, Address>) -> bool {
-    let ties = record.origin.ties.as_deref().into_iter();
-    ties.flat_map(RecordTies::addresses)
-        .any(|named| pairs.contains_key(named))
-}
-
-/// The call site of a memoised value under the new address of its owner.
-fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
-    let mut parts = site.rsplitn(3, '|');
-    let nth = parts.next()?;
-    let path = parts.next()?;
-    let owner = parts.next()?;
-    Some(format!("{}|{path}|{nth}", owners.get(owner)?).into())
 }
 
 impl Draft {

@@ -554,6 +554,15 @@ impl ProgramLowering<'_> {
         true
     }
 
+    /// The resources that an option names, as one or as a list.
+    pub(crate) fn named_resources(&mut self, node: &Node, what: &str) -> Vec<Spanned<Name>> {
+        let items = node.as_list().unwrap_or(std::slice::from_ref(node));
+        items
+            .iter()
+            .filter_map(|item| self.named_resource(item, what))
+            .collect()
+    }
+
     /// The resource that an option names with `${name}`; any other value is reported. `None` also
     /// for a resource that is read: it is there before the deployment.
     pub(crate) fn named_resource(&mut self, node: &Node, what: &str) -> Option<Spanned<Name>> {

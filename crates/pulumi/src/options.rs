@@ -174,15 +174,6 @@ impl ProgramLowering<'_> {
         lifecycle.timeouts.delete = limit("delete");
         lifecycle.timeouts.read = limit("read");
     }
-
-    /// The resources that an option names, as one or as a list.
-    pub(crate) fn named_resources(&mut self, node: &Node, what: &str) -> Vec<Spanned<Name>> {
-        let items = node.as_list().unwrap_or(std::slice::from_ref(node));
-        items
-            .iter()
-            .filter_map(|item| self.named_resource(item, what))
-            .collect()
-    }
 }
 
 /// Whether a value says nothing: null, or an empty list or map.

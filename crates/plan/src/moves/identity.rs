@@ -9,14 +9,12 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name};
 use diag::{Diagnostics, Span};
-use evaluate::answers::Answers;
 use provider::ResourceType;
 use state::Snapshot;
 use understand::documents::Documents;
 
-use super::{Moves, rename};
+use super::renaming::{MovableRecords, rename, taken};
 use crate::codes;
-use crate::settled::SettledRecords;
 
 /// A declared resource with a URN.
 struct Named<'d> {
@@ -35,20 +33,22 @@ struct Claim<'n, 'd> {
 }
 
 /// Moves records to the resources that have their names for plugins. `within` tells whether a
-/// resource may change at all.
+/// resource may change at all. Returns the former addresses of resources by their new ones.
 pub(super) fn follow_urns(
     documents: &Documents,
     instance: &str,
     within: impl Fn(&Address) -> bool,
-    snapshot: &mut Snapshot,
-    answers: &mut Answers,
-    settled_records: &mut SettledRecords,
+    records: MovableRecords<'_>,
     found: &mut Diagnostics,
-    moves: &mut Moves,
-) {
+) -> IndexMap<Address, Address> {
+    let MovableRecords {
+        snapshot,
+        answers,
+        settled_records,
+    } = records;
     let is_named = |record: &Arc<state::Record>| !record.origin.urn.is_empty();
     if !snapshot.records.values().any(is_named) {
-        return;
+        return IndexMap::default();
     }
     let resources = named_resources(documents, instance, within);
     let records = snapshot
@@ -60,7 +60,7 @@ pub(super) fn follow_urns(
         .collect();
     let claims = claims(documents, instance, &resources, &by_urn, found);
     if found.has_errors() {
-        return;
+        return IndexMap::default();
     }
     let mut pairs: IndexMap<Address, Address> = IndexMap::default();
     let mut retyped: Vec<(Address, Arc<ResourceType>)> = Vec::new();
@@ -97,8 +97,8 @@ pub(super) fn follow_urns(
         record.is_some() && !pairs.contains_key(to)
     }) {
         let span = claims.get(from).map_or(Span::NONE, |claim| claim.by.span);
-        found.push(super::taken(from, to, span));
-        return;
+        found.push(taken(from, to, span));
+        return IndexMap::default();
     }
     for (address, ty) in retyped {
         settled_records.note(snapshot, &address);
@@ -116,8 +116,7 @@ pub(super) fn follow_urns(
             Arc::make_mut(record).origin.urn = claim.by.urn.clone();
         }
     }
-    let former = moved.into_iter().map(|(from, to)| (to, from));
-    moves.former_of_new.extend(former);
+    moved.into_iter().map(|(from, to)| (to, from)).collect()
 }
 
 /// The declared resources that have URNs.

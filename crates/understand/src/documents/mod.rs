@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{
-    Address, Blueprint, DataSource, DeclarationSite, Expr, IndexMap, Input, Local, Name, Resource,
+    Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource,
     TypeId,
 };
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
@@ -536,19 +536,6 @@ impl Documents {
                 .relative_to(root)
                 .identity()
                 .clone()
-        }
-    }
-
-    /// What providers are told about the declaration of the resource with this number. Empty for a
-    /// resource that no document declares.
-    pub fn site_of(&self, number: Option<u32>, instance: &str) -> DeclarationSite {
-        let declared = number.and_then(|number| self.resource(number));
-        let Some((unit, name, resource)) = declared else {
-            return DeclarationSite::default();
-        };
-        DeclarationSite {
-            folder: self.folder_seen_from_root(unit),
-            urn: self.urn_of(self.unit(unit), name, resource, instance),
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Not here: their form (`dialect::rules::NamingRules`).
 
-use blueprint::{FormerParent, Name, Resource};
+use blueprint::{DeclarationSite, FormerParent, Name, Resource};
 use dialect::rules::{FormerNames, NamedResource};
 
 use super::{DocumentInstance, Documents};
@@ -13,6 +13,19 @@ use super::{DocumentInstance, Documents};
 const MOST_PARENTS: usize = 100;
 
 impl Documents {
+    /// What providers are told about the declaration of the resource with this number. Empty for a
+    /// resource that no document declares.
+    pub fn site_of(&self, number: Option<u32>, instance: &str) -> DeclarationSite {
+        let declared = number.and_then(|number| self.resource(number));
+        let Some((unit, name, resource)) = declared else {
+            return DeclarationSite::default();
+        };
+        DeclarationSite {
+            folder: self.folder_seen_from_root(unit),
+            urn: self.urn_of(self.unit(unit), name, resource, instance),
+        }
+    }
+
     /// The name of a resource for plugins: see [`dialect::rules::NamingRules::resource`].
     pub fn urn_of(
         &self,
