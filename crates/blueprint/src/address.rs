@@ -284,10 +284,24 @@ fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
     Ok((name, key, rest))
 }
 
+/// The beginning of a name for plugins, which may stand for an address.
+const URN: &str = "urn:pulumi:";
+
+impl Address {
+    /// The name for plugins that a user wrote instead of an address.
+    pub fn as_urn(&self) -> Option<&Name> {
+        let is_bare = self.path.is_empty() && self.key.is_none() && self.link.is_none();
+        Some(&self.name).filter(|name| is_bare && name.starts_with(URN))
+    }
+}
+
 impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
+        if text.starts_with(URN) {
+            return Ok(Address::root(text));
+        }
         let mut path = Vec::new();
         let mut rest = text;
         loop {

@@ -14,8 +14,8 @@ use blueprint::Address;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::groups::{
-    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PlanArguments,
-    RefreshArguments, Secrets,
+    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
+    PlanArguments, RefreshArguments, Secrets,
 };
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::language::{
@@ -163,6 +163,7 @@ impl Command {
             Command::State(command) => match &command.command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
+                | StateCommand::Unprotect { consent, .. }
                 | StateCommand::Prune { consent, .. }
                 | StateCommand::Rekey { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
@@ -330,6 +331,8 @@ pub(crate) struct Destroy {
     /// Delete only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
+    #[command(flatten)]
+    pub(crate) part: PartArguments,
     /// Forget resources that cannot be deleted, and list what may still exist
     #[arg(long)]
     pub(crate) force: bool,
@@ -465,6 +468,19 @@ pub(crate) enum StateCommand {
     },
     /// Remove resources from the state, without deleting them
     Remove {
+        /// Addresses of the resources
+        #[arg(required = true, value_name = "ADDRESS")]
+        addresses: Vec<Address>,
+        #[command(flatten)]
+        flag: InstanceFlag,
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Take the protection of resources out of the state
+    ///
+    /// They can be deleted and replaced then. A deploy of a document that protects them protects them
+    /// again.
+    Unprotect {
         /// Addresses of the resources
         #[arg(required = true, value_name = "ADDRESS")]
         addresses: Vec<Address>,

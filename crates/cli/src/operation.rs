@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use diag::Files;
 use engine::apply::Outcome;
 use engine::run::{Aborted, Clock, Interrupt, Operated, taken_over};
+use engine::{Action, Purpose, Staged, Step};
 use engine::{
     Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json,
     key, raise_warnings,
 };
-use engine::{Purpose, Staged};
 use serde_json::json;
 use state::{InstanceName, OperationKind, OperationOutcome, Store, StoreError};
 use tokio::sync::mpsc;
@@ -71,6 +71,21 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
         report.flush();
     } else {
         show(staged, report, false);
+    }
+}
+
+/// Refuses a plan that would change a resource although the user expects none to change. What is only recorded
+/// or read does not count.
+pub(crate) fn refuse_changes(staged: &Staged) -> Result<(), CommandError> {
+    let changes = |step: &&Step| {
+        !matches!(
+            step.action,
+            Action::None | Action::Move | Action::Import | Action::Read
+        )
+    };
+    match staged.plan.steps.iter().filter(changes).count() {
+        0 => Ok(()),
+        count => Err(CommandError::UnexpectedChanges { count }),
     }
 }
 

@@ -41,6 +41,12 @@ pub enum Error {
         /// The error of the system.
         source: std::io::Error,
     },
+    /// The plan changes something, and the user expects that it does not.
+    #[error("no changes were expected, and the plan has {count}")]
+    UnexpectedChanges {
+        /// The number of resources that would change.
+        count: usize,
+    },
     /// A file has the wrong type, size or encoding.
     #[error("`{name}` {what}")]
     Unfit {

@@ -1,6 +1,6 @@
 //! The addresses that a user names: which resources they cover, and whether these resources exist.
 
-use blueprint::{Address, LinkName, Name};
+use blueprint::{Address, IndexMap, LinkName, Name};
 use diag::{Diagnostic, Diagnostics};
 use state::Snapshot;
 use understand::documents::Documents;
@@ -8,6 +8,7 @@ use understand::documents::Documents;
 use crate::codes;
 use crate::draft::Draft;
 use crate::model::AddressSet;
+use crate::options::{Options, StateEdit};
 
 /// The addresses that a user named. A template covers all its members, a child document everything
 /// in it, a link all its parts.
@@ -113,6 +114,61 @@ pub(crate) fn refuse_absent(
             diagnostic.label(span, "false with the inputs of the instance")
         });
         found.push(diagnostic.help("change the inputs or the condition first, then import it"));
+    }
+}
+
+/// Replaces names for plugins, which a user may write instead of addresses, by the addresses of the
+/// records or of the declared resources that have them. A name that nothing has stays, and is then
+/// reported as an unknown address.
+pub(crate) fn resolve_urns(
+    options: &mut Options,
+    snapshot: &Snapshot,
+    documents: Option<&Documents>,
+    instance: &str,
+) {
+    let Options {
+        targets,
+        excluded,
+        replace,
+        renew,
+        undone,
+        forgotten,
+        adopted,
+        until,
+        state_edit,
+        ..
+    } = options;
+    let adopted = adopted.iter_mut().map(|adoption| &mut adoption.address);
+    let edited: Vec<&mut Address> = match state_edit {
+        Some(StateEdit::Move(pairs)) => pairs.iter_mut().map(|(from, _)| from).collect(),
+        Some(StateEdit::Remove(named) | StateEdit::Unprotect(named)) => named.iter_mut().collect(),
+        _ => Vec::new(),
+    };
+    let lists = [targets, excluded, replace, renew, undone, forgotten];
+    let named = lists.into_iter().flatten().chain(adopted).chain(edited);
+    let mut named: Vec<&mut Address> = named
+        .chain(until)
+        .filter(|address| address.as_urn().is_some())
+        .collect();
+    if named.is_empty() {
+        return;
+    }
+    let recorded = snapshot.records.iter();
+    let mut by_urn: IndexMap<Name, Address> = recorded
+        .map(|(address, record)| (record.origin.urn.clone(), address.clone()))
+        .collect();
+    for unit in documents.into_iter().flat_map(Documents::units) {
+        for (name, resource) in &unit.blueprint().resources {
+            let urn = documents.map(|all| all.urn_of(unit, name, resource, instance));
+            if let Some(urn) = urn {
+                by_urn.entry(urn).or_insert_with(|| unit.address(name));
+            }
+        }
+    }
+    for address in &mut named {
+        if let Some(found) = address.as_urn().and_then(|urn| by_urn.get(urn)) {
+            **address = found.clone();
+        }
     }
 }
 

@@ -16,6 +16,7 @@ diag::codes! {
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";
     REMOVED_BUT_NEEDED = Error "removed-but-needed": "survivor out of target uses it";
+    EXCLUDED_BUT_NEEDED = Error "excluded-but-needed": "an excluded resource does not exist yet";
     DRIFT_REFUSED = Error "drift-refused": "drift found, policy refuses";
     IMPORT_FAILED = Error "import-failed": "nothing there, or already managed";
     MOVE_CONFLICT = Error "move-conflict": "source or target still in use";

@@ -154,6 +154,14 @@ async fn plan_from(
         return None;
     }
     let document = request.document.take();
+    let documents = document.as_ref().map(|(documents, _)| &**documents);
+    let instance = request.instance.clone();
+    addresses::resolve_urns(
+        &mut request.options,
+        &request.snapshot,
+        documents,
+        &instance,
+    );
     let functions = request.functions.clone();
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {

@@ -96,6 +96,8 @@ pub enum StateEdit {
     Move(Vec<(Address, Address)>),
     /// Resources are forgotten; their objects stay in the world.
     Remove(Vec<Address>),
+    /// Resources may be deleted and replaced again, until a deploy protects them.
+    Unprotect(Vec<Address>),
     /// An existing object is taken under management.
     Import {
         /// Its type.
@@ -137,6 +139,13 @@ pub struct Options {
     /// list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Address>,
+    /// Resources that do not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<Address>,
+    /// Whether what depends on a target may change too, and what depends on an excluded resource does
+    /// not change either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_dependents: bool,
     /// Resources to replace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<Address>,
@@ -179,6 +188,8 @@ impl Default for Options {
             taken: Vec::new(),
             reconcile: false,
             targets: Vec::new(),
+            excluded: Vec::new(),
+            with_dependents: false,
             replace: Vec::new(),
             renew: Vec::new(),
             drift: DriftPolicy::Revert,

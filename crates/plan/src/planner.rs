@@ -56,10 +56,18 @@ use crate::{
 /// The addresses that the user named in the options.
 struct NamedAddresses {
     targets: SelectedAddresses,
+    excluded: SelectedAddresses,
     replace: SelectedAddresses,
     renew: SelectedAddresses,
     /// Owners of memoised values before any was dropped: `renew` may name one that has no record.
     owners: Vec<Name>,
+}
+
+impl NamedAddresses {
+    /// Whether a part of the resources may not change.
+    fn is_partial(&self) -> bool {
+        !(self.targets.is_empty() && self.excluded.is_empty())
+    }
 }
 
 /// The outputs of the documents after the plan: exports, metadata, and the records of children and
@@ -142,6 +150,7 @@ impl<'a> Planner<'a> {
         let purpose = purpose_of(has_document, &options);
         let named = NamedAddresses {
             targets: SelectedAddresses::new(&options.targets),
+            excluded: SelectedAddresses::new(&options.excluded),
             replace: SelectedAddresses::new(&options.replace),
             renew: SelectedAddresses::new(&options.renew),
             owners: Vec::new(),
@@ -420,12 +429,13 @@ impl<'a> Planner<'a> {
             .map(|evaluation| &*evaluation.documents);
         let NamedAddresses {
             targets,
+            excluded,
             replace,
             renew,
             owners,
         } = &self.named;
         let until = SelectedAddresses::new(self.options.until.as_slice());
-        for named in [targets, replace, &until] {
+        for named in [targets, excluded, replace, &until] {
             named.refuse_unknown(draft, snapshot, documents, &[], mistakes);
         }
         renew.refuse_unknown(draft, snapshot, documents, owners, mistakes);
@@ -435,12 +445,16 @@ impl<'a> Planner<'a> {
     /// Removes decisions out of target from the draft, and reverts their moves and imports. Returns
     /// the removed decisions.
     pub(crate) fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
-        if self.named.targets.is_empty() || self.options.state_edit.is_some() {
+        if !self.named.is_partial() || self.options.state_edit.is_some() {
             return Vec::new();
         }
         let left_out = targets::restrict(
             draft,
-            &self.named.targets,
+            targets::Restriction {
+                targets: &self.named.targets,
+                excluded: &self.named.excluded,
+                with_dependents: self.options.with_dependents,
+            },
             self.purpose,
             &self.snapshot,
             &mut self.mistakes,
@@ -528,7 +542,7 @@ impl<'a> Planner<'a> {
     /// sources.
     pub(crate) async fn declare(&mut self) -> Declared {
         let Some(evaluation) = &mut self.evaluation else {
-            let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
+            let everything_goes = self.purpose == Purpose::Destroy && !self.named.is_partial();
             return if everything_goes {
                 Declared::default()
             } else {
@@ -565,7 +579,7 @@ impl<'a> Planner<'a> {
             Some(evaluation) if !self.mistakes.has_errors() => {
                 exports::exports(evaluation, snapshot, &self.untouched, &mut self.mistakes)
             }
-            None if self.purpose == Purpose::Reconcile || !self.named.targets.is_empty() => {
+            None if self.purpose == Purpose::Reconcile || self.named.is_partial() => {
                 (exports::unchanged(snapshot), snapshot.metadata.clone())
             }
             _ => (exports::none(snapshot), Value::Null),
@@ -624,7 +638,7 @@ impl<'a> Planner<'a> {
             .extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
         let unchanged = children::unchanged_in(&draft);
         // A plan for targets leaves out the rest.
-        let partial = !self.named.targets.is_empty();
+        let partial = self.named.is_partial();
         let snapshot = &self.snapshot;
         let evaluation = self.evaluation.as_ref();
         let subjects = BreakpointSubjects::of(

@@ -88,6 +88,30 @@ pub(crate) async fn draft(
                 draft.decisions.push(decision);
             }
         }
+        StateEdit::Unprotect(wanted) => {
+            let named = SelectedAddresses::new(wanted);
+            for address in wanted {
+                let one = SelectedAddresses::new(std::slice::from_ref(address));
+                if !snapshot.records.keys().any(|address| one.covers(address)) {
+                    found.push(unknown_in_state(address, snapshot));
+                }
+            }
+            let protected: Vec<Address> = snapshot
+                .records
+                .iter()
+                .filter(|(address, record)| named.covers(address) && record.protect)
+                .map(|(address, _)| address.clone())
+                .collect();
+            for address in &protected {
+                settled_records.note(snapshot, address);
+                if let Some(record) = snapshot.records.get_mut(address) {
+                    Arc::make_mut(record).protect = false;
+                    let decision = of_record(address, record, catalogs);
+                    let decision = record_only_decision(decision, Action::None, Reason::Requested);
+                    draft.decisions.push(decision);
+                }
+            }
+        }
         StateEdit::Import {
             type_name,
             id,

@@ -43,13 +43,26 @@ impl Untouched {
     }
 }
 
+/// The resources that may change.
+#[derive(Clone, Copy)]
+pub(crate) struct Restriction<'a> {
+    /// Only these and what they depend on; all if there are none.
+    pub(crate) targets: &'a SelectedAddresses,
+    /// Not these.
+    pub(crate) excluded: &'a SelectedAddresses,
+    /// Whether what depends on a target is a target, and what depends on an excluded resource is
+    /// excluded.
+    pub(crate) with_dependents: bool,
+}
+
 /// Removes the decisions outside the targets from the draft, and returns them in its order.
 ///
 /// Reports `removed-but-needed` for a target that would be deleted while a resource outside the
-/// targets still uses it.
+/// targets still uses it, and `excluded-but-needed` for an excluded resource that does not exist yet
+/// and that a resource of the plan uses.
 pub(crate) fn restrict(
     draft: &mut Draft,
-    named: &SelectedAddresses,
+    restriction: Restriction<'_>,
     purpose: Purpose,
     snapshot: &Snapshot,
     found: &mut Diagnostics,
@@ -68,12 +81,25 @@ pub(crate) fn restrict(
         }
     }
     let mut within = vec![false; draft.decisions.len()];
+    let select = |named: &SelectedAddresses| {
+        let covered = |decision: &Decision| named.covers(&decision.address);
+        let mut selected: Vec<bool> = draft.decisions.iter().map(covered).collect();
+        if restriction.with_dependents {
+            add_dependents(draft, &position, &mut selected);
+        }
+        selected
+    };
+    let excluded = select(restriction.excluded);
+    let targets = match restriction.targets.is_empty() {
+        true => vec![true; draft.decisions.len()],
+        false => select(restriction.targets),
+    };
     let mut stack: Vec<usize> = (0..draft.decisions.len())
-        .filter(|at| named.covers(&draft.decisions[*at].address))
+        .filter(|at| targets[*at] && !excluded[*at])
         .collect();
     let mut groups: HashSet<Name> = HashSet::default();
     while let Some(at) = stack.pop() {
-        if std::mem::replace(&mut within[at], true) {
+        if excluded[at] || std::mem::replace(&mut within[at], true) {
             continue;
         }
         let decision = &draft.decisions[at];
@@ -98,6 +124,7 @@ pub(crate) fn restrict(
         }
     }
     report_still_needed(draft, &within, &position, snapshot, found);
+    report_excluded(draft, &within, &excluded, &position, found);
     let mut number = 0;
     draft
         .decisions
@@ -106,6 +133,85 @@ pub(crate) fn restrict(
             !within[number - 1]
         })
         .collect()
+}
+
+/// Selects everything that depends on a selected decision, directly or not.
+fn add_dependents(draft: &Draft, position: &IndexMap<Address, usize>, selected: &mut [bool]) {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); draft.decisions.len()];
+    for (at, decision) in draft.decisions.iter().enumerate() {
+        for used in used_resources(draft, decision) {
+            if let Some(used) = position.get(used) {
+                users[*used].push(at);
+            }
+        }
+    }
+    let chosen = |at: &usize| selected[*at];
+    let mut stack: Vec<usize> = (0..draft.decisions.len()).filter(chosen).collect();
+    while let Some(at) = stack.pop() {
+        for user in &users[at] {
+            if !std::mem::replace(&mut selected[*user], true) {
+                stack.push(*user);
+            }
+        }
+    }
+}
+
+/// The resources that a decision depends on, also through intermediate values.
+fn used_resources<'d>(draft: &'d Draft, decision: &'d Decision) -> Vec<&'d Address> {
+    let mut resources = Vec::new();
+    let mut groups: HashSet<Name> = HashSet::default();
+    let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
+    while let Some(used) = uses.pop() {
+        match group_key(used) {
+            Some(group) if groups.insert(group.as_ref().into()) => {
+                uses.extend(draft.groups.get(group.as_ref()).into_iter().flatten());
+            }
+            Some(_) => {}
+            None => resources.push(used),
+        }
+    }
+    resources
+}
+
+/// Reports each excluded resource that does not exist yet although the plan needs it.
+fn report_excluded(
+    draft: &Draft,
+    within: &[bool],
+    excluded: &[bool],
+    position: &IndexMap<Address, usize>,
+    found: &mut Diagnostics,
+) {
+    for (decision, _) in draft
+        .decisions
+        .iter()
+        .zip(within)
+        .filter(|(decision, within)| {
+            **within
+                && matches!(
+                    decision.action,
+                    Action::Create | Action::Update | Action::Replace
+                )
+        })
+    {
+        let uses = used_resources(draft, decision).into_iter();
+        let missing = uses.filter_map(|used| {
+            let at = *position.get(used)?;
+            let is_new = draft.decisions[at].action == Action::Create;
+            (excluded[at] && is_new).then_some(used)
+        });
+        for used in missing {
+            found.push(
+                codes::EXCLUDED_BUT_NEEDED
+                    .new(format!(
+                        "`{}` needs `{used}`, which is excluded",
+                        decision.address
+                    ))
+                    .label(decision.span, "uses it")
+                    .note(format!("`{used}` does not exist yet"))
+                    .help("exclude its users too, with `--exclude-dependents`"),
+            );
+        }
+    }
 }
 
 /// Reports each target that would be deleted although a resource outside the targets uses it.

@@ -98,6 +98,36 @@ impl RefreshArguments {
     }
 }
 
+/// Which part of the resources may not change, or may change too.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PartArguments {
+    /// With --target, change what depends on the targets too
+    #[arg(long, requires = "target")]
+    target_dependents: bool,
+    /// Do not change this resource; repeatable
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "target")]
+    exclude: Vec<Address>,
+    /// With --exclude, do not change what depends on the excluded resources either
+    #[arg(long, requires = "exclude")]
+    exclude_dependents: bool,
+}
+
+impl PartArguments {
+    /// Adds the part to the options of a plan.
+    pub(crate) fn restrict(&self, options: Options) -> Options {
+        Options {
+            excluded: self.exclude.clone(),
+            with_dependents: self.target_dependents || self.exclude_dependents,
+            ..options
+        }
+    }
+
+    /// Whether any of the flags is given.
+    fn is_given(&self) -> bool {
+        self.target_dependents || !self.exclude.is_empty()
+    }
+}
+
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -106,6 +136,8 @@ pub(crate) struct PlanArguments {
     /// Change only this resource and what it depends on; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
+    #[command(flatten)]
+    pub(crate) part: PartArguments,
     /// Replace this resource even if it is unchanged; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<Address>,
@@ -114,25 +146,31 @@ pub(crate) struct PlanArguments {
     pub(crate) renew: Vec<Address>,
     #[command(flatten)]
     pub(crate) drifted: DriftArguments,
+    /// Fail if a resource would change
+    #[arg(long)]
+    pub(crate) expect_no_changes: bool,
 }
 
 impl PlanArguments {
     /// The options of a plan, from the flags.
     pub(crate) fn options(&self) -> Options {
-        Options {
+        let options = Options {
             refresh: self.refresh.wanted(),
             targets: self.target.clone(),
             replace: self.replace.clone(),
             renew: self.renew.clone(),
             drift: self.drifted.policy(),
             ..Options::default()
-        }
+        };
+        self.part.restrict(options)
     }
 
     /// Whether any of the flags is given.
     pub(crate) fn is_given(&self) -> bool {
         self.refresh.wanted() != Refresh::Usual
             || self.drifted.drift.is_some()
+            || self.part.is_given()
+            || self.expect_no_changes
             || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
     }
 }

@@ -28,7 +28,12 @@ pub(crate) async fn run(
         },
         ..StageRequest::new(source)
     };
+    let expects_none = arguments.planning.expect_no_changes;
     let StagedDocument { document, planned } = session.stage(request, report).await?;
+    if expects_none && let Err(error) = operation::refuse_changes(&planned.staged) {
+        operation::present(&planned.staged, report);
+        return Err(error);
+    }
     operation::carry_out(
         planned,
         &document.files,

@@ -13,12 +13,12 @@ pub(crate) async fn run(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let options = Options {
+    let options = arguments.part.restrict(Options {
         refresh: arguments.refresh.wanted(),
         targets: arguments.target,
         force: arguments.force,
         ..Options::default()
-    };
+    });
     from_state(
         &arguments.selection,
         options,

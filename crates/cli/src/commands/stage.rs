@@ -41,6 +41,9 @@ pub(crate) async fn run(
     if report.is_json() {
         report.set_result(Json::Object(json::plan(&staged.plan)));
     }
+    if arguments.planning.expect_no_changes {
+        operation::refuse_changes(&staged)?;
+    }
     let partial = !staged.plan.answers.unread.is_empty();
     let differs = !staged.plan.is_empty();
     Ok(match arguments.exit_code {

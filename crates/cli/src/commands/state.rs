@@ -50,6 +50,14 @@ pub(crate) async fn run(
             let options = state_edit_options(StateEdit::Remove(addresses));
             change(flag, options, consent, global, report).await
         }
+        StateCommand::Unprotect {
+            addresses,
+            flag,
+            consent,
+        } => {
+            let options = state_edit_options(StateEdit::Unprotect(addresses));
+            change(flag, options, consent, global, report).await
+        }
         StateCommand::Export {
             file,
             flag,

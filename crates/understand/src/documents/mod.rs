@@ -17,8 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{
-    Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource,
-    TypeId,
+    Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource, TypeId,
 };
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
 use provider::ResourceType;
