@@ -5,6 +5,8 @@ use std::fmt;
 use crate::{Name, Value};
 
 /// A step into a value.
+///
+/// The field `*` stands for every entry or item, where a path selects several parts of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PathStep {
     /// A field of an object.
@@ -13,6 +15,25 @@ pub enum PathStep {
     Index(u64),
     /// An entry of a map.
     Key(Name),
+}
+
+/// The name of the step to every entry or item.
+const EVERY: &str = "*";
+
+impl PathStep {
+    /// Whether it stands for every entry or item.
+    pub fn is_every(&self) -> bool {
+        matches!(self, PathStep::Field(name) if **name == *EVERY)
+    }
+
+    /// Whether a step of a value is meant by this step of a path that may select several.
+    fn means(&self, other: &PathStep) -> bool {
+        let name = |step: &PathStep| match step {
+            PathStep::Field(name) | PathStep::Key(name) => Some(name.clone()),
+            PathStep::Index(_) => None,
+        };
+        self.is_every() || self == other || name(self).is_some_and(|own| Some(own) == name(other))
+    }
 }
 
 /// A path from the top of a value. Empty for the whole value.
@@ -38,7 +59,13 @@ impl FieldPath {
         self.0.is_empty()
     }
 
-    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries. Never
+    /// Whether another path is this one, or leads into a part that this one selects.
+    pub fn covers(&self, other: &FieldPath) -> bool {
+        let mut steps = self.0.iter().zip(&other.0);
+        self.0.len() <= other.0.len() && steps.all(|(own, step)| own.means(step))
+    }
+
+    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries, `[*]` for every one of them. Never
     /// fails: a part that is not well formed becomes a name.
     pub fn parse(text: &str) -> FieldPath {
         let mut steps = Vec::new();
@@ -48,6 +75,11 @@ impl FieldPath {
                 && let Some((key, after)) = inside.split_once("\"]")
             {
                 steps.push(PathStep::Key(key.into()));
+                rest = after;
+                continue;
+            }
+            if let Some(after) = rest.strip_prefix("[*]") {
+                steps.push(PathStep::Field(EVERY.into()));
                 rest = after;
                 continue;
             }
@@ -126,6 +158,7 @@ impl fmt::Display for FieldPath {
         for (at, step) in self.0.iter().enumerate() {
             match step {
                 PathStep::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Field(name) if **name == *EVERY => f.write_str("[*]")?,
                 PathStep::Field(name) | PathStep::Key(name) if is_plain(name) => {
                     write!(f, "{}{name}", if at == 0 { "" } else { "." })?;
                 }

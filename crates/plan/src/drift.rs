@@ -70,10 +70,14 @@ pub async fn drift(
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
     <dyn World>::mask_all(&world, snapshot.values());
+    let scope = refresh::Scope {
+        only_cut_off: false,
+        only: &SelectedAddresses::new(&[]),
+    };
     let Refreshed {
         unread,
         diagnostics,
-    } = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    } = refresh::refresh(snapshot, scope, &[], catalogs, &world, &mut answers).await;
     report_settings(world.environment().settings_remarks(), None, found);
     report_reads(diagnostics, None, found);
     refresh::report_unread(

@@ -7,6 +7,8 @@ use diag::Diagnostics;
 use evaluate::answers::Answers;
 use evaluate::world::World;
 
+use crate::addresses::SelectedAddresses;
+use crate::options::StateEdit;
 use crate::plan::Request;
 use crate::{refresh, settle};
 
@@ -44,10 +46,18 @@ pub(crate) async fn read_world(
         || !snapshot.open.is_empty() || snapshot.records.values().any(|record| is_unsure(record));
     if options.refresh.is_on() || unsettled() {
         let only_cut_off = !options.refresh.is_on();
+        // The edit concerns the targets only.
+        let only = match options.state_edit {
+            Some(StateEdit::AcceptDrift) => SelectedAddresses::new(&options.targets),
+            _ => SelectedAddresses::new(&[]),
+        };
         let adopted = &options.adopted;
         *refreshed = refresh::refresh(
             snapshot,
-            only_cut_off,
+            refresh::Scope {
+                only_cut_off,
+                only: &only,
+            },
             adopted,
             catalogs,
             world,

@@ -19,6 +19,7 @@ use provider::{
 use state::{OpenIntent, Record, Snapshot, StatusOp};
 use understand::compare::same;
 
+use crate::addresses::SelectedAddresses;
 use crate::codes;
 use crate::cut_off::fill_unknown_inputs;
 use crate::imports::pinned;
@@ -61,12 +62,21 @@ pub(crate) enum ReadCause {
     Unsure,
 }
 
+/// The recorded resources that are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    /// None, only the resources whose calls were cut off.
+    pub(crate) only_cut_off: bool,
+    /// Only these; all if there are none.
+    pub(crate) only: &'a SelectedAddresses,
+}
+
 /// Reads every recorded resource, and every resource whose call was cut off, into `answers`. After
 /// a cut-off call or a failed create, the read uses the id that the user gave, if any. Returns the
 /// resources that could not be read, and diagnostics, in the order of the records.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
-    only_cut_off: bool,
+    scope: Scope<'_>,
     adopted: &[Adoption],
     catalogs: &Catalogs,
     world: &dyn World,
@@ -89,7 +99,8 @@ pub(crate) async fn refresh(
                 .get(&record.type_name)
                 .is_some_and(|(reads, _)| *reads)
         };
-        !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
+        let within = scope.only.is_empty() || scope.only.covers(address);
+        !scope.only_cut_off && within && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let instances = &RecordedInstances::of(snapshot);
     let questions = recorded.map(|(address, record)| read_again(address, record, instances));

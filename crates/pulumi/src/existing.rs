@@ -83,7 +83,11 @@ impl ProgramLowering<'_> {
             );
             return None;
         };
-        let arguments = self.read_arguments(&fields, span)?;
+        let logical = fields
+            .written("name")
+            .and_then(|node| self.fixed_text(node, "`name`"));
+        let logical = logical.map_or(name.clone(), |written| written.item.into());
+        let arguments = self.read_arguments(&fields, &logical, span)?;
         // Other tokens are reported as the tokens of functions are.
         let function = match TypeToken::read(token.item) {
             Some(TypeToken::Packaged { package, rest }) => format!("{package}:{READ_PREFIX}{rest}"),
@@ -113,8 +117,13 @@ impl ProgramLowering<'_> {
         Some(self.resource_value(provider))
     }
 
-    /// The arguments of the function that reads: the id, and the state.
-    fn read_arguments(&mut self, fields: &SectionFields<'_>, span: Span) -> Option<Expr> {
+    /// The arguments of the function that reads: the id, the state, and what its URN is made of.
+    fn read_arguments(
+        &mut self,
+        fields: &SectionFields<'_>,
+        name: &Name,
+        span: Span,
+    ) -> Option<Expr> {
         let node = fields.written("get")?;
         let place = value_span(node);
         let get = self.fields(&shape::GET, node, "`get`")?;
@@ -129,7 +138,12 @@ impl ProgramLowering<'_> {
             return None;
         };
         let key = |name: &str| Spanned::new(Name::from(name), place);
-        let mut arguments = vec![(key("id"), self.expr(id))];
+        let fixed = |text: &Name| Expr::literal(Value::Text(text.clone()), place);
+        let mut arguments = vec![
+            (key("id"), self.expr(id)),
+            (key("name"), fixed(name)),
+            (key("project"), fixed(&self.project)),
+        ];
         if let Some(state) = get.written("state") {
             match entries(state, RepeatedKey::LastCounts, &mut self.found) {
                 Some(all) => {

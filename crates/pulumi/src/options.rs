@@ -98,18 +98,8 @@ impl ProgramLowering<'_> {
             lifecycle.secret_fields = names.iter().map(|name| Name::from(name.item)).collect();
         }
         if let Some(node) = fields.written("replaceOnChanges") {
-            for path in self.fixed_texts(node, "`replaceOnChanges`") {
-                if path.item.contains('*') {
-                    self.found.push(
-                        UNSUPPORTED_FEATURE
-                            .new("paths with `*` are not followed yet")
-                            .label(path.span, "not available in this version")
-                            .help("name the whole list or map"),
-                    );
-                    continue;
-                }
-                lifecycle.replace_on_changes.push(path.item.into());
-            }
+            let paths = self.fixed_texts(node, "`replaceOnChanges`");
+            lifecycle.replace_on_changes = paths.iter().map(|path| path.item.into()).collect();
         }
         if let Some(node) = fields.written("import") {
             let id = self.fixed_text(node, "`import`");

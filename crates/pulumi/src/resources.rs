@@ -1,6 +1,6 @@
 //! The section `resources` (decisions/pulumi#resources).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, Value};
 use diag::{Severity, Span, Spanned};
@@ -14,7 +14,7 @@ use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_spa
 use crate::shape;
 use crate::tokens::{TypeToken, namespace, qualified};
 use crate::untyped::guessed;
-use dialect::codes::{MISSING_FIELD, UNSUPPORTED_FEATURE};
+use dialect::codes::{DUPLICATE_KEY, MISSING_FIELD, UNSUPPORTED_FEATURE};
 use expr::codes::TYPE_MISMATCH;
 
 /// What a resource says about its parent and its package, for inheritance.
@@ -36,6 +36,7 @@ impl ProgramLowering<'_> {
             }
         }
         self.inherit(&mut resources, &families);
+        self.refuse_equal_urns(&resources);
         resources
     }
 
@@ -104,6 +105,39 @@ impl ProgramLowering<'_> {
             states_protection: options.states_protection,
         };
         Some((resource, family))
+    }
+
+    /// Reports resources of one URN: the same logical name, type and types of the parents.
+    fn refuse_equal_urns(&mut self, resources: &IndexMap<Name, Resource>) {
+        if resources.values().all(|one| one.logical_name.is_none()) {
+            return;
+        }
+        let mut known: HashMap<(Vec<&str>, &str), Span> = HashMap::new();
+        for (name, resource) in resources {
+            let mut types = Vec::new();
+            let mut next = Some(resource);
+            while let Some(one) = next.filter(|_| types.len() <= resources.len()) {
+                let written = one.type_name.item.name();
+                types.push(one.configured_namespace().unwrap_or(written));
+                let parent = one.parent.as_deref();
+                next = parent.and_then(|parent| resources.get(&parent.item));
+            }
+            let logical = resource.logical_name.as_ref().unwrap_or(name);
+            let first = *known
+                .entry((types, logical.as_ref()))
+                .or_insert(resource.span);
+            if first != resource.span {
+                self.found.push(
+                    DUPLICATE_KEY
+                        .new(format!(
+                            "two resources of one type have the name `{logical}`"
+                        ))
+                        .label(resource.span, "its URN is that of another resource")
+                        .label(first, "this one")
+                        .help("give one of them another `name`, or leave it out"),
+                );
+            }
+        }
     }
 
     /// Lowers the properties: a map, or one expression that gives a map.

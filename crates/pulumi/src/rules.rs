@@ -93,6 +93,10 @@ impl SpecRules for PulumiRules {
         native(&fitting::converted(value, schema), found)
     }
 
+    fn refuses_unknown_paths(&self) -> bool {
+        false
+    }
+
     fn accepts(&self, found: &Type, wanted: &Field) -> bool {
         fitting::accepts(found, wanted)
     }

@@ -19,7 +19,7 @@ use pulumi_wire::{Phase, differences, mark_like_inputs};
 use crate::failure::CallFailure;
 use crate::fields::{Private, complete_fields};
 use crate::files::ProgramFiles;
-use crate::names::ResourceName;
+use crate::names::{ResourceName, existing_urn};
 use crate::planning::{current, plan_change, plan_with_unknown_settings, target};
 use crate::problems::{error_of, refusals};
 use crate::process::PackageProcess;
@@ -377,6 +377,15 @@ impl ManagedPackage {
             return Ok(Value::unknown(None, None));
         }
         let state = arguments.get("state").unwrap_or(&Value::Null);
+        let token = self.facts(type_name)?.token.clone();
+        let text = |name: &str| arguments.get(name).and_then(Value::as_text);
+        let named = text("project")
+            .zip(text("name"))
+            .map(|(project, name)| Call {
+                urn: existing_urn(&call.instance, project, &token, name),
+                ..call.clone()
+            });
+        let call = named.as_ref().unwrap_or(call);
         let read = ReadRequest {
             type_name,
             id: Some(id),

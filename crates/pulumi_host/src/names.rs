@@ -6,7 +6,7 @@
 //! `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a configuration does not know
 //! its instance. The names stay the same from run to run. Plugins derive automatic names from them.
 
-use blueprint::Address;
+use blueprint::{Address, Name};
 use provider::Call;
 use pulumi_wire::Urn;
 
@@ -35,6 +35,17 @@ pub(crate) fn provider_urn(package: &str, name: &str) -> String {
         name,
     }
     .to_string()
+}
+
+/// The URN of an object that a program of a project reads.
+pub(crate) fn existing_urn(instance: &str, project: &str, token: &str, name: &str) -> Name {
+    let urn = Urn {
+        stack: instance,
+        project,
+        type_name: token,
+        name,
+    };
+    urn.to_string().into()
 }
 
 /// The name of a resource as plugins see it.

@@ -661,21 +661,75 @@ fn add_leaves(
     }
 }
 
-/// Returns `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges`
-/// needs it. Only the last name of the path is added or removed. If `value` or `other` lacks an
-/// earlier part of the path, `value` stays as it is. Secret marks stay.
+/// The value with the part at a path as it is in another value. A part that the other value lacks is
+/// removed. An item of a list that either value lacks stays, and so does everything if the path leads
+/// through no value.
 pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
-    let (name, rest) = path
-        .split_once('.')
-        .map_or((path, None), |(name, rest)| (name, Some(rest)));
+    with_part_of(value, other, &FieldPath::parse(path).0)
+}
+
+fn with_part_of(value: &Value, other: &Value, steps: &[PathStep]) -> Value {
+    let Some((step, rest)) = steps.split_first() else {
+        return other.clone();
+    };
+    if step.is_every() {
+        let places = places_in(value, other);
+        return places.into_iter().fold(value.clone(), |value, place| {
+            with_step_of(&value, other, &place, rest)
+        });
+    }
+    with_step_of(value, other, step, rest)
+}
+
+/// The steps to every entry or item of two values.
+fn places_in(value: &Value, other: &Value) -> Vec<PathStep> {
+    match (value.unmarked(), other.unmarked()) {
+        (Value::List(items), Value::List(others)) => {
+            let count = items.len().min(others.len()) as u64;
+            (0..count).map(PathStep::Index).collect()
+        }
+        (own, theirs) => {
+            let names = |value: &Value| match value {
+                Value::Map(map) => map.keys().cloned().collect(),
+                _ => Vec::new(),
+            };
+            let mut all = names(own);
+            all.extend(names(theirs));
+            all.into_iter().map(PathStep::Key).collect()
+        }
+    }
+}
+
+fn with_step_of(value: &Value, other: &Value, step: &PathStep, rest: &[PathStep]) -> Value {
+    let (bare, secret) = value.split_secret();
+    let name = match step {
+        PathStep::Field(name) | PathStep::Key(name) => name,
+        PathStep::Index(index) => {
+            let at = usize::try_from(*index).unwrap_or(usize::MAX);
+            let (Value::List(items), Value::List(others)) = (bare, other.unmarked()) else {
+                return value.clone();
+            };
+            let (Some(own), Some(theirs)) = (items.get(at), others.get(at)) else {
+                return value.clone();
+            };
+            let new = with_part_of(own, theirs, rest);
+            let replaced = items.iter().enumerate().map(|(position, item)| {
+                if position == at {
+                    new.clone()
+                } else {
+                    item.clone()
+                }
+            });
+            return Value::list(replaced).tainted(secret);
+        }
+    };
     let own_entry = value.get(name);
     let theirs = other.get(name);
-    let new = match (rest, own_entry, theirs) {
-        (Some(rest), Some(mine), Some(theirs)) => Some(with_path_of(mine, theirs, rest)),
-        (Some(_), ..) | (None, None, None) => return value.clone(),
-        (None, _, theirs) => theirs.cloned(),
+    let new = match (rest.is_empty(), own_entry, theirs) {
+        (false, Some(mine), Some(theirs)) => Some(with_part_of(mine, theirs, rest)),
+        (false, ..) | (true, None, None) => return value.clone(),
+        (true, _, theirs) => theirs.cloned(),
     };
-    let (bare, secret) = value.split_secret();
     let mut map = match bare {
         Value::Map(map) => Map::clone(map),
         Value::Null => Map::default(),
@@ -684,7 +738,7 @@ pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
     match new {
         Some(new) => {
             let hidden = matches!(other, Value::Secret(_)) && !secret;
-            map.insert(name.into(), new.tainted(hidden));
+            map.insert(name.clone(), new.tainted(hidden));
         }
         None => {
             map.shift_remove(name);

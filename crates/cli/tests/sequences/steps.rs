@@ -47,7 +47,6 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
     for word in texts(&step["flags"]) {
         match word {
             "--continue-on-error" => words.push("--on-failure=keep-going".to_owned()),
-            urn if urn.starts_with("urn:") => words.push(last_name(urn).to_owned()),
             word => words.push(word.to_owned()),
         }
     }
@@ -57,7 +56,7 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
             words.extend([format!("pulumi:{}", kind.replacen(':', "/", 1))]);
             words.extend([id.to_string(), name.to_string()]);
         }
-        (_, all) => words.extend(all.iter().map(|word| last_name(word).to_owned())),
+        (_, all) => words.extend(all.iter().map(|word| (*word).to_owned())),
     }
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut command = place.cyan(&all);
@@ -89,8 +88,14 @@ fn operations(plan: &Value) -> Vec<Announced> {
     for step in plan["steps"].as_array().into_iter().flatten() {
         let address = step["address"].as_str().unwrap_or_default();
         let action = step["action"].as_str().unwrap_or_default();
+        let reasons = texts(&step["reasons"]);
+        let failed = reasons.first() == Some(&"failed-before");
         let ops: &[&str] = match action {
             _ if address.starts_with("default:") => &[],
+            // The rest of a replacement whose other half is done.
+            "create" if failed => &["create-replacement", "replace"],
+            "delete" if failed => &["delete-replaced"],
+            "update" if reasons.contains(&"imported") => &["import", "update"],
             "replace" => &["create-replacement", "delete-replaced", "replace"],
             "detach" => &["delete"],
             "move" | "none" => &[],

@@ -24,6 +24,12 @@ pub type NativeSpec<'a> = &'a dyn Fn(&Value, &mut Diagnostics) -> Value;
 
 /// The rules for fitting specs to the schemas of their types.
 pub trait SpecRules: Send + Sync {
+    /// Whether a path of an option that leads nowhere in the type is a mistake. Otherwise it is a
+    /// warning.
+    fn refuses_unknown_paths(&self) -> bool {
+        true
+    }
+
     /// Converts the evaluated spec to the spec for the provider, with defaults. Unknown parts stay
     /// unchanged. A part in error stays unchanged and is reported.
     fn fit(

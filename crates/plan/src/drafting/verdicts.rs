@@ -209,12 +209,10 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
 
 /// Whether a change is at a path or below it.
 fn is_under(change: &Change, path: &FieldPath) -> bool {
-    let path = path.to_string();
     let rest = change
         .path
         .strip_prefix("spec.")
         .or(change.path.strip_prefix("spec"))
         .unwrap_or(&change.path);
-    rest.strip_prefix(path.as_str())
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    path.covers(&FieldPath::parse(rest))
 }

@@ -347,6 +347,8 @@ fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
         vec![
             parameter("id", Type::Text, false),
             parameter("state", state, true),
+            parameter("name", Type::Text, true),
+            parameter("project", Type::Text, true),
         ],
         ty.schema.fields.clone(),
         ty.docs.clone(),

@@ -5,7 +5,7 @@
 //! (these need the state).
 
 use blueprint::{Address, Field, IndexMap, Kind, Name, Resource, Schema};
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Severity, Span};
 use dialect::codes::INVALID_ANNOTATION;
 use provider::{Plans, ResourceType};
 
@@ -74,13 +74,17 @@ impl Checker<'_> {
     /// Checks the hints of all resources.
     pub(super) fn hints(&mut self) {
         let blueprint = self.blueprint;
+        let severity = match self.rules.specs.refuses_unknown_paths() {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
         let mut found = Vec::new();
         for (resource, ty) in blueprint.resources.values().zip(&self.resources) {
             // The hints of an abstract resource apply to what a transform makes of it.
             if let TypeOf::Known(ty) = ty
                 && resource.made_from.is_none()
             {
-                ignored_paths(resource, ty, &mut found);
+                ignored_paths(resource, ty, severity, &mut found);
             }
         }
         let of_resources = blueprint.resources.iter().flat_map(|(name, resource)| {
@@ -116,7 +120,12 @@ fn annotation_span(resource: &Resource, name: &str) -> Span {
 }
 
 /// Reports paths whose changes are ignored or replace the resource, and that the type cannot have.
-fn ignored_paths(resource: &Resource, ty: &ResourceType, found: &mut Vec<Diagnostic>) {
+fn ignored_paths(
+    resource: &Resource,
+    ty: &ResourceType,
+    severity: Severity,
+    found: &mut Vec<Diagnostic>,
+) {
     let takes_positions = ty.capabilities.plans != Plans::Never;
     let lifecycle = &resource.lifecycle;
     let ignored = lifecycle.ignore_changes.iter().cloned();
@@ -140,7 +149,8 @@ fn ignored_paths(resource: &Resource, ty: &ResourceType, found: &mut Vec<Diagnos
                 "`{shown}` names `{path}`, which `{}` cannot have",
                 ty.name
             ))
-            .label(span, wrong.why);
+            .label(span, wrong.why)
+            .with_severity(severity);
         let is_list = path.contains(['"', '\'']) || path.starts_with('[') || path.ends_with(']');
         found.push(match path.strip_prefix("spec.") {
             Some(inner) if follow(&ty.schema, inner, takes_positions).is_ok() => {
