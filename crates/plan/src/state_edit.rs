@@ -11,13 +11,13 @@ use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef};
-use state::{Exported, Snapshot};
+use state::{Exported, Record, Snapshot, StatusWord};
 
 use crate::addresses::{SelectedAddresses, unknown_in_state};
 use crate::decision::{Decision, of_record};
 use crate::draft::Draft;
 use crate::drift::drifted_fields;
-use crate::model::{Action, Reason};
+use crate::model::{Action, AddressSet, Reason};
 use crate::options::StateEdit;
 use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
@@ -315,4 +315,37 @@ pub(crate) fn accept(
         }
         draft.decisions.push(decision);
     }
+    let decided: AddressSet = draft
+        .decisions
+        .iter()
+        .map(|one| one.address.clone())
+        .collect();
+    let read_well = |address: &Address, record: &Record| {
+        let within = targets.is_empty() || targets.covers(address);
+        within && !answers.unread.contains_key(address) && is_unsettled(record)
+    };
+    let records = snapshot.records.iter();
+    let recovered: Vec<(Address, Arc<Record>)> = records
+        .filter(|(address, record)| read_well(address, record) && !decided.contains(*address))
+        .map(|(address, record)| (address.clone(), record.clone()))
+        .collect();
+    for (address, record) in recovered {
+        let mut taken = Record::clone(&record);
+        taken.status.word = StatusWord::Ready;
+        taken.unhealthy.clear();
+        let decision = of_record(&address, &record, catalogs);
+        draft.decisions.push(record_only_decision(
+            decision,
+            Action::None,
+            Reason::FailedBefore,
+        ));
+        settled_records.put(snapshot, &address, Some(Arc::new(taken)));
+    }
+}
+
+/// Whether the last operation on an object failed, in a dialect whose original tool takes a read for
+/// the whole truth.
+fn is_unsettled(record: &Record) -> bool {
+    let failed = record.status.word == StatusWord::Failed || !record.unhealthy.is_empty();
+    failed && !record.id.is_empty() && !record.origin.urn.is_empty()
 }

@@ -29,6 +29,43 @@ impl ProgramFiles<'_> {
         }
     }
 
+    /// Refuses inputs with a file or folder that does not exist.
+    pub(crate) fn refuse_missing(&self, inputs: &Value) -> Result<(), ProviderError> {
+        match inputs {
+            Value::Secret(inner) => self.refuse_missing(inner),
+            Value::List(items) | Value::Set(items) => {
+                items.iter().try_for_each(|item| self.refuse_missing(item))
+            }
+            Value::Map(entries) => entries
+                .values()
+                .try_for_each(|entry| self.refuse_missing(entry)),
+            Value::Asset(asset) => self.refuse_missing_asset(asset),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_missing_asset(&self, asset: &Asset) -> Result<(), ProviderError> {
+        let written = match asset {
+            Asset::File(path) | Asset::LocalArchive(path) => path,
+            Asset::Archive(entries) => {
+                return entries
+                    .values()
+                    .try_for_each(|entry| self.refuse_missing_asset(entry));
+            }
+            _ => return Ok(()),
+        };
+        let Some(path) = self.path(written) else {
+            return Ok(());
+        };
+        match fs::metadata(&path) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let message = format!("`{written}` cannot be read: {}", reason(&error));
+                Err(ProviderError::new(ErrorKind::Document, message))
+            }
+        }
+    }
+
     /// Refuses inputs with a file or folder whose content is not that of the plan any more.
     pub(crate) fn refuse_changed(&self, inputs: &Value) -> Result<(), ProviderError> {
         match inputs {
@@ -98,6 +135,14 @@ impl Lookups for ProgramFiles<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// The reason why a file cannot be read, as a phrase.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        _ => error.to_string(),
     }
 }
 

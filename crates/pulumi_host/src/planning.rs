@@ -93,6 +93,7 @@ pub(crate) async fn plan_change(
     let updates = request.mode == PlanMode::Update;
     let recorded_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
 
+    files.refuse_missing(request.desired)?;
     let seed = Sha256::digest(request.seed.as_bytes());
     let desired = facts.complete_inputs(request.desired);
     let olds = if updates {

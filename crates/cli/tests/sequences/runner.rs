@@ -9,6 +9,14 @@ use crate::place::Place;
 use crate::sim::Sim;
 use crate::steps::{Announced, Stepped, take};
 
+/// Cases in which the recorded tool carries out a part before it meets a mistake that a plan finds
+/// (README of the pack).
+const PLANNED_MISTAKES: [&str; 3] = [
+    "fail-program-error",
+    "alias-two-claim-one",
+    "expect-no-changes",
+];
+
 /// The result of all cases.
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -44,6 +52,7 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
     place.ends(0, &["key", "new"]);
     let mut settings = Map::new();
     configure(&place, &mut settings, &case["config"]);
+    let name = case["name"].as_str().unwrap();
     let also = case["also"].as_array();
     let refused_counts =
         also.is_some_and(|also| also.iter().any(|one| one["ok"] == Value::Bool(false)));
@@ -76,9 +85,10 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
         }
         // What the recorded tool has done before a mistake that a plan finds is refused as a whole.
         if !ok && stepped.refused {
-            if is_planned_mistake(expected) {
+            if PLANNED_MISTAKES.contains(&name) {
                 return Ok(());
             }
+            refuse_calls(expected).map_err(describe)?;
             continue;
         }
         if ok {
@@ -93,10 +103,17 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a failing step of the recorded tool made calls although a plan shows the mistake.
-fn is_planned_mistake(expected: &Value) -> bool {
+/// The step must not have reached the provider: nothing was refused there.
+fn refuse_calls(expected: &Value) -> Result<(), String> {
     let calls = expected["calls"].as_array();
-    calls.is_some_and(|calls| !calls.is_empty())
+    let changing = calls
+        .into_iter()
+        .flatten()
+        .find(|call| call["method"] != "Read");
+    match changing {
+        None => Ok(()),
+        Some(call) => Err(format!("refused before any call, recorded {call}")),
+    }
 }
 
 fn write_files(place: &Place, files: &Value) {
@@ -155,8 +172,19 @@ fn read_world(folder: &Path) -> Map<String, Value> {
 /// step of their own.
 fn compare_ops(expected: &Value, stepped: &Stepped) -> Result<(), String> {
     let mut wanted: Vec<Announced> = Vec::new();
-    for op in expected["ops"].as_array().into_iter().flatten() {
+    let recorded = || expected["ops"].as_array().into_iter().flatten();
+    // An object that was only read has no record here, so its successor is a plain create.
+    let only_read = |urn: &str| {
+        recorded().any(|op| op["op"] == "discard-replaced" && op["urn"].as_str() == Some(urn))
+    };
+    for op in recorded() {
         let (kind, urn) = (op["op"].as_str().unwrap(), op["urn"].as_str().unwrap());
+        if only_read(urn) {
+            if kind == "create-replacement" {
+                wanted.push(Announced::new("create", last_name(urn)));
+            }
+            continue;
+        }
         let counts = kind != "same"
             && kind != "refresh"
             && !kind.starts_with("read")

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Resource, Value};
+use blueprint::{Address, FieldPath, IndexMap, Name, Resource, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::ProviderInstance;
@@ -34,6 +34,9 @@ use crate::provider_instances::{
     instance_of, replace_changed_instances, replace_managed_resources, replace_switched_resources,
 };
 use crate::ties::request_tied_replacements;
+
+/// The path that stands for the health of an object in `replaceOnChanges`.
+const UNHEALTHY: &str = "#initerror";
 
 /// The context in which the members of a level are decided.
 pub(crate) struct LevelContext<'a> {
@@ -322,7 +325,8 @@ fn compare(
     // object whose last operation failed.
     let is_broken = failed
         && (record.status.op == StatusOp::Create && !repairs
-            || resource.lifecycle.replace_if_failed);
+            || resource.lifecycle.replace_if_failed)
+        || !record.unhealthy.is_empty() && replaces_if_unhealthy(resource);
     let mut reasons = Vec::new();
     if !forcing.is_empty() {
         // If each forcing value is still unknown, it may turn out equal: `apply` decides then.
@@ -362,6 +366,13 @@ fn compare(
     }
     decision.reasons = reasons;
     decision.record_differs = decision.differs_from(record);
+}
+
+/// Whether the document says that an unhealthy object is replaced.
+fn replaces_if_unhealthy(resource: &Resource) -> bool {
+    let mut paths = resource.lifecycle.replace_on_changes.iter();
+    let unhealthy = FieldPath::field(UNHEALTHY);
+    paths.any(|path| *path == unhealthy)
 }
 
 /// Whether the document itself changes the inputs that were last sent. Values that links have

@@ -5,6 +5,7 @@
 use blueprint::{FieldPath, ReplaceOrder, Resource, Value};
 use evaluate::answers::ProviderOpinion;
 use provider::{Plans, Verdict};
+use state::StatusOp;
 use understand::compare::{Change, same_field};
 
 use crate::decision::Decision;
@@ -153,8 +154,18 @@ fn adjust_changes(decision: &mut Decision, inputs: &Value) {
 /// Whether a call is needed although the provider finds no difference: the last operation may be
 /// half done.
 fn must_call(decision: &Decision) -> bool {
-    decision.reasons.contains(&Reason::FailedBefore)
+    decision.reasons.contains(&Reason::FailedBefore) && !is_compared_again(decision)
         || decision.reasons.contains(&Reason::Interrupted)
+}
+
+/// Whether the difference that the provider finds decides after a failed update or delete: for
+/// dialects whose resources have names for plugins, if the object is healthy.
+fn is_compared_again(decision: &Decision) -> bool {
+    decision.prior.as_ref().is_some_and(|record| {
+        !record.origin.urn.is_empty()
+            && record.unhealthy.is_empty()
+            && record.status.op != StatusOp::Create
+    })
 }
 
 fn forcing_reason(decision: &Decision) -> bool {

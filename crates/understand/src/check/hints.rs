@@ -4,7 +4,7 @@
 //! Not here: the form of a hint (its dialect), former addresses that the document still declares
 //! (these need the state).
 
-use blueprint::{Address, Field, IndexMap, Kind, Name, Resource, Schema};
+use blueprint::{Address, Field, FieldPath, IndexMap, Kind, Name, PathStep, Resource, Schema};
 use diag::{Diagnostic, Severity, Span};
 use dialect::codes::INVALID_ANNOTATION;
 use provider::{Plans, ResourceType};
@@ -130,7 +130,14 @@ fn ignored_paths(
     let lifecycle = &resource.lifecycle;
     let ignored = lifecycle.ignore_changes.iter().cloned();
     let replacing = lifecycle.replace_on_changes.iter();
-    let replacing = replacing.map(|path| Name::from(path.to_string()));
+    // `#initerror` stands for the health of the object.
+    let is_field = |path: &&FieldPath| {
+        let first = path.0.first();
+        !first.is_some_and(|step| matches!(step, PathStep::Field(name) if name.starts_with('#')))
+    };
+    let replacing = replacing
+        .filter(is_field)
+        .map(|path| Name::from(path.to_string()));
     let ignored = ignored.map(|path| ("ignoreChanges", path));
     let paths = ignored.chain(replacing.map(|path| ("replaceOnChanges", path)));
     for (option, path) in paths {
