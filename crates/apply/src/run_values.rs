@@ -252,7 +252,9 @@ impl RunValues {
     /// What the record of a resource keeps of its options: as declared, else as recorded.
     pub(crate) fn ties_of(&self, decided: &Decided) -> Option<Box<RecordTies>> {
         match decided.element.zip(self.evaluation.as_ref()) {
-            Some(((number, _), evaluation)) => record_ties(&evaluation.documents, number),
+            Some(((number, _), evaluation)) => {
+                record_ties(&evaluation.documents, number, decided.prior.as_deref())
+            }
             None => decided.prior.as_ref()?.origin.ties.clone(),
         }
     }

@@ -35,7 +35,7 @@ pub struct RecordTies {
     /// The id with which it was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<Name>,
-    /// The resources that the value of each field comes from. A field without one is left out.
+    /// The resources that the value of each declared field comes from.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub uses: IndexMap<Name, Vec<Address>>,
     /// How the object came into the record.

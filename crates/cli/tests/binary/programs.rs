@@ -247,7 +247,7 @@ fn a_change_of_a_named_path_replaces_the_resource() {
     let changed = place.ends(0, &["deploy", "--yes"]).out;
     assert!(changed.contains("1 replaced"), "{changed}");
     write("green", "lable");
-    let said = place.ends(1, &["validate"]).err;
+    let said = place.ends(0, &["validate"]).err;
     for part in ["`replaceOnChanges` names `lable`", "did you mean `label`?"] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Unknown, Value};
+use dialect::rules::Reads;
 use evaluate::resolve::{Evaluation, Outputs};
 use provider::Verdict;
 
@@ -13,6 +14,7 @@ use crate::drafting::opinions::changing_fields;
 use crate::drafting::preflight::PendingChanges;
 use crate::linked::Linked;
 use crate::model::{Action, HashSet, Reason};
+use crate::record_ties::record_ties;
 
 /// The decisions about the levels that are done.
 #[derive(Default)]
@@ -93,6 +95,7 @@ pub(crate) fn conclude(
     let Some((index, position)) = decision.element else {
         return;
     };
+    decision.record_differs |= is_declared_otherwise(evaluation, index, &decision);
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
@@ -101,6 +104,22 @@ pub(crate) fn conclude(
         list.reserve_exact(evaluation.resources[index as usize].count());
     }
     list.push(decision);
+}
+
+/// Whether the name of a resource for plugins, or the options that its record keeps, are others than
+/// recorded.
+fn is_declared_otherwise(evaluation: &Evaluation, index: u32, decision: &Decision) -> bool {
+    let Some(record) = decision.prior.as_deref() else {
+        return false;
+    };
+    let documents = &evaluation.documents;
+    let unit = documents
+        .resource(index)
+        .map(|(unit, ..)| documents.unit(unit));
+    let is_named = unit.is_some_and(|unit| unit.checked.rules.reads == Reads::OnRequest);
+    is_named
+        && (evaluation.site_of(Some(index)).urn != record.origin.urn
+            || record_ties(documents, index, Some(record)) != record.origin.ties)
 }
 
 /// The planned fields for dependants. Each unknown value in them waits for the resource.
