@@ -300,6 +300,9 @@ pub struct Resource {
     pub metadata: ResourceMetadata,
     /// Lifecycle settings.
     pub lifecycle: Lifecycle,
+    /// Whether the resource must never be deleted or replaced, if that is computed: boolean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Box<Expr>>,
     /// The deletion policy, if it may be computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
@@ -355,6 +358,7 @@ impl Resource {
             link_selector: None,
             metadata: Default::default(),
             lifecycle: Default::default(),
+            protection: None,
             removal: None,
             update_policy: None,
             external: None,

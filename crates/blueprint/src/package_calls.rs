@@ -131,6 +131,7 @@ fn of_resource<'b>(resource: &'b Resource, visit: &mut impl FnMut(&'b Expr)) {
     visit(&resource.spec);
     let others = [
         &resource.condition,
+        &resource.protection,
         &resource.removal,
         &resource.update_policy,
         &resource.external,

@@ -84,6 +84,7 @@ impl Lowering<'_> {
             lifecycle,
             description,
             made_from: None,
+            protection: None,
             removal: None,
             external: None,
             parent: None,

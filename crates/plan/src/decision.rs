@@ -30,6 +30,8 @@ pub(crate) struct Decision {
     pub(crate) action: Action,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) changes: Vec<Change>,
+    /// Paths whose changes are not shown.
+    pub(crate) hidden: Vec<Name>,
     pub(crate) replace_order: ReplaceOrder,
     pub(crate) may_replace: bool,
     pub(crate) condition_open: bool,
@@ -144,6 +146,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         action: Action::None,
         reasons: Vec::new(),
         changes: Vec::new(),
+        hidden: Vec::new(),
         replace_order: ReplaceOrder::DeleteFirst,
         may_replace: false,
         condition_open: false,

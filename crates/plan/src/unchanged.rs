@@ -488,7 +488,9 @@ pub(crate) fn is_unobserved(
         return false;
     };
     let address = step.moved_from.as_ref().unwrap_or(&step.address);
-    !refresh || !is_observed(&ty, record, answers, address)
+    // Plans of such dialects read nothing unless the user asks for it, so it is not worth a word.
+    let usual = !refresh && !record.origin.urn.is_empty();
+    !usual && (!refresh || !is_observed(&ty, record, answers, address))
 }
 
 /// The difference between an object and what the plan read, in the fields that plans use.

@@ -8,7 +8,7 @@ use syntax::Node;
 
 use crate::codes::NOT_A_RESOURCE;
 use crate::lowering::ProgramLowering;
-use crate::read::{is_null, node_kind, value_span, wrong_shape};
+use crate::read::{is_null, node_kind, text, value_span, wrong_shape};
 use crate::shape;
 use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
 
@@ -17,6 +17,8 @@ use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
 pub(crate) struct ResourceOptions {
     /// Lifecycle settings.
     pub(crate) lifecycle: Lifecycle,
+    /// Whether it is protected, if that is computed.
+    pub(crate) protection: Option<Box<Expr>>,
     /// Whether `protect` is written.
     pub(crate) states_protection: bool,
     /// Resources that must be there first.
@@ -77,7 +79,13 @@ impl ProgramLowering<'_> {
         let lifecycle = &mut options.lifecycle;
         if let Some(node) = fields.written("protect") {
             options.states_protection = true;
-            lifecycle.protect = self.switch(node, "`protect`").unwrap_or(false);
+            match text(node).filter(|text| text.contains("${")) {
+                Some(_) => options.protection = Some(Box::new(self.expr(node))),
+                None if node.as_scalar().is_some() => {
+                    lifecycle.protect = self.switch(node, "`protect`").unwrap_or(false);
+                }
+                None => options.protection = Some(Box::new(self.expr(node))),
+            }
         }
         if let Some(node) = fields.written("retainOnDelete") {
             lifecycle.retain = self.switch(node, "`retainOnDelete`").unwrap_or(false);

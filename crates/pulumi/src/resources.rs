@@ -93,6 +93,7 @@ impl ProgramLowering<'_> {
                 .extend(ties.replaced_with.iter().cloned());
         }
         resource.ties = options.ties;
+        resource.protection = options.protection;
         resource.metadata.replacement_trigger = options.replacement_trigger;
         resource.logical_name = fields
             .written("name")
@@ -307,17 +308,19 @@ impl ProgramLowering<'_> {
             let serves = families.get(parent)?.package == family.package;
             let parent = resources.get(parent)?;
             let provider = parent.provider.clone().filter(|_| serves);
-            Some((parent.lifecycle.protect, provider))
+            let protection = parent.protection.clone();
+            Some((parent.lifecycle.protect, protection, provider))
         });
-        let (protect, provider) = above.unwrap_or_default();
+        let (protect, protection, provider) = above.unwrap_or_default();
         let Some(resource) = resources.get_mut(name) else {
             return;
         };
         if resource.type_name.item.name().as_ref() == PROVIDER_TYPE {
             return;
         }
-        if !family.states_protection && protect {
-            resource.lifecycle.protect = true;
+        if !family.states_protection {
+            resource.lifecycle.protect = protect;
+            resource.protection = protection;
         }
         if resource.provider.is_none() && !self.missing_packages.contains_key(&family.package) {
             let default = self.default_providers.get(&family.package);

@@ -152,6 +152,7 @@ mod tests {
             provider: None,
             parent: Some(Box::new(Spanned::new("y".into(), at(8)))),
             logical_name: Some("thing".into()),
+            protection: Some(Expr::literal(Value::Bool(true), at(12)).into()),
             ties: Some(Box::new(crate::Ties {
                 deleted_with: Some(Spanned::new("y".into(), at(9))),
                 former: vec![crate::FormerIdentity {

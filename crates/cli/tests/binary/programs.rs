@@ -450,3 +450,40 @@ fn a_project_whose_program_is_elsewhere_is_no_empty_program() {
         "{said}"
     );
 }
+
+#[test]
+fn protection_can_be_computed_and_hidden_changes_are_not_shown() {
+    let Some(shop) = shop_of_program() else {
+        return;
+    };
+    let place = &shop.place;
+    let folder = place.path().join("items").display().to_string();
+    let write = |label: &str, resources: &str| {
+        let program = format!(
+            "name: store\nruntime: yaml\nconfig: {{'shop:folder': {folder}, 'keep': {{type: boolean, default: true}}}}\n{resources}"
+        );
+        place.write("Pulumi.yaml", program.replace("LABEL", label));
+    };
+    let lamp = "resources:\n  lamp: {type: 'shop:Item', properties: {name: lamp, label: LABEL}, options: {protect: '${keep}', hideDiffs: [label]}}\n";
+    write("red", lamp);
+    place.ends(0, &["key", "new"]);
+    place.ends(0, &["deploy", "--yes"]);
+    write("blue", lamp);
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(
+        staged.contains("lamp pulumi:shop/index:Item update"),
+        "{staged}"
+    );
+    assert!(!staged.contains("blue"), "{staged}");
+    // The protection outlives the declaration, until the state or the program lifts it.
+    write("", "");
+    let refused = place.ends(1, &["deploy", "--yes"]).err;
+    assert!(refused.contains("error[protected]"), "{refused}");
+    place.ends(1, &["destroy", "--yes"]);
+    let unknown = place.ends(1, &["state", "unprotect", "lampp", "--yes"]).err;
+    assert!(unknown.contains("did you mean `lamp`?"), "{unknown}");
+    place.ends(0, &["state", "unprotect", "lamp", "--yes"]);
+    let deleted = place.ends(0, &["deploy", "--yes"]).out;
+    assert!(deleted.contains("2 deleted"), "{deleted}");
+    assert!(!deleted.contains("not observed"), "{deleted}");
+}

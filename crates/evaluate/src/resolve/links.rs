@@ -579,6 +579,7 @@ impl Evaluation {
             spec,
             metadata: Value::Null,
             condition_open,
+            protect: false,
             retain: false,
             outputs: Outputs::Unknown,
         })))

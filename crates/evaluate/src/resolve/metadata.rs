@@ -40,6 +40,36 @@ impl Evaluation {
         Ok(false)
     }
 
+    /// Whether the computed protection of a resource says that it must not be deleted or replaced.
+    /// Reports a value that is no boolean, or that is known only during a deployment.
+    pub fn is_protected(
+        &mut self,
+        site: ExpressionSite<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
+        let Some(protection) = resource.protection.as_deref() else {
+            return Ok(false);
+        };
+        let value = match self.present(site, protection, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(false),
+        };
+        let why = match value.unmarked() {
+            Value::Bool(protect) => return Ok(*protect),
+            Value::Null => return Ok(false),
+            Value::Unknown(_) => "its value is known only during the deployment".to_owned(),
+            other => format!("it is {}", other.kind_word()),
+        };
+        found.push(
+            expr::codes::TYPE_MISMATCH
+                .new("the protection of a resource must be a boolean that is known in the plan")
+                .label(protection.span, why),
+        );
+        Ok(false)
+    }
+
     fn policy_retains(
         &mut self,
         site: ExpressionSite<'_>,

@@ -105,6 +105,8 @@ pub struct Member {
     pub metadata: Value,
     /// Whether the condition is known only on deploy.
     pub condition_open: bool,
+    /// Whether the instance must not be deleted or replaced: a computed protection says so.
+    pub protect: bool,
     /// Whether the instance is kept when it is no longer declared: its removal policy, or that of a
     /// child above it, says so.
     pub retain: bool,

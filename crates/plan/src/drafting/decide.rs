@@ -414,6 +414,11 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
         action: Action::Create,
         reasons: vec![Reason::New],
         changes: Vec::new(),
+        hidden: resource
+            .ties
+            .as_ref()
+            .map(|ties| ties.hidden.clone())
+            .unwrap_or_default(),
         replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
         may_replace: false,
         condition_open: member.condition_open,
@@ -429,7 +434,7 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
         dependencies,
         protection: Protection {
             retain: resource.lifecycle.retain || member.retain,
-            protect: resource.lifecycle.protect,
+            protect: resource.lifecycle.protect || member.protect,
             restricted: resource.lifecycle.restricted,
         },
         lineage: Lineage {

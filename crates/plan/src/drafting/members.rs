@@ -173,6 +173,7 @@ pub(crate) fn evaluate_member(
         None => return Ok(EvaluatedMember::Failed),
     };
     let retain = evaluation.is_retained(site, resource, found)?;
+    let protect = evaluation.is_protected(site, resource, found)?;
     let outputs = Outputs::Unknown;
     Ok(EvaluatedMember::Present(Box::new(Member {
         address,
@@ -180,6 +181,7 @@ pub(crate) fn evaluate_member(
         spec,
         metadata,
         condition_open,
+        protect,
         retain,
         outputs,
     })))

@@ -147,6 +147,7 @@ pub(super) fn link_decision(
         action,
         reasons,
         changes: Vec::new(),
+        hidden: Vec::new(),
         replace_order: ReplaceOrder::DeleteFirst,
         may_replace: false,
         condition_open: false,

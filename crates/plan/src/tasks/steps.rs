@@ -2,7 +2,7 @@
 //!
 //! Not here: the order (`tasks`).
 
-use blueprint::{IndexMap, Value};
+use blueprint::{FieldPath, IndexMap, Value};
 
 use crate::decision::Decision;
 use crate::model::{Action, Reason, Step};
@@ -129,6 +129,15 @@ fn list_steps_behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
 }
 
 fn step(id: u32, mut decision: Decision) -> Step {
+    let hidden: Vec<FieldPath> = decision
+        .hidden
+        .iter()
+        .map(|path| FieldPath::parse(path))
+        .collect();
+    decision.changes.retain(|change| {
+        let path = FieldPath::parse(change.path.trim_start_matches("spec."));
+        !hidden.iter().any(|one| one.covers(&path))
+    });
     decision.changes.shrink_to_fit();
     let computed = decision
         .ty

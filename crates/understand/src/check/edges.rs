@@ -343,6 +343,10 @@ pub fn expressions<'b>(
                     .condition
                     .iter()
                     .for_each(|expr| visit(expr, EdgeKind::Condition));
+                let protection = resource.protection.as_deref();
+                protection
+                    .into_iter()
+                    .for_each(|expr| visit(expr, EdgeKind::Reads));
                 if resource.lifecycle.external.is_none() {
                     visit(&resource.spec, EdgeKind::Reads);
                     metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
