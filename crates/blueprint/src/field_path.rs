@@ -65,8 +65,8 @@ impl FieldPath {
         self.0.len() <= other.0.len() && steps.all(|(own, step)| own.means(step))
     }
 
-    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries, `[*]` for every one of them. Never
-    /// fails: a part that is not well formed becomes a name.
+    /// Reads the text form: names separated by dots, `[n]` for items, `["key"]` for entries, `[*]`
+    /// for every one of them. Never fails: a part that is not well formed becomes a name.
     pub fn parse(text: &str) -> FieldPath {
         let mut steps = Vec::new();
         let mut rest = text;

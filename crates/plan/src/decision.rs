@@ -47,7 +47,6 @@ pub(crate) struct Decision {
     pub(crate) outputs: Value,
     /// Opaque data of its provider.
     pub(crate) private: PrivateData,
-    pub(crate) expired: Option<Name>,
     /// The configuration of its provider, if a resource declares it.
     pub(crate) provider: Option<Arc<ProviderInstance>>,
     /// Its direct dependencies, as its record will list them.
@@ -66,6 +65,8 @@ pub(crate) struct PrivateData {
     pub(crate) now: Value,
     /// The data that the provider returned when it planned the change; null if it returned none.
     pub(crate) planned: Value,
+    /// The provider's reason for a replacement although nothing differs.
+    pub(crate) expired: Option<Name>,
 }
 
 impl PrivateData {
@@ -159,8 +160,8 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         private: PrivateData {
             now: record.private.clone(),
             planned: Value::Null,
+            expired: None,
         },
-        expired: None,
         provider: None,
         dependencies: record.dependencies.clone(),
         protection: Protection {

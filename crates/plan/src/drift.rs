@@ -70,7 +70,7 @@ pub async fn drift(
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
     <dyn World>::mask_all(&world, snapshot.values());
-    let scope = refresh::Scope {
+    let scope = refresh::ReadScope {
         only_cut_off: false,
         only: &SelectedAddresses::new(&[]),
     };

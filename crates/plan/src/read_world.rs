@@ -54,7 +54,7 @@ pub(crate) async fn read_world(
         let adopted = &options.adopted;
         *refreshed = refresh::refresh(
             snapshot,
-            refresh::Scope {
+            refresh::ReadScope {
                 only_cut_off,
                 only: &only,
             },

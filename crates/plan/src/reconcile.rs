@@ -92,7 +92,7 @@ fn decide(
             decision.reasons = vec![Reason::Drifted];
             decision.outputs = mark_fields(&ty.schema, fields, &record.outputs);
             decision.private.now = private.clone();
-            decision.expired = expired.clone();
+            decision.private.expired = expired.clone();
         }
         PinnedRead::Unknown => return None,
     }

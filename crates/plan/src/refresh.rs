@@ -64,7 +64,7 @@ pub(crate) enum ReadCause {
 
 /// The recorded resources that are read.
 #[derive(Clone, Copy)]
-pub(crate) struct Scope<'a> {
+pub(crate) struct ReadScope<'a> {
     /// None, only the resources whose calls were cut off.
     pub(crate) only_cut_off: bool,
     /// Only these; all if there are none.
@@ -76,7 +76,7 @@ pub(crate) struct Scope<'a> {
 /// resources that could not be read, and diagnostics, in the order of the records.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
-    scope: Scope<'_>,
+    scope: ReadScope<'_>,
     adopted: &[Adoption],
     catalogs: &Catalogs,
     world: &dyn World,

@@ -175,7 +175,6 @@ pub(crate) fn redecided_replacement(
         again.only_recorded = false;
     }
     again.private = first.private;
-    again.expired = first.expired;
     again
 }
 
@@ -261,7 +260,7 @@ pub(crate) fn decide(
     decision.private.now = seen
         .map_or(&record.private, |(_, private, _)| private)
         .clone();
-    decision.expired = seen.and_then(|(_, _, expired)| expired.clone());
+    decision.private.expired = seen.and_then(|(_, _, expired)| expired.clone());
     decision.outputs = match seen {
         Some((fields, ..)) => mark_fields(&ty.schema, fields, &record.outputs),
         None => record.outputs.clone(),
@@ -335,7 +334,7 @@ fn compare(
             .all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
         decision.action = Action::Replace;
         reasons.push(Reason::FieldForces);
-    } else if decision.expired.is_some() {
+    } else if decision.private.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
     } else if is_broken {
@@ -429,7 +428,6 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
         prior: record.cloned(),
         outputs: Value::Null,
         private: PrivateData::default(),
-        expired: None,
         provider,
         dependencies,
         protection: Protection {

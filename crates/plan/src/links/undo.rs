@@ -159,7 +159,6 @@ pub(super) fn link_decision(
         outputs: Value::Null,
         private: PrivateData::default(),
         provider: None,
-        expired: None,
         lineage: Lineage {
             made_from: None,
             moved_from: None,

@@ -173,7 +173,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         may_replace: decision.may_replace,
         condition_known: !decision.condition_open,
         computed: computed.unwrap_or_default(),
-        expired: decision.expired,
+        expired: decision.private.expired,
         made_from: decision.lineage.made_from,
         moved_from: decision.lineage.moved_from,
         temporary: decision.rolling.temporary,
