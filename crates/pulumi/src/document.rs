@@ -84,6 +84,7 @@ impl<'d> ProgramLowering<'d> {
             packages,
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
+            written_providers: IndexMap::default(),
             stack: StackValues::default(),
             has_stack_file: false,
             package_settings: IndexMap::default(),
@@ -143,6 +144,7 @@ impl<'d> ProgramLowering<'d> {
             return;
         }
         self.find_default_providers(&resources);
+        self.find_written_providers(&resources);
         self.package_settings(&config);
         let implied = self.implied_providers(blueprint.span.unwrap_or(Span::NONE));
         blueprint.locals = self.variables(&variables);

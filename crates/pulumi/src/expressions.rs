@@ -4,7 +4,7 @@
 use blueprint::{
     Accessor, AccessorKind, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead, TextPart, Value,
 };
-use diag::{Span, Spanned};
+use diag::{Severity, Span, Spanned};
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
 use syntax::{Content, Node, Scalar};
 
@@ -14,8 +14,8 @@ use crate::codes::{
     ACCESS_SYNTAX, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
 };
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
-use crate::native::{ACCESS, AS_TEXT, ENTRIES, FILE_CONTENT};
-use crate::read::{RepeatedKey, TextEntry, entries, node_kind, text, value_span};
+use crate::native::{ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, RESULT, RETURN};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
 use crate::std_package;
 use crate::tokens::{TypeToken, qualified};
@@ -26,6 +26,49 @@ const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDi
 
 /// The organization of stacks without a service.
 const ORGANIZATION: &str = "organization";
+
+/// The options of a call.
+const CALL_OPTIONS: [&str; 5] = [
+    "dependsOn",
+    "parent",
+    "provider",
+    "version",
+    "pluginDownloadURL",
+];
+
+/// The parts of a call of a package's function.
+pub(crate) struct PackageCallForm<'t> {
+    /// The function as the program writes it.
+    pub(crate) token: Spanned<&'t str>,
+    /// The arguments by name.
+    pub(crate) arguments: Expr,
+    /// The configuration of the package, if the call names one.
+    pub(crate) provider: Option<Expr>,
+    /// Resources that must be there before the call.
+    pub(crate) after: Vec<Expr>,
+    /// The whole call.
+    pub(crate) span: Span,
+}
+
+impl<'t> PackageCallForm<'t> {
+    /// A call without options.
+    pub(crate) fn of(token: Spanned<&'t str>, arguments: Expr, span: Span) -> PackageCallForm<'t> {
+        PackageCallForm {
+            token,
+            arguments,
+            provider: None,
+            after: Vec::new(),
+            span,
+        }
+    }
+}
+
+/// What the options of a call say.
+#[derive(Default)]
+struct CallOptions {
+    provider: Option<Expr>,
+    after: Vec<Expr>,
+}
 
 /// A reference with a path of names.
 fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Span) -> Expr {
@@ -357,9 +400,14 @@ impl ProgramLowering<'_> {
                 self.fail(mistake, span)
             }
             CalledFunction::Invoke => self.invoke(entry, span),
+            CalledFunction::Package(token) if token.split(':').count() > 3 => {
+                self.no_such_function(token, key_span);
+                return None;
+            }
             CalledFunction::Package(token) => {
                 let arguments = self.invoke_arguments(entry.value);
-                self.package_call(Spanned::new(token, key_span), arguments, None, span)
+                let call = PackageCallForm::of(Spanned::new(token, key_span), arguments, span);
+                self.package_call_result(call)
             }
             CalledFunction::Unknown(name) => {
                 if is_reserved(name) {
@@ -368,19 +416,24 @@ impl ProgramLowering<'_> {
                         .label(key_span, "no function of this version");
                     return Some(self.fail(mistake, span));
                 }
-                self.found.push(
-                    FUNCTION_AS_DATA
-                        .new(format!("there is no function `fn::{name}`"))
-                        .label(key_span, "taken as data")
-                        .help_nearest(name, function_names()),
-                );
+                self.no_such_function(name, key_span);
                 return None;
             }
         })
     }
 
+    /// Warns about the key of a call that no function has.
+    fn no_such_function(&mut self, name: &str, key_span: Span) {
+        self.found.push(
+            FUNCTION_AS_DATA
+                .new(format!("there is no function `fn::{name}`"))
+                .label(key_span, "taken as data")
+                .help_nearest(name, function_names()),
+        );
+    }
+
     /// Lowers `fn::invoke`.
-    fn invoke(&mut self, entry: &TextEntry<'_>, span: Span) -> Expr {
+    pub(crate) fn invoke(&mut self, entry: &TextEntry<'_>, span: Span) -> Expr {
         const KEYS: [&str; 4] = ["function", "arguments", "return", "options"];
         let place = value_span(entry.value);
         let Some(parts) = entries(entry.value, RepeatedKey::LastCounts, &mut self.found) else {
@@ -394,7 +447,7 @@ impl ProgramLowering<'_> {
         let mut function = None;
         let mut arguments = Expr::new(ExprKind::Map(Vec::new()), place);
         let mut returned = None;
-        let mut provider = None;
+        let mut options = CallOptions::default();
         for part in &parts {
             let written = part.key.item.as_ref();
             let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
@@ -403,13 +456,20 @@ impl ProgramLowering<'_> {
             }
             match known {
                 Some(&"function") => function = self.fixed_text(part.value, "`function`"),
-                Some(&"arguments") => arguments = self.invoke_arguments(part.value),
+                Some(&"arguments") => {
+                    if is_null(part.value) {
+                        let mistake = self.wrong_arguments(part.value);
+                        self.found.push(mistake);
+                    }
+                    arguments = self.invoke_arguments(part.value);
+                }
                 Some(&"return") => returned = self.fixed_text(part.value, "`return`"),
-                Some(_) => provider = self.invoke_options(part.value),
+                Some(_) => options = self.invoke_options(part.value),
                 None => self.found.push(
                     UNKNOWN_KEY
                         .new(format!("`fn::invoke` has no part `{written}`"))
-                        .label(part.key.span, "no such part")
+                        .label(part.key.span, "has no effect")
+                        .with_severity(Severity::Warning)
                         .help_nearest(written, KEYS),
                 ),
             }
@@ -421,80 +481,106 @@ impl ProgramLowering<'_> {
                 .help("add `function: package:function`");
             return self.fail(mistake, span);
         };
-        let value = self.package_call(function, arguments, provider, span);
+        let value = self.package_call_result(PackageCallForm {
+            provider: options.provider,
+            after: options.after,
+            ..PackageCallForm::of(function, arguments, span)
+        });
         let Some(returned) = returned else {
             return value;
         };
         let step = Expr::literal(Value::text(returned.item), returned.span);
-        Expr::call(crate::native::RETURN, span, vec![value, step], span)
+        Expr::call(RETURN, span, vec![value, step], span)
     }
 
     /// The arguments of a package's function: a map, or nothing.
-    fn invoke_arguments(&mut self, node: &Node) -> Expr {
-        if crate::read::is_null(node) {
+    pub(crate) fn invoke_arguments(&mut self, node: &Node) -> Expr {
+        if is_null(node) {
             return Expr::new(ExprKind::Map(Vec::new()), value_span(node));
         }
         match entries(node, RepeatedKey::LastCounts, &mut self.found) {
             Some(all) => self.plain_map(&all, value_span(node)),
             None => {
-                let kind = node_kind(node);
-                let mistake = ARGUMENT_TYPE
-                    .new(format!(
-                        "the arguments of a function are a map, found {kind}"
-                    ))
-                    .label(value_span(node), kind);
+                let mistake = self.wrong_arguments(node);
                 self.fail(mistake, value_span(node))
             }
         }
     }
 
-    /// The provider in the options of a call. Other options are reported.
-    fn invoke_options(&mut self, node: &Node) -> Option<Expr> {
-        const KEYS: [&str; 5] = [
-            "dependsOn",
-            "parent",
-            "provider",
-            "version",
-            "pluginDownloadURL",
-        ];
-        let options = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
-        let mut provider = None;
-        for option in options {
+    fn wrong_arguments(&self, node: &Node) -> diag::Diagnostic {
+        let kind = node_kind(node);
+        ARGUMENT_TYPE
+            .new(format!(
+                "the arguments of a function are a map, found {kind}"
+            ))
+            .label(value_span(node), kind)
+    }
+
+    /// The options of a call.
+    fn invoke_options(&mut self, node: &Node) -> CallOptions {
+        let all = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
+        let mut options = CallOptions::default();
+        for option in all {
             let written = option.key.item.as_ref();
-            let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
+            let known = CALL_OPTIONS
+                .iter()
+                .find(|key| key.eq_ignore_ascii_case(written));
             match known {
                 Some(&"provider") => {
-                    if let Some(name) = self.named_resource(option.value, "`provider`") {
-                        provider = Some(self.resource_value(name));
-                    }
+                    let name = self.named_resource(option.value, "`provider`");
+                    options.provider = name.map(|name| self.resource_value(name));
+                }
+                Some(&"dependsOn") => {
+                    let named = self.named_resources(option.value, "`dependsOn`");
+                    let after = named.into_iter().map(|name| self.resource_value(name));
+                    options.after = after.collect();
                 }
                 // The versions and URLs of a program are those of its packages.
-                Some(&"version" | &"pluginDownloadURL") => {}
-                Some(other) => self.found.push(
-                    UNSUPPORTED_FEATURE
-                        .new(format!("calls do not follow the option `{other}` yet"))
-                        .label(option.key.span, "not available in this version"),
-                ),
+                Some(&"version") => self.version(option.value, "`version`"),
+                Some(&"pluginDownloadURL") => {
+                    self.fixed_text(option.value, "`pluginDownloadURL`");
+                }
+                Some(_) => options.provider = self.provider_of_parent(option.value),
                 None => self.found.push(
                     UNKNOWN_KEY
                         .new(format!("unknown option `{written}`"))
                         .label(option.key.span, "calls have no such option")
-                        .with_severity(diag::Severity::Warning)
-                        .help_nearest(written, KEYS),
+                        .with_severity(Severity::Warning)
+                        .help_nearest(written, CALL_OPTIONS),
                 ),
             }
         }
-        provider
+        options
+    }
+
+    /// The provider that a call takes from the resource that it names as its parent.
+    fn provider_of_parent(&mut self, node: &Node) -> Option<Expr> {
+        let parent = self.named_resource(node, "`parent`")?;
+        let provider = self.written_providers.get(&parent.item)?.clone();
+        Some(self.resource_value(Spanned::new(provider, parent.span)))
+    }
+
+    /// A call, of which the result has only the fields that the function gave.
+    pub(crate) fn package_call_result(&mut self, call: PackageCallForm<'_>) -> Expr {
+        let (place, span) = (call.token.span, call.span);
+        let result = self.package_call(call);
+        match &result.kind {
+            ExprKind::Call(call) if *call.function == *INVOKE => {
+                Expr::call(RESULT, place, vec![result], span)
+            }
+            _ => result,
+        }
     }
 
     /// A call of a function of a package.
-    pub(crate) fn package_call(
-        &mut self,
-        token: Spanned<&str>,
-        arguments: Expr,
-        provider: Option<Expr>,
-        span: Span,
-    ) -> Expr {
+    pub(crate) fn package_call(&mut self, call: PackageCallForm<'_>) -> Expr {
+        let PackageCallForm {
+            token,
+            mut arguments,
+            provider,
+            after,
+            span,
+        } = call;
         let (package, rest) = match TypeToken::read(token.item) {
             Some(TypeToken::Packaged { package, rest }) => (package, rest),
             Some(_) => {
@@ -518,14 +604,16 @@ impl ProgramLowering<'_> {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
             None => Expr::literal(Value::Null, token.span),
         });
+        if !after.is_empty() {
+            // The call waits until these resources are there.
+            let place = arguments.span;
+            let waiting = std::iter::once(arguments).chain(after).collect();
+            arguments = Expr::call(AFTER, token.span, waiting, place);
+        }
         let function = Value::Text(qualified(package, rest));
         let function = Expr::literal(function, token.span);
-        Expr::call(
-            INVOKE,
-            token.span,
-            vec![function, arguments, provider],
-            span,
-        )
+        let parts = vec![function, arguments, provider];
+        Expr::call(INVOKE, token.span, parts, span)
     }
 
     /// A resource as a value.

@@ -6,7 +6,7 @@ use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::access::has_access;
-use crate::codes::KEY_CASING;
+use crate::codes::{INVALID_VERSION, KEY_CASING};
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
@@ -55,6 +55,8 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) missing_packages: IndexMap<Name, Name>,
     /// The provider that serves a package by default, by package.
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
+    /// The providers that resources name or inherit, by resource, as far as the program writes them.
+    pub(crate) written_providers: IndexMap<Name, Name>,
     /// The configuration of the stack.
     pub(crate) stack: StackValues,
     /// Whether a file of a stack was read.
@@ -232,6 +234,21 @@ impl ProgramLowering<'_> {
         }
     }
 
+    /// A version of a plugin; any other text is reported.
+    pub(crate) fn version(&mut self, node: &Node, what: &str) {
+        let Some(version) = self.fixed_text(node, what) else {
+            return;
+        };
+        if !is_version(version.item) {
+            self.found.push(
+                INVALID_VERSION
+                    .new(format!("`{}` is no version", version.item))
+                    .label(version.span, "one to three numbers are needed")
+                    .help("write a version such as `1.2.3`"),
+            );
+        }
+    }
+
     /// The texts of a list; other values are reported.
     pub(crate) fn fixed_texts<'t>(&mut self, node: &'t Node, what: &str) -> Vec<Spanned<&'t str>> {
         if is_null(node) {
@@ -246,6 +263,26 @@ impl ProgramLowering<'_> {
             .filter_map(|item| self.fixed_text(item, &format!("an item of {what}")))
             .collect()
     }
+}
+
+/// Whether a text is a semantic version. `v` may stand before it, and the last numbers may be
+/// missing.
+fn is_version(text: &str) -> bool {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let (text, build) = text.split_once('+').unwrap_or((text, "0"));
+    let (numbers, before) = text.split_once('-').unwrap_or((text, "0"));
+    let is_number = |part: &str| {
+        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        digits && !part.is_empty() && (part == "0" || !part.starts_with('0'))
+    };
+    let is_label = |part: &str| {
+        let mut letters = part.bytes();
+        !part.is_empty() && letters.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    numbers.split('.').count() <= 3
+        && numbers.split('.').all(is_number)
+        && before.split('.').all(is_label)
+        && build.split('.').all(is_label)
 }
 
 fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {

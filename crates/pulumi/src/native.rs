@@ -23,6 +23,10 @@ use crate::std_calls;
 pub(crate) const ACCESS: &str = "(access)";
 /// A field of the result of a package's function.
 pub(crate) const RETURN: &str = "(return)";
+/// The result of a package's function without the fields that it left out.
+pub(crate) const RESULT: &str = "(result)";
+/// The first argument, once the others are known.
+pub(crate) const AFTER: &str = "(after)";
 /// A value as a part of a text.
 pub(crate) const AS_TEXT: &str = "(text)";
 /// A map with computed keys: keys and values in turn.
@@ -74,6 +78,10 @@ type InternalCode = fn(&[Value]) -> Result<Value, Refusal>;
 const INTERNAL: &[(&str, InternalCode)] = &[
     (ACCESS, access),
     (RETURN, returned),
+    (RESULT, result),
+    (AFTER, |arguments| {
+        Ok(arguments.first().cloned().unwrap_or_default())
+    }),
     (AS_TEXT, as_text),
     (ENTRIES, entries),
     (FILE_CONTENT, file_content),
@@ -98,12 +106,12 @@ impl Native for Internal {
     }
 
     fn returns_part_of_arguments(&self) -> bool {
-        matches!(self.name, ACCESS | RETURN)
+        matches!(self.name, ACCESS | RETURN | RESULT)
     }
 
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
         match self.name {
-            ACCESS | RETURN => true,
+            ACCESS | RETURN | RESULT => true,
             // The values of a map need not be known, its keys must be.
             ENTRIES => arguments
                 .iter()
@@ -204,6 +212,18 @@ fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
             Err(refusal(&UNKNOWN_FIELD, message, 1, None))
         }
     }
+}
+
+/// The result of a function, in which a field without a value is missing.
+fn result(arguments: &[Value]) -> Result<Value, Refusal> {
+    let whole = arguments.first().unwrap_or(&Value::Null);
+    let (bare, secret) = whole.split_secret();
+    let Value::Map(entries) = bare else {
+        return Ok(whole.clone());
+    };
+    let given = entries.iter().filter(|(_, value)| !value.is_null());
+    let given = given.map(|(name, value)| (name.clone(), value.clone()));
+    Ok(Value::map(given).tainted(secret))
 }
 
 /// A value as a part of a text: a string, number or boolean.

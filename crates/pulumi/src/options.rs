@@ -58,10 +58,11 @@ impl ProgramLowering<'_> {
                 );
             }
         }
-        for name in ["version", "pluginDownloadURL"] {
-            if let Some(node) = fields.written(name) {
-                self.fixed_text(node, &format!("`{name}`"));
-            }
+        if let Some(node) = fields.written("version") {
+            self.version(node, "`version`");
+        }
+        if let Some(node) = fields.written("pluginDownloadURL") {
+            self.fixed_text(node, "`pluginDownloadURL`");
         }
         for name in UNSUPPORTED {
             if let Some(entry) = fields.entry(name)

@@ -328,15 +328,7 @@ impl ProgramLowering<'_> {
     /// Finds the providers that serve a package by default.
     pub(crate) fn find_default_providers(&mut self, all: &[TextEntry<'_>]) {
         for entry in all {
-            let part = |key: &str| {
-                let mut entries = entry.value.as_map().into_iter().flatten();
-                let found = entries.find(|part| {
-                    part.key
-                        .text()
-                        .is_some_and(|text| text.eq_ignore_ascii_case(key))
-                });
-                found.map(|part| &part.value)
-            };
+            let part = |key: &str| part_of(entry.value, key);
             let Some(node) = part("defaultProvider").filter(|node| !is_null(node)) else {
                 continue;
             };
@@ -353,6 +345,37 @@ impl ProgramLowering<'_> {
             if self.switch(node, "`defaultProvider`") == Some(true) {
                 let name = Spanned::new(entry.key.item.clone(), entry.key.span);
                 self.default_providers.insert(package.into(), name);
+            }
+        }
+    }
+
+    /// Finds the providers that resources name, or inherit from their parents.
+    pub(crate) fn find_written_providers(&mut self, all: &[TextEntry<'_>]) {
+        let option = |entry: &TextEntry<'_>, key: &str| {
+            let text = part_of(part_of(entry.value, "options")?, key)?.text()?;
+            let name = text.strip_prefix("${")?.strip_suffix('}')?;
+            Some(Name::from(name))
+        };
+        let parents: IndexMap<Name, Name> = all
+            .iter()
+            .filter_map(|entry| Some((entry.key.item.clone(), option(entry, "parent")?)))
+            .collect();
+        for entry in all {
+            if let Some(provider) = option(entry, "provider") {
+                self.written_providers
+                    .insert(entry.key.item.clone(), provider);
+            }
+        }
+        for entry in all {
+            let mut next = Some(&entry.key.item);
+            let mut passed: HashSet<&Name> = HashSet::new();
+            while let Some(one) = next.filter(|one| passed.insert(one)) {
+                if let Some(provider) = self.written_providers.get(one).cloned() {
+                    let own = self.written_providers.entry(entry.key.item.clone());
+                    own.or_insert(provider);
+                    break;
+                }
+                next = parents.get(one);
             }
         }
     }
@@ -399,13 +422,7 @@ impl ProgramLowering<'_> {
 
     /// The kind of a resource's name.
     pub(crate) fn resource_kind(entry: &TextEntry<'_>) -> NamedKind {
-        let part = |key: &str| {
-            let mut parts = entry.value.as_map().into_iter().flatten();
-            let named = |written: &str| written.eq_ignore_ascii_case(key);
-            parts
-                .find(|part| part.key.text().is_some_and(named))
-                .map(|part| &part.value)
-        };
+        let part = |key: &str| part_of(entry.value, key);
         let token = part("type").and_then(Node::text).and_then(TypeToken::read);
         if part("get").is_some_and(|node| !is_null(node)) {
             return NamedKind::Read;
@@ -415,4 +432,12 @@ impl ProgramLowering<'_> {
             _ => NamedKind::Resource,
         }
     }
+}
+
+/// The value of a key in any case.
+fn part_of<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let named = |written: &str| written.eq_ignore_ascii_case(key);
+    let mut entries = node.as_map()?.iter();
+    let found = entries.find(|entry| entry.key.text().is_some_and(named));
+    found.map(|entry| &entry.value)
 }

@@ -441,7 +441,7 @@ impl ManagedPackage {
         };
         let Invoked { result, failures } = process.run_reading(call, asking).await?;
         if failures.is_empty() {
-            return Ok(result);
+            return Ok(facts.unwrapped(result));
         }
         Err(ProviderError::of_diagnostics(
             ErrorKind::Document,

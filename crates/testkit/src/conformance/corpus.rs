@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use syntax::Format;
 
 use super::case::{Case, read_json};
+use super::monitor::Behaviours;
 use super::programs;
 use crate::runtime::in_runtime;
 
@@ -21,18 +22,18 @@ const BUILT_IN: [&str; 2] = ["pulumi", "std"];
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     let folder = pack.join("corpus");
     let listed = read_json(&folder.join("cases.json"))?;
-    let catalogs = programs::catalogs(&folder.join("schemas"))?;
+    let behaviours = Behaviours::read(&folder.join("schemas"), None)?;
     let all = listed.as_array().cloned().unwrap_or_default();
     let counted = all
         .into_iter()
         .filter(|case| case.get("compiler").is_none());
     let cases = counted.map(|case| {
-        let catalogs = catalogs.clone();
+        let behaviours = behaviours.clone();
         Case {
             id: case["name"].as_str().unwrap_or_default().to_owned(),
             run: Box::new(move || {
                 packages(&case)?;
-                in_runtime(async move { programs::run(&case, catalogs).await })?
+                in_runtime(async move { programs::run(&case, &behaviours).await })?
             }),
         }
     });

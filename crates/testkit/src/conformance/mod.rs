@@ -6,6 +6,7 @@ mod deploying;
 mod heat_validated;
 mod heat_values;
 mod modules;
+mod monitor;
 mod programs;
 mod resolved;
 mod stack_config;

@@ -9,13 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use blueprint::{Name, Value};
+use blueprint::Value;
 use engine::{Given, Options};
-use provider::{Catalog, Hosted};
-use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use serde_json::{Map, Value as Json};
 
 use super::case::{Case, read_json};
+use super::monitor::{Behaviours, Requests};
 use crate::harness::{Harness, StageResult};
 use crate::runtime::in_runtime;
 
@@ -45,6 +44,8 @@ const KINDS: &[(&str, &[&str])] = &[
             "wrong-shape",
         ],
     ),
+    ("bad-version", &["invalid-version"]),
+    ("call-failed", &["provider-failed", "provider-refused"]),
     ("config-missing", &["missing-variable"]),
     (
         "config-type",
@@ -123,45 +124,21 @@ const KINDS: &[(&str, &[&str])] = &[
 pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
     let folder = pack.join("programs");
     let listed = read_json(&folder.join(format!("{file}.json")))?;
-    let catalogs = catalogs(&folder.join("schemas"))?;
+    let behaviours = folder.join("behaviours.json");
+    let behaviours = Behaviours::read(&folder.join("schemas"), Some(&behaviours))?;
     let all = listed.as_array().cloned().unwrap_or_default();
     let counted = all.into_iter().filter(|case| case["compat"] != true);
     let cases = counted.map(|case| {
-        let catalogs = catalogs.clone();
+        let behaviours = behaviours.clone();
         Case {
             id: case["name"].as_str().unwrap_or_default().to_owned(),
-            run: Box::new(move || in_runtime(async move { run(&case, catalogs).await })?),
+            run: Box::new(move || in_runtime(async move { run(&case, &behaviours).await })?),
         }
     });
     Ok(cases.collect())
 }
 
-/// The catalogues of all packages with a schema.
-pub(super) fn catalogs(folder: &Path) -> Result<Vec<Arc<Catalog>>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut catalogs = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
-        let schema = PackageSchema::parse(text).map_err(|error| error.to_string())?;
-        let namespace = Name::from(format!("pulumi:{}", schema.name()));
-        let types = Arc::new(PackageTypes::new(Arc::new(schema), namespace.clone()));
-        catalogs.push(Arc::new(Catalog {
-            namespaces: vec![namespace],
-            settings: types.settings(),
-            hosted: Some(Hosted {
-                family: "pulumi".into(),
-                version: types.schema().version().cloned(),
-                parameters: Value::Null,
-            }),
-            source: Some(types),
-            ..Catalog::default()
-        }));
-    }
-    Ok(catalogs)
-}
-
-pub(super) async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), String> {
+pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), String> {
     let place = tempfile::tempdir().map_err(|error| error.to_string())?;
     let files = case["files"].as_object();
     for (name, content) in files.into_iter().flatten() {
@@ -179,14 +156,23 @@ pub(super) async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), 
         std::fs::write(path, bytes).map_err(|error| error.to_string())?;
     }
     let (name, text) = program(case)?;
-    let cyan = Arc::new(providers::cyan::provider());
-    let std = Arc::new(providers::std::provider());
-    let mut harness = Harness::with(place.path().to_owned(), catalogs, vec![cyan, std]);
+    let requests = Requests::default();
+    let mut real = behaviours.providers(case, &requests);
+    real.push(Arc::new(providers::cyan::provider()));
+    real.push(Arc::new(providers::std::provider()));
+    let mut harness = Harness::with(place.path().to_owned(), Vec::new(), real);
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);
     let project = case["project"].as_str().unwrap_or("demo");
+    write_config(
+        case,
+        &place
+            .path()
+            .join(&name)
+            .with_file_name(format!("Pulumi.{stack}.yaml")),
+    )?;
     let staged = harness
-        .stage(&name, &text, given(case, project), Options::default())
+        .stage(&name, &text, secrets(case, project), Options::default())
         .await;
     let expect = &case["expect"];
     let wanted = if expect.get("both").is_some() {
@@ -222,19 +208,26 @@ pub(super) fn program(case: &Json) -> Result<(String, String), String> {
     Ok((name, text))
 }
 
-/// The configuration as the host of a program receives it.
-fn given(case: &Json, project: &str) -> Given {
+/// Writes the configuration as the file of the stack.
+fn write_config(case: &Json, file: &Path) -> Result<(), String> {
+    let Some(config) = case["config"].as_object() else {
+        return Ok(());
+    };
+    let text = serde_json::json!({"config": config}).to_string();
+    std::fs::write(file, text).map_err(|error| error.to_string())
+}
+
+/// The values of the configuration that are secret.
+fn secrets(case: &Json, project: &str) -> Given {
     let mut given = Given::default();
-    let secrets = case["secretKeys"].as_array();
-    let config = case["config"].as_object();
-    for (key, value) in config.into_iter().flatten() {
+    let keys = case["secretKeys"].as_array().into_iter().flatten();
+    for key in keys.filter_map(Json::as_str) {
         let own = key
             .strip_prefix(project)
             .and_then(|rest| rest.strip_prefix(':'));
         let Some(name) = own else { continue };
-        let is_secret = secrets.is_some_and(|secrets| secrets.iter().any(|one| one == key));
-        let value = Value::text(value.as_str().unwrap_or_default()).tainted(is_secret);
-        given.typed.insert(name.into(), value);
+        let value = Value::text(case["config"][key].as_str().unwrap_or_default());
+        given.typed.insert(name.into(), value.secret());
     }
     given
 }
@@ -287,9 +280,8 @@ fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
             let codes = codes.map_or(&[][..], |(_, codes)| codes);
             let wanted_line = error["range"][0].as_u64();
             errors.iter().any(|one| {
-                let file = staged.files.get(one.span().file);
-                let line = file.map(|file| u64::from(file.position(one.span().start).line));
-                codes.contains(&one.code.name) && (wanted_line.is_none() || wanted_line == line)
+                codes.contains(&one.code.name)
+                    && wanted_line.is_none_or(|wanted| is_at_line(one, staged, wanted))
             })
         });
         return match matches {
@@ -307,12 +299,32 @@ fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
         .filter_map(|export| Some((export.name.to_string(), marked(export.after.as_ref()?))))
         .collect();
     let empty = Json::Object(Map::new());
-    let wanted = wanted.get("outputs").unwrap_or(&empty);
-    let outputs = Json::Object(outputs);
-    match same(wanted, &outputs) {
+    let wanted = without_nulls(wanted.get("outputs").unwrap_or(&empty));
+    let outputs = without_nulls(&Json::Object(outputs));
+    match same(&wanted, &outputs) {
         true => Ok(()),
         false => Err(format!("outputs {outputs}, wanted {wanted}")),
     }
+}
+
+/// Outputs without those that are null: whether such an output is registered depends on its source.
+fn without_nulls(outputs: &Json) -> Json {
+    let entries = outputs.as_object().into_iter().flatten();
+    let entries = entries.filter(|(_, value)| !value.is_null());
+    Json::Object(
+        entries
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
+}
+
+/// Whether a diagnostic has a label in a line. A circle, for example, has one at each of its edges.
+fn is_at_line(one: &diag::Diagnostic, staged: &StageResult, wanted: u64) -> bool {
+    one.labels.iter().any(|label| {
+        let file = staged.files.get(label.span.file);
+        let line = file.map(|file| u64::from(file.position(label.span.start).line));
+        line == Some(wanted)
+    })
 }
 
 /// A value in the notation of the pack.
@@ -361,7 +373,8 @@ fn asset_json(asset: &blueprint::Asset) -> Json {
 }
 
 /// Whether an answer is the recorded one: numbers are doubles, and a digest of an asset may be
-/// missing.
+/// missing. An unknown value may also be a list or map with an unknown part, and a secret list or
+/// map one with secret parts.
 pub(super) fn same(wanted: &Json, found: &Json) -> bool {
     if wanted["$any"] == true {
         return true;
@@ -375,6 +388,11 @@ pub(super) fn same(wanted: &Json, found: &Json) -> bool {
                     .zip(found)
                     .all(|(one, other)| same(one, other))
         }
+        (Json::Object(marks), _) if marks.contains_key("$unknown") => has_unknown(found),
+        (Json::Object(marks), _) if marks.contains_key("$secret") => {
+            let is_secret = has_secret(found);
+            is_secret && same(&revealed(&marks["$secret"]), &revealed(found))
+        }
         (Json::Object(wanted), Json::Object(found)) => {
             let counted = |key: &&String| key.as_str() != "hash";
             wanted.keys().filter(counted).count() == found.keys().filter(counted).count()
@@ -384,5 +402,41 @@ pub(super) fn same(wanted: &Json, found: &Json) -> bool {
                     .all(|(key, one)| found.get(key).is_some_and(|other| same(one, other)))
         }
         (wanted, found) => wanted == found,
+    }
+}
+
+/// Whether a value has a part with this mark.
+fn has_mark(json: &Json, mark: &str) -> bool {
+    match json {
+        Json::Array(items) => items.iter().any(|item| has_mark(item, mark)),
+        Json::Object(entries) => {
+            entries.contains_key(mark) || entries.values().any(|entry| has_mark(entry, mark))
+        }
+        _ => false,
+    }
+}
+
+fn has_unknown(json: &Json) -> bool {
+    has_mark(json, "$unknown")
+}
+
+fn has_secret(json: &Json) -> bool {
+    has_mark(json, "$secret")
+}
+
+/// A value without its marks of secrets.
+fn revealed(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(revealed).collect(),
+        Json::Object(entries) => match entries.get("$secret") {
+            Some(inner) => revealed(inner),
+            None => {
+                let entries = entries
+                    .iter()
+                    .map(|(key, one)| (key.clone(), revealed(one)));
+                Json::Object(entries.collect())
+            }
+        },
+        other => other.clone(),
     }
 }
