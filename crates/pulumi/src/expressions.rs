@@ -10,19 +10,21 @@ use syntax::{Content, Node, Scalar};
 
 use crate::access::{self, AccessStep, PropertyAccess, TextPiece};
 use crate::call_forms::{CalledFunction, called_function, function_names, is_reserved};
-use crate::codes::{
-    ACCESS_SYNTAX, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
-};
+use crate::codes::{FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME};
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
-use crate::native::{ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, RESULT, RETURN};
+use crate::native::{ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
 use crate::std_package;
 use crate::tokens::{TypeToken, qualified};
+use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
 /// The members of the value `pulumi`.
 const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDirectory"];
+
+/// The maximum number of variables that stand for each other in a row. A circle has no end.
+const MOST_ALIASES: usize = 16;
 
 /// The organization of stacks without a service.
 const ORGANIZATION: &str = "organization";
@@ -46,6 +48,8 @@ pub(crate) struct PackageCallForm<'t> {
     pub(crate) provider: Option<Expr>,
     /// Resources that must be there before the call.
     pub(crate) after: Vec<Expr>,
+    /// The version and the URL of the plugin that the call asks for.
+    pub(crate) plugin: [Option<&'t Node>; 2],
     /// The whole call.
     pub(crate) span: Span,
 }
@@ -58,6 +62,7 @@ impl<'t> PackageCallForm<'t> {
             arguments,
             provider: None,
             after: Vec::new(),
+            plugin: [None; 2],
             span,
         }
     }
@@ -65,9 +70,10 @@ impl<'t> PackageCallForm<'t> {
 
 /// What the options of a call say.
 #[derive(Default)]
-struct CallOptions {
+struct CallOptions<'t> {
     provider: Option<Expr>,
     after: Vec<Expr>,
+    plugin: [Option<&'t Node>; 2],
 }
 
 /// A reference with a path of names.
@@ -78,6 +84,16 @@ fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Sp
         path,
     };
     Expr::new(ExprKind::Ref(Box::new(reference)), span)
+}
+
+/// The URN of a resource.
+fn urn_reference(name: Name, head_span: Span, span: Span) -> Expr {
+    let of = Accessor {
+        kind: AccessorKind::Name(name),
+        span: head_span,
+    };
+    let urn = ReferenceHead::Scoped("urn".into());
+    reference(urn, head_span, vec![of], span)
 }
 
 impl ProgramLowering<'_> {
@@ -153,6 +169,18 @@ impl ProgramLowering<'_> {
                 self.steps(value, &access.steps, span)
             }
             NamedKind::Variable => {
+                if let Some(node) = self.variables.get(&name).copied() {
+                    if let Some(resource) = self.resource_alias(node) {
+                        let head = ReferenceHead::Resource {
+                            name: resource,
+                            bare: true,
+                        };
+                        return self.resource_access(head, head_span, &access.steps, span);
+                    }
+                    if let Some(mistake) = written::wrong_step(node, access) {
+                        return self.fail(mistake, span);
+                    }
+                }
                 let value = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
                 self.steps(value, &access.steps, span)
             }
@@ -164,6 +192,20 @@ impl ProgramLowering<'_> {
         }
     }
 
+    /// The resource that a variable stands for, if its value is a resource as a whole.
+    fn resource_alias(&self, node: &Node) -> Option<Name> {
+        let mut node = node;
+        for _ in 0..MOST_ALIASES {
+            let (name, element) = self.names.get_key_value(written::alias_of(node)?)?;
+            match element.kind {
+                NamedKind::Resource | NamedKind::Provider => return Some(name.clone()),
+                NamedKind::Variable => node = self.variables.get(name)?,
+                NamedKind::Config | NamedKind::Read => return None,
+            }
+        }
+        None
+    }
+
     /// Lowers an access to a resource: its id, or an output.
     fn resource_access(
         &mut self,
@@ -173,7 +215,12 @@ impl ProgramLowering<'_> {
         span: Span,
     ) -> Expr {
         let Some((first, rest)) = steps.split_first() else {
-            return reference(head, head_span, Vec::new(), span);
+            let ReferenceHead::Resource { name, .. } = &head else {
+                return Expr::error(span);
+            };
+            let urn = urn_reference(name.clone(), head_span, span);
+            let id = reference(head, head_span, Vec::new(), span);
+            return Expr::call(REFERENCE, span, vec![urn, id], span);
         };
         let AccessStep::Name(output) = &first.item else {
             let mistake = expr::codes::WRONG_ACCESSOR
@@ -187,12 +234,7 @@ impl ProgramLowering<'_> {
                 let ReferenceHead::Resource { name, .. } = head else {
                     return Expr::error(span);
                 };
-                let of = Accessor {
-                    kind: AccessorKind::Name(name),
-                    span: head_span,
-                };
-                let urn = ReferenceHead::Scoped("urn".into());
-                reference(urn, first.span, vec![of], span)
+                urn_reference(name, head_span, span)
             }
             output => {
                 let accessor = |name: &str| Accessor {
@@ -249,40 +291,46 @@ impl ProgramLowering<'_> {
     /// Lowers an access to the value `pulumi`.
     fn run_fact(&mut self, access: &PropertyAccess, span: Span) -> Expr {
         let root = access.root.span;
-        let [step] = access.steps.as_slice() else {
-            let mistake = ACCESS_SYNTAX
-                .new("`pulumi` needs one member")
-                .label(root, "a member must follow")
-                .help("write `${pulumi.stack}` or `${pulumi.project}`");
-            return self.fail(mistake, span);
+        let Some((step, rest)) = access.steps.split_first() else {
+            let all = RUN_FACTS.iter().map(|fact| {
+                let value = self.run_fact_value(fact, root, span);
+                (Spanned::new(Name::from(*fact), root), value)
+            });
+            return Expr::new(ExprKind::Map(all.collect()), span);
         };
+        if let Some(further) = rest.first() {
+            let mistake = expr::codes::WRONG_ACCESSOR
+                .new("the members of `pulumi` are strings")
+                .label(further.span, "leads nowhere");
+            return self.fail(mistake, span);
+        }
         let AccessStep::Name(fact) = &step.item else {
             let mistake = expr::codes::WRONG_ACCESSOR
                 .new("`pulumi` has no positions")
                 .label(step.span, "a name is needed");
             return self.fail(mistake, span);
         };
-        match fact.as_str() {
+        if !RUN_FACTS.contains(&fact.as_str()) {
+            let mistake = UNKNOWN_FIELD
+                .new(format!("`pulumi` has no member `{fact}`"))
+                .label(step.span, "no such member")
+                .help_nearest(fact, RUN_FACTS);
+            return self.fail(mistake, span);
+        }
+        self.run_fact_value(fact, root, span)
+    }
+
+    /// A member of the value `pulumi`.
+    fn run_fact_value(&self, fact: &str, root: Span, span: Span) -> Expr {
+        match fact {
             "stack" => {
                 let head = ReferenceHead::Scoped("instance".into());
                 reference(head, root, Vec::new(), span)
             }
             "project" => Expr::literal(Value::Text(self.project.clone()), span),
             "organization" => Expr::literal(Value::text(ORGANIZATION), span),
-            "cwd" | "rootDirectory" => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new(format!("`pulumi.{fact}` cannot be read yet"))
-                    .label(step.span, "not available in this version")
-                    .help("write paths relative to the program");
-                self.fail(mistake, span)
-            }
-            other => {
-                let mistake = UNKNOWN_FIELD
-                    .new(format!("`pulumi` has no member `{other}`"))
-                    .label(step.span, "no such member")
-                    .help_nearest(other, RUN_FACTS);
-                self.fail(mistake, span)
-            }
+            // The folders of the program and of its project.
+            _ => Expr::call("cwd", root, Vec::new(), span),
         }
     }
 
@@ -321,6 +369,17 @@ impl ProgramLowering<'_> {
         for entry in all.iter().filter(|_| all.len() > 1) {
             match called_function(&entry.key.item) {
                 None | Some(CalledFunction::Unknown(_)) => {}
+                Some(CalledFunction::Pure(function)) if function.name.ends_with("sset") => {
+                    // Nobody writes data under the key of an asset.
+                    let mistake = ARGUMENT_COUNT
+                        .new(format!(
+                            "`{}` must be the only key of its map",
+                            entry.key.item
+                        ))
+                        .label(entry.key.span, "has other keys beside it")
+                        .help("move the other keys elsewhere");
+                    return self.fail(mistake, node.span);
+                }
                 Some(_) => self.found.push(
                     FUNCTION_AS_DATA
                         .new(format!("`{}` calls no function here", entry.key.item))
@@ -385,6 +444,14 @@ impl ProgramLowering<'_> {
                     return Some(self.fail(mistake, span));
                 }
                 Expr::call(function.name, key_span, vec![argument], span)
+            }
+            CalledFunction::File(name) if is_null(entry.value) => {
+                let mistake = ARGUMENT_TYPE
+                    .new(format!(
+                        "the argument of `fn::{name}` must be a string, found null"
+                    ))
+                    .label(value_span(entry.value), "a path is needed");
+                self.fail(mistake, span)
             }
             CalledFunction::File(name) => {
                 let path = self.expr(entry.value);
@@ -484,6 +551,7 @@ impl ProgramLowering<'_> {
         let value = self.package_call_result(PackageCallForm {
             provider: options.provider,
             after: options.after,
+            plugin: options.plugin,
             ..PackageCallForm::of(function, arguments, span)
         });
         let Some(returned) = returned else {
@@ -517,7 +585,7 @@ impl ProgramLowering<'_> {
     }
 
     /// The options of a call.
-    fn invoke_options(&mut self, node: &Node) -> CallOptions {
+    fn invoke_options<'t>(&mut self, node: &'t Node) -> CallOptions<'t> {
         let all = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
         let mut options = CallOptions::default();
         for option in all {
@@ -536,8 +604,12 @@ impl ProgramLowering<'_> {
                     options.after = after.collect();
                 }
                 // The versions and URLs of a program are those of its packages.
-                Some(&"version") => self.version(option.value, "`version`"),
+                Some(&"version") => {
+                    options.plugin[0] = Some(option.value);
+                    self.version(option.value, "`version`");
+                }
                 Some(&"pluginDownloadURL") => {
+                    options.plugin[1] = Some(option.value);
                     self.fixed_text(option.value, "`pluginDownloadURL`");
                 }
                 Some(_) => options.provider = self.provider_of_parent(option.value),
@@ -579,6 +651,7 @@ impl ProgramLowering<'_> {
             mut arguments,
             provider,
             after,
+            plugin,
             span,
         } = call;
         let (package, rest) = match TypeToken::read(token.item) {
@@ -599,6 +672,9 @@ impl ProgramLowering<'_> {
         }
         if self.is_missing(package, token.span) {
             return Expr::error(span);
+        }
+        if provider.is_none() {
+            self.refuse_other_plugin(package, plugin);
         }
         let provider = provider.unwrap_or_else(|| match self.default_providers.get(package) {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),

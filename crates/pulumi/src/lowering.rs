@@ -6,7 +6,7 @@ use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::access::has_access;
-use crate::codes::{INVALID_VERSION, KEY_CASING};
+use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
@@ -49,12 +49,16 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) project: Name,
     /// All names: configuration, variables and resources share one namespace.
     pub(crate) names: IndexMap<Name, NamedElement>,
+    /// The values of the variables as they are written.
+    pub(crate) variables: IndexMap<Name, &'d Node>,
     /// The packages that the program names.
     pub(crate) packages: NamedPackages,
     /// The packages that cannot be used. Reported at their first use.
     pub(crate) missing_packages: IndexMap<Name, Name>,
     /// The provider that serves a package by default, by package.
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
+    /// The versions and URLs of the plugins of default providers, by package.
+    pub(crate) default_plugins: IndexMap<Name, [Option<Name>; 2]>,
     /// The providers that resources name or inherit, by resource, as far as the program writes them.
     pub(crate) written_providers: IndexMap<Name, Name>,
     /// The configuration of the stack.
@@ -246,6 +250,30 @@ impl ProgramLowering<'_> {
                     .label(version.span, "one to three numbers are needed")
                     .help("write a version such as `1.2.3`"),
             );
+        }
+    }
+
+    /// Reports options of a resource or call that ask for another plugin than that of the default
+    /// provider that serves it: its version, and its URL.
+    pub(crate) fn refuse_other_plugin(&mut self, package: &str, options: [Option<&Node>; 2]) {
+        let Some(plugin) = self.default_plugins.get(package).cloned() else {
+            return;
+        };
+        for (node, of_default) in options.into_iter().zip(plugin) {
+            let Some(node) = node else { continue };
+            let same = of_default
+                .as_deref()
+                .is_some_and(|one| Some(one) == node.text());
+            if !same {
+                self.found.push(
+                    PROVIDER_CONFLICT
+                        .new(format!(
+                            "the default provider of `{package}` has another plugin"
+                        ))
+                        .label(value_span(node), "not the plugin of the default provider")
+                        .help("remove the option, or name a provider"),
+                );
+            }
         }
     }
 

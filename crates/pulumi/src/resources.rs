@@ -58,6 +58,13 @@ impl ProgramLowering<'_> {
             (None, Some(node)) => self.lifted_options(&node),
             (None, None) => ResourceOptions::default(),
         };
+        let has_default = options.provider.is_none() && !is_provider;
+        if has_default && !self.written_providers.contains_key(name) {
+            let written = fields.written("options").unwrap_or(entry.value);
+            let option = |key: &str| part_of(written, key).filter(|node| !is_null(node));
+            let asked = [option("version"), option("pluginDownloadURL")];
+            self.refuse_other_plugin(&package, asked);
+        }
         let tied = options.ties.iter().flat_map(|ties| {
             let deleted_with = ties.deleted_with.iter();
             deleted_with.chain(&ties.replaced_with)
@@ -142,6 +149,12 @@ impl ProgramLowering<'_> {
 
     /// Lowers the properties: a map, or one expression that gives a map.
     fn properties(&mut self, fields: &SectionFields<'_>, span: Span) -> Expr {
+        if let Some(entry) = fields
+            .entry("properties")
+            .filter(|entry| is_null(entry.value))
+        {
+            wrong_shape(entry.value, "`properties`", "a map", &mut self.found);
+        }
         let Some(node) = fields.written("properties") else {
             return Expr::new(ExprKind::Map(Vec::new()), span);
         };
@@ -345,6 +358,12 @@ impl ProgramLowering<'_> {
             if self.switch(node, "`defaultProvider`") == Some(true) {
                 let name = Spanned::new(entry.key.item.clone(), entry.key.span);
                 self.default_providers.insert(package.into(), name);
+                let option = |key: &str| {
+                    let node = part_of(part("options")?, key)?;
+                    node.text().map(Name::from)
+                };
+                let plugin = [option("version"), option("pluginDownloadURL")];
+                self.default_plugins.insert(package.into(), plugin);
             }
         }
     }

@@ -30,7 +30,12 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
     (
         "bad-access",
-        &["wrong-accessor", "unknown-field", "index-out-of-range"],
+        &[
+            "wrong-accessor",
+            "unknown-field",
+            "index-out-of-range",
+            "argument-type",
+        ],
     ),
     (
         "bad-argument",
@@ -42,6 +47,8 @@ const KINDS: &[(&str, &[&str])] = &[
             "not-utf8",
             "type-mismatch",
             "wrong-shape",
+            "missing-field",
+            "function-as-data",
         ],
     ),
     ("bad-version", &["invalid-version"]),
@@ -57,6 +64,8 @@ const KINDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("cycle", &["cycle", "self-reference"]),
+    ("default-provider-conflict", &["default-provider-conflict"]),
+    ("required-version", &["required-version"]),
     (
         "duplicate-name",
         &["name-collision", "duplicate-key", "reserved-name"],
@@ -79,6 +88,8 @@ const KINDS: &[(&str, &[&str])] = &[
             "interpolated-complex",
             "missing-spec-field",
             "no-union-branch",
+            "unknown-spec-field",
+            "value-not-allowed",
         ],
     ),
     ("get-and-properties", &["wrong-shape"]),
@@ -101,6 +112,9 @@ const KINDS: &[(&str, &[&str])] = &[
             "unknown-key",
             "unknown-spec-field",
             "missing-spec-field",
+            "absent-element",
+            // An option beside `options`, which is read.
+            "not-a-resource",
         ],
     ),
     (
@@ -119,6 +133,9 @@ const KINDS: &[(&str, &[&str])] = &[
         &["invalid-syntax", "wrong-shape", "unknown-dialect"],
     ),
 ];
+
+/// The key of special values in the protocol: here only of references to resources.
+const SPECIAL: &str = "4dabf18193072939515e22adb298388d";
 
 /// The cases of a file, without those for the texts of today's tool.
 pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
@@ -334,10 +351,16 @@ pub(super) fn marked(value: &Value) -> Json {
         Value::Unknown(_) => serde_json::json!({"$unknown": true}),
         Value::List(items) | Value::Set(items) => items.iter().map(marked).collect(),
         Value::Map(entries) => {
+            let is_reference = entries.contains_key(SPECIAL);
             let entries = entries
                 .iter()
+                .filter(|(key, _)| key.as_ref() != SPECIAL)
                 .map(|(key, entry)| (key.to_string(), marked(entry)));
-            Json::Object(entries.collect())
+            let entries = Json::Object(entries.collect());
+            match is_reference {
+                true => serde_json::json!({"$ref": entries}),
+                false => entries,
+            }
         }
         Value::Asset(asset) => asset_json(asset),
         Value::Float(float) if float.is_nan() => serde_json::json!({"$float": "NaN"}),
