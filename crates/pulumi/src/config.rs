@@ -11,7 +11,7 @@ use syntax::Node;
 use crate::codes::{DEPRECATED_SECTION, UNKNOWN_NAME};
 use crate::constant::{self, NotConstant};
 use crate::lowering::ProgramLowering;
-use crate::read::{TextEntry, value_span};
+use crate::read::{TextEntry, is_null, value_span};
 use crate::scalar::kind_words;
 use crate::shape;
 use crate::untyped::{guess, number, of_json};
@@ -284,6 +284,17 @@ impl ProgramLowering<'_> {
             .get("secret")
             .and_then(|node| self.switch(node, "`secret`"))
             .unwrap_or(false);
+        let shows_no_type =
+            |node: &Node| is_null(node) || node.as_list().is_some_and(<[Node]>::is_empty);
+        if declared.is_none() && written.is_some_and(shows_no_type) {
+            self.found.push(
+                MISSING_FIELD
+                    .new(format!("the default of {what} shows no type"))
+                    .label(span, "`type` is missing")
+                    .help("add a type, such as `type: list<string>`"),
+            );
+            return None;
+        }
         if declared.is_none() && written.is_none() {
             self.found.push(
                 MISSING_FIELD
@@ -344,6 +355,18 @@ impl ProgramLowering<'_> {
             return None;
         };
         let item = items.and_then(|items| items.get("type"));
+        if matches!(declared, ConfigType::List(_))
+            && written.item.eq_ignore_ascii_case("array")
+            && item.is_none()
+        {
+            self.found.push(
+                MISSING_FIELD
+                    .new("an `array` needs the type of its items")
+                    .label(written.span, "`items` is missing")
+                    .help("add `items: {type: string}`, or write `list<string>`"),
+            );
+            return None;
+        }
         match (declared, item) {
             (ConfigType::List(_), Some(node)) => {
                 let inner = items.and_then(|items| items.get("items"));

@@ -17,8 +17,8 @@ use crate::required_version::{self, COMPATIBLE};
 use crate::shape::{self, NAME, UNNAMED};
 use crate::stack_file::StackValues;
 
-/// The section of plugins that are written in this language.
-const PLUGIN_SECTION: &str = "components";
+/// Sections of plugins that are written in this language.
+const PLUGIN_SECTIONS: [&str; 2] = ["components", "namespace"];
 
 /// Lowers a program. Returns its meaning and all mistakes.
 pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
@@ -92,12 +92,13 @@ impl<'d> ProgramLowering<'d> {
             stack: StackValues::default(),
             has_stack_file: false,
             package_settings: IndexMap::default(),
-            casing_reported: false,
+            casings: IndexMap::default(),
             found: Diagnostics::new(),
         }
     }
 
-    fn into_lowered(self, blueprint: Blueprint) -> Lowered {
+    fn into_lowered(mut self, blueprint: Blueprint) -> Lowered {
+        self.report_casings();
         let mut diagnostics = self.found;
         diagnostics.sort();
         Lowered {
@@ -148,6 +149,15 @@ impl<'d> ProgramLowering<'d> {
         if inputs_only {
             return;
         }
+        let program = fields.get("pulumi");
+        self.ignored_requirements(program);
+        let required = program.and_then(|program| program.get("requiredVersion"));
+        for node in required
+            .into_iter()
+            .chain(fields.written("requiredPulumiVersion"))
+        {
+            self.required_version(node);
+        }
         self.find_default_providers(&resources);
         self.find_written_providers(&resources);
         self.package_settings(&config);
@@ -168,7 +178,7 @@ impl<'d> ProgramLowering<'d> {
     fn other_sections(&mut self, others: &[TextEntry<'_>]) {
         for entry in others {
             let written = &entry.key.item;
-            if written.as_ref() == PLUGIN_SECTION {
+            if PLUGIN_SECTIONS.contains(&written.as_ref()) {
                 self.found.push(
                     UNSUPPORTED_FEATURE
                         .new(format!("`{written}` belongs to a plugin, not to a program"))
@@ -224,13 +234,22 @@ impl<'d> ProgramLowering<'d> {
         if let Some(node) = program.filter(|node| node.as_map().is_none()) {
             wrong_shape(node, "`pulumi`", "a map", &mut self.found);
         }
-        let required = program.and_then(|program| program.entry("requiredVersion"));
-        let required = required.map(|entry| &entry.value);
-        for node in required
-            .into_iter()
-            .chain(fields.written("requiredPulumiVersion"))
-        {
-            self.required_version(node);
+    }
+
+    /// Warns about entries of `pulumi` that have no meaning.
+    fn ignored_requirements(&mut self, program: Option<&Node>) {
+        let entries = program.and_then(Node::as_map).into_iter().flatten();
+        for entry in entries {
+            let Some(written) = entry.key.text().filter(|key| *key != "requiredVersion") else {
+                continue;
+            };
+            self.found.push(
+                UNKNOWN_KEY
+                    .new(format!("unknown key `{written}`"))
+                    .label(value_span(&entry.key), "has no effect")
+                    .with_severity(Severity::Warning)
+                    .help_nearest(written, ["requiredVersion"]),
+            );
         }
     }
 

@@ -256,19 +256,17 @@ impl ProgramLowering<'_> {
         steps: &[Spanned<AccessStep>],
         span: Span,
     ) -> Expr {
-        let read = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
-        let id = [Spanned::new(AccessStep::Name("id".to_owned()), head_span)];
-        match steps.first().map(|first| &first.item) {
-            None => self.steps(read, &id, span),
-            Some(AccessStep::Name(output)) if output == "urn" => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new("the URN of a resource that is read cannot be read yet")
-                    .label(head_span, "not available in this version")
-                    .help("read `id` or an output");
-                self.fail(mistake, span)
-            }
-            Some(_) => self.steps(read, steps, span),
+        let read = || {
+            let head = ReferenceHead::Local(name.clone());
+            reference(head, head_span, Vec::new(), span)
+        };
+        let part = |name: &str| [Spanned::new(AccessStep::Name(name.to_owned()), head_span)];
+        if steps.is_empty() {
+            let urn = self.steps(read(), &part("urn"), span);
+            let id = self.steps(read(), &part("id"), span);
+            return Expr::call(REFERENCE, span, vec![urn, id], span);
         }
+        self.steps(read(), steps, span)
     }
 
     /// Applies steps to a value.

@@ -67,8 +67,8 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) has_stack_file: bool,
     /// The settings of packages in the program's own configuration, by their full keys.
     pub(crate) package_settings: IndexMap<Name, Spanned<Value>>,
-    /// Whether an unusual case of a key was reported already.
-    pub(crate) casing_reported: bool,
+    /// The keys in another case by their places: as written, and as known.
+    pub(crate) casings: IndexMap<Span, (Name, Name)>,
     pub(crate) found: Diagnostics,
 }
 
@@ -176,22 +176,27 @@ impl ProgramLowering<'_> {
         }
     }
 
-    /// Warns once in a program about a key in another case.
+    /// Keeps a key in another case for the warning about all of them.
     pub(crate) fn unusual_case(&mut self, written: &str, known: &str, span: Span) {
-        if self.casing_reported {
+        self.casings.insert(span, (written.into(), known.into()));
+    }
+
+    /// Warns once in a program about all keys in another case.
+    pub(crate) fn report_casings(&mut self) {
+        let mut casings = std::mem::take(&mut self.casings).into_iter();
+        let Some((span, (written, known))) = casings.next() else {
             return;
+        };
+        let mut edits = vec![(span, known.to_string())];
+        let mut warning = KEY_CASING
+            .new(format!("`{written}` is read as `{known}`"))
+            .label(span, "other capital letters than the key has");
+        for (span, (_, known)) in casings {
+            warning = warning.label(span, format!("read as `{known}`"));
+            edits.push((span, known.to_string()));
         }
-        self.casing_reported = true;
-        self.found.push(
-            KEY_CASING
-                .new(format!("`{written}` is read as `{known}`"))
-                .label(span, "other capital letters than the key has")
-                .fix(
-                    format!("write `{known}`"),
-                    vec![(span, known.to_owned())],
-                    false,
-                ),
-        );
+        self.found
+            .push(warning.fix("write the keys as they are", edits, false));
     }
 
     /// A boolean; any other value is reported. `None` for null.

@@ -9,6 +9,9 @@ type Version = [u64; 3];
 /// Whether the version is in the range. `None` if the text is no range.
 pub(crate) fn is_in_range(range: &str) -> Option<bool> {
     let version = version(COMPATIBLE)?;
+    if range.trim().is_empty() {
+        return Some(true);
+    }
     let mut any = false;
     for alternative in range.split("||") {
         any |= all_fit(alternative, version)?;
@@ -80,7 +83,7 @@ mod tests {
             ("!3.255.0", Some(false)),
             ("3.255.0", Some(true)),
             ("newest", None),
-            ("", None),
+            ("", Some(true)),
             (">=", None),
         ] {
             assert_eq!(is_in_range(range), fits, "{range}");

@@ -20,9 +20,14 @@ use expr::codes::TYPE_MISMATCH;
 /// What a resource says about its parent and its package, for inheritance.
 struct Family {
     parent: Option<Spanned<Name>>,
+    /// The providers of its children.
+    providers: Vec<Spanned<Name>>,
     package: Name,
     states_protection: bool,
 }
+
+/// The providers that each resource gives its children, by package.
+type PassedProviders = IndexMap<Name, IndexMap<Name, Spanned<Name>>>;
 
 impl ProgramLowering<'_> {
     /// Lowers the resources.
@@ -106,7 +111,19 @@ impl ProgramLowering<'_> {
             .and_then(|node| self.fixed_text(node, "`name`"))
             .filter(|written| written.item != name.as_ref())
             .map(|written| written.item.into());
+        if let Some(place) = options.maps_environment {
+            match is_provider {
+                true => self.unsupported_option("envVarMappings", place),
+                false => self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new("`envVarMappings` concerns providers only")
+                        .label(place, "has no effect here")
+                        .with_severity(Severity::Warning),
+                ),
+            }
+        }
         let family = Family {
+            providers: options.providers,
             parent: options.parent,
             package,
             states_protection: options.states_protection,
@@ -290,6 +307,7 @@ impl ProgramLowering<'_> {
     fn inherit(&self, resources: &mut IndexMap<Name, Resource>, families: &IndexMap<Name, Family>) {
         let names: Vec<Name> = resources.keys().cloned().collect();
         let mut settled: HashSet<Name> = HashSet::new();
+        let mut passed = PassedProviders::default();
         for name in &names {
             // The resource with its ancestors that are not settled yet. A circle of parents is
             // reported by the check.
@@ -301,7 +319,9 @@ impl ProgramLowering<'_> {
                 chain.push(one);
             }
             for one in chain.iter().rev() {
-                self.inherit_one(one, resources, families);
+                self.inherit_one(one, resources, families, &passed);
+                let own = passed_on(one, resources, families, &passed);
+                passed.insert(one.clone(), own);
             }
         }
     }
@@ -311,16 +331,16 @@ impl ProgramLowering<'_> {
         name: &Name,
         resources: &mut IndexMap<Name, Resource>,
         families: &IndexMap<Name, Family>,
+        passed: &PassedProviders,
     ) {
         let Some(family) = families.get(name) else {
             return;
         };
         let parent = family.parent.as_ref().map(|parent| &parent.item);
         let above = parent.and_then(|parent| {
-            let serves = families.get(parent)?.package == family.package;
-            let parent = resources.get(parent)?;
-            let provider = parent.provider.clone().filter(|_| serves);
-            Some((parent.lifecycle.protect, provider))
+            let provider = passed.get(parent).and_then(|all| all.get(&family.package));
+            let provider = provider.cloned().map(Box::new);
+            Some((resources.get(parent)?.lifecycle.protect, provider))
         });
         let (protect, provider) = above.unwrap_or_default();
         let Some(resource) = resources.get_mut(name) else {
@@ -451,6 +471,32 @@ impl ProgramLowering<'_> {
             _ => NamedKind::Resource,
         }
     }
+}
+
+/// The providers that a resource gives its children: its own, those that it names for them, and
+/// those of its parent.
+fn passed_on(
+    name: &Name,
+    resources: &IndexMap<Name, Resource>,
+    families: &IndexMap<Name, Family>,
+    passed: &PassedProviders,
+) -> IndexMap<Name, Spanned<Name>> {
+    let Some(family) = families.get(name) else {
+        return IndexMap::default();
+    };
+    let above = family.parent.as_ref();
+    let above = above.and_then(|parent| passed.get(&parent.item));
+    let mut all = above.cloned().unwrap_or_default();
+    let own = resources.get(name).and_then(|one| one.provider.as_deref());
+    if let Some(own) = own {
+        all.insert(family.package.clone(), own.clone());
+    }
+    for provider in &family.providers {
+        if let Some(of) = families.get(&provider.item) {
+            all.insert(of.package.clone(), provider.clone());
+        }
+    }
+    all
 }
 
 /// The value of a key in any case.

@@ -343,6 +343,13 @@ fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
         .filter(|(_, field)| !field.computed || field.optional)
         .map(|(name, field)| (name.clone(), field.ty()));
     let state = Type::object(inputs.collect::<Vec<_>>());
+    let mut fields = ty.schema.fields.clone();
+    let urn = || Field {
+        computed: true,
+        docs: "The URN of the resource.".into(),
+        ..Field::of(Kind::String)
+    };
+    fields.entry("urn".into()).or_insert_with(urn);
     package_function(
         name.into(),
         vec![
@@ -351,7 +358,7 @@ fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
             parameter("name", Type::Text, true),
             parameter("project", Type::Text, true),
         ],
-        ty.schema.fields.clone(),
+        fields,
         ty.docs.clone(),
     )
 }

@@ -16,7 +16,7 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes, ResourceFacts, read_resou
 use serde_json::Value as Json;
 
 use super::case::read_json;
-use super::programs::marked;
+use super::notation::marked;
 use crate::json_values::from_json;
 
 /// What the monitor answers, for all cases.
@@ -179,18 +179,7 @@ impl Monitor {
         let facts = self.facts(request.type_name)?;
         let inputs = facts.complete_inputs(request.desired);
         if request.phase == PlanPhase::Preview {
-            let mut registration = BTreeMap::from([
-                ("op", Json::from("register")),
-                ("type", Json::from(facts.token.as_ref())),
-                ("name", Json::from(name_of(&call.urn))),
-                ("urn", Json::from(call.urn.as_ref())),
-                ("custom", Json::from(true)),
-                ("inputs", marked(&inputs)),
-            ]);
-            if facts.component {
-                registration.insert("remote", Json::from(true));
-            }
-            self.record(serde_json::json!(registration));
+            self.register(&facts, call, &inputs);
             self.refuse(name_of(&call.urn))?;
         }
         let outputs = self.outputs(&facts, call, &inputs, None);
@@ -200,6 +189,22 @@ impl Monitor {
             outputs: Some(outputs),
             ..Planned::default()
         })
+    }
+
+    /// Keeps a registration.
+    fn register(&self, facts: &ResourceFacts, call: &Call, inputs: &Value) {
+        let mut registration = BTreeMap::from([
+            ("op", Json::from("register")),
+            ("type", Json::from(facts.token.as_ref())),
+            ("name", Json::from(name_of(&call.urn))),
+            ("urn", Json::from(call.urn.as_ref())),
+            ("custom", Json::from(true)),
+            ("inputs", marked(inputs)),
+        ]);
+        if facts.component {
+            registration.insert("remote", Json::from(true));
+        }
+        self.record(serde_json::json!(registration));
     }
 
     /// An object as a read or an import finds it.
@@ -231,18 +236,28 @@ impl Monitor {
             self.record(serde_json::json!({
                 "op": "read", "type": facts.token.as_ref(), "id": id, "inputs": marked(&state),
             }));
+            let text = |name: &str| arguments.get(name).and_then(Value::as_text);
+            let (project, name) = (text("project").unwrap_or_default(), text("name"));
+            let (stack, token) = (&call.instance, &facts.token);
+            let urn = format!(
+                "urn:pulumi:{stack}::{project}::{token}::{}",
+                name.unwrap_or_default()
+            );
             let call = Call {
-                urn: format!("urn:pulumi:{}::::::{}", call.instance, call.address).into(),
+                urn: urn.into(),
                 ..call.clone()
             };
-            return Ok(self.outputs(&facts, &call, &state, Some(id)));
+            let found = self.outputs(&facts, &call, &state, Some(id));
+            let mut fields = found.as_map().cloned().unwrap_or_default();
+            fields.insert("urn".into(), Value::Text(call.urn.clone()));
+            return Ok(Value::Map(Arc::new(fields)));
         }
         let facts = self.types.function_facts(request.function);
         let facts = facts.unwrap_or_default();
         let token = &facts.token;
         let given = Value::Map(arguments.clone());
         self.record(serde_json::json!({
-            "op": "invoke", "token": token.as_ref(), "inputs": marked(&given),
+            "op": "invoke", "token": token.as_ref(), "inputs": marked(&given.revealed()),
         }));
         self.refuse(token)?;
         let behaviour = &self.answers["functions"][token.as_ref()];
@@ -311,6 +326,7 @@ impl Session for Monitor {
             let made = format!("{}-id", name_of(&call.urn));
             let id = request.id.unwrap_or(&made);
             let inputs = facts.complete_inputs(request.desired);
+            self.register(&facts, call, &inputs);
             Ok(Applied::ready(
                 id,
                 self.outputs(&facts, call, &inputs, Some(id)),

@@ -2,20 +2,24 @@
 //! the pack's README). The types of packages come from the schemas of the pack; a simulation stands
 //! in for the plugins.
 //!
-//! Compared are the outcome, the kind and line of one error, and the outputs. Not compared yet: the
-//! requests to the engine, warnings, answers of an update.
+//! Compared are the outcome, the kind and line of one error, the outputs, the warnings, and the
+//! requests with their inputs, of a preview and of an update. Not compared yet: the options of
+//! requests.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use base64::Engine as _;
 use blueprint::Value;
+use diag::{Diagnostic, Diagnostics, Files, Span};
 use engine::{Given, Options};
 use serde_json::{Map, Value as Json};
 
 use super::case::{Case, read_json};
 use super::monitor::{Behaviours, Requests};
-use crate::harness::{Harness, StageResult};
+use super::notation::{marked, same};
+use super::requests;
+use crate::harness::{Harness, StageResult, settings};
 use crate::runtime::in_runtime;
 
 /// The kinds of errors in the pack, with the codes that mean the same.
@@ -78,7 +82,10 @@ const KINDS: &[(&str, &[&str])] = &[
     ("key-not-string", &["key-not-text"]),
     ("missing-result", &["unknown-field", "wrong-accessor"]),
     ("missing-type", &["missing-field"]),
-    ("option-not-resource", &["not-a-resource", "wrong-shape"]),
+    (
+        "option-not-resource",
+        &["not-a-resource", "wrong-shape", "provider-name"],
+    ),
     (
         "type-mismatch",
         &[
@@ -92,6 +99,7 @@ const KINDS: &[(&str, &[&str])] = &[
             "value-not-allowed",
         ],
     ),
+    ("compiler", &["unsupported-feature"]),
     ("get-and-properties", &["wrong-shape"]),
     ("plugin-only", &["unsupported-feature"]),
     ("unknown-field", &["unknown-key"]),
@@ -134,8 +142,13 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The key of special values in the protocol: here only of references to resources.
-const SPECIAL: &str = "4dabf18193072939515e22adb298388d";
+/// The kinds of warnings in the pack, with the codes that mean the same.
+const WARNINGS: &[(&str, &[&str])] = &[
+    ("key-casing", &["key-casing"]),
+    ("deprecated", &["deprecated-section", "deprecated"]),
+    ("unknown-field", &["unknown-key"]),
+    ("unknown-function", &["function-as-data"]),
+];
 
 /// The cases of a file, without those for the texts of today's tool.
 pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
@@ -172,7 +185,13 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
         };
         std::fs::write(path, bytes).map_err(|error| error.to_string())?;
     }
-    let (name, text) = program(case)?;
+    let Ok((name, text)) = program(case) else {
+        let no_program = &case["expect"]["both"]["errors"][0]["kind"];
+        return match no_program == "no-program" {
+            true => Ok(()),
+            false => Err("the case has no program".to_owned()),
+        };
+    };
     let requests = Requests::default();
     let mut real = behaviours.providers(case, &requests);
     real.push(Arc::new(providers::cyan::provider()));
@@ -180,35 +199,106 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
     let mut harness = Harness::with(place.path().to_owned(), Vec::new(), real);
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);
+    let folder = place.path().display().to_string();
+    harness.working_directory = Some(folder.as_str().into());
     let project = case["project"].as_str().unwrap_or("demo");
-    write_config(
-        case,
-        &place
-            .path()
-            .join(&name)
-            .with_file_name(format!("Pulumi.{stack}.yaml")),
-    )?;
-    let staged = harness
-        .stage(&name, &text, secrets(case, project), Options::default())
-        .await;
-    let expect = &case["expect"];
-    let wanted = if expect.get("both").is_some() {
-        &expect["both"]
-    } else {
-        &expect["preview"]
+    let stack_file = place.path().join(&name);
+    let stack_file = stack_file.with_file_name(format!("Pulumi.{stack}.yaml"));
+    write_config(case, &stack_file)?;
+    let given = secrets(case, project);
+    let StageResult {
+        files,
+        diagnostics,
+        staged,
+    } = harness.stage(&name, &text, given, Options::default()).await;
+    let expect = placed(&case["expect"], &folder);
+    let wanted = |mode: &str| expect.get(mode).or_else(|| expect.get("both"));
+    let Some(preview) = wanted("preview") else {
+        return Ok(());
     };
-    if wanted.is_null() {
+    let mut answer = Answer::of(&diagnostics, files.clone());
+    answer.requests = taken(&requests);
+    if let Some(staged) = &staged {
+        let exports = staged.plan.exports.iter();
+        let known =
+            exports.filter_map(|one| Some((one.name.to_string(), marked(one.after.as_ref()?))));
+        answer.outputs = Some(known.collect());
+        answer.requests.extend(requests::of_providers(staged));
+    }
+    answer.requests = in_project(answer.requests, &text, project);
+    let planned = compare(preview, &answer);
+    if may_also(case, staged.is_some()) {
         return Ok(());
     }
-    let result = compare(wanted, &staged);
-    let others = case["also"].as_array().into_iter().flatten();
-    let has_other = others.into_iter().any(|other| {
-        if other["anything"].is_string() {
-            return true;
+    planned?;
+    let (Some(staged), Some(update)) = (staged, wanted("update")) else {
+        return Ok(());
+    };
+    // Calls that the plan made are not repeated.
+    let asked = answer.requests.into_iter();
+    let mut asked: Vec<Json> = asked.filter(|one| one["op"] != "register").collect();
+    asked.extend(requests::of_providers(&staged));
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, true))
+        .await;
+    let found = run.outcome().map(|outcome| outcome.diagnostics.clone());
+    let mut answer = Answer::of(&found.unwrap_or_default(), files);
+    // Warnings are those of the plan.
+    answer.warnings.extend(diagnostics.iter().cloned());
+    if answer.errors.is_empty() {
+        let exports = harness.snapshot().await.exports;
+        let exports = exports.iter();
+        let known = exports.map(|(name, value)| (name.to_string(), marked(value)));
+        answer.outputs = Some(known.collect());
+    }
+    asked.extend(taken(&requests));
+    answer.requests = in_project(asked, &text, project);
+    let result = compare(update, &answer).map_err(|difference| format!("update: {difference}"));
+    match may_also(case, answer.errors.is_empty()) {
+        true => Ok(()),
+        false => result,
+    }
+}
+
+/// Whether the case allows another outcome than the recorded one.
+fn may_also(case: &Json, succeeded: bool) -> bool {
+    let mut others = case["also"].as_array().into_iter().flatten();
+    others.any(|other| other["anything"].is_string() || other["ok"].as_bool() == Some(succeeded))
+}
+
+/// Requests of a program without a name, whose project the command line knows.
+fn in_project(requests: Vec<Json>, text: &str, project: &str) -> Vec<Json> {
+    if text.starts_with("name:") || text.contains("\nname:") {
+        return requests;
+    }
+    let renamed = |mut request: Json| {
+        if let Some(urn) = request["urn"].as_str() {
+            request["urn"] = Json::from(urn.replace("::project::", &format!("::{project}::")));
         }
-        other["ok"].as_bool() == Some(staged.staged.is_some())
-    });
-    if has_other { Ok(()) } else { result }
+        request
+    };
+    requests.into_iter().map(renamed).collect()
+}
+
+/// The requests so far. The next ones begin a new list.
+fn taken(requests: &Requests) -> Vec<Json> {
+    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *requests)
+}
+
+/// An answer with the folder of the program in its texts.
+fn placed(json: &Json, folder: &str) -> Json {
+    match json {
+        Json::String(text) => Json::String(text.replace("{dir}", folder)),
+        Json::Array(items) => items.iter().map(|item| placed(item, folder)).collect(),
+        Json::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, one)| (key.clone(), placed(one, folder)));
+            Json::Object(entries.collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// The name and the text of the program.
@@ -221,7 +311,11 @@ pub(super) fn program(case: &Json) -> Result<(String, String), String> {
         .chain(names.iter().map(|name| (*name).to_owned()))
         .find(|name| case["files"].get(name).is_some());
     let name = found.ok_or("the case has no program")?;
-    let text = case["files"][&name].as_str().unwrap_or_default().to_owned();
+    let mut text = case["files"][&name].as_str().unwrap_or_default().to_owned();
+    if let Some(compiler) = case["runtimeOptions"]["compiler"].as_str() {
+        let runtime = serde_json::json!({"name": "yaml", "options": {"compiler": compiler}});
+        text = text.replace("runtime: yaml", &format!("runtime: {runtime}"));
+    }
     Ok((name, text))
 }
 
@@ -249,22 +343,59 @@ fn secrets(case: &Json, project: &str) -> Given {
     given
 }
 
-fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
-    let errors: Vec<_> = staged
-        .diagnostics
-        .iter()
-        .filter(|one| one.is_error())
-        .collect();
-    let reported = || -> Vec<String> {
-        let line = |one: &diag::Diagnostic| {
-            let file = staged.files.get(one.span().file);
-            file.map_or(0, |file| file.position(one.span().start).line)
+/// What a plan or an operation answers.
+struct Answer {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    files: Files,
+    /// The outputs; `None` if the program was refused or something failed.
+    outputs: Option<Map<String, Json>>,
+    /// The requests to the monitor.
+    requests: Vec<Json>,
+}
+
+impl Answer {
+    fn of(diagnostics: &Diagnostics, files: Files) -> Answer {
+        let all = || diagnostics.iter().cloned();
+        Answer {
+            errors: all().filter(Diagnostic::is_error).collect(),
+            warnings: all().filter(|one| !one.is_error()).collect(),
+            files,
+            outputs: None,
+            requests: Vec::new(),
+        }
+    }
+
+    fn line(&self, span: Span) -> Option<u64> {
+        let file = self.files.get(span.file)?;
+        Some(u64::from(file.position(span.start).line))
+    }
+
+    /// Whether a diagnostic of one of these codes has a label in a line. A circle, for example, has
+    /// one at each of its edges.
+    fn has(&self, of: &[Diagnostic], codes: &[&str], line: Option<u64>) -> bool {
+        of.iter().any(|one| {
+            let mut labels = one.labels.iter();
+            codes.contains(&one.code.name)
+                && line.is_none_or(|line| labels.any(|label| self.line(label.span) == Some(line)))
+        })
+    }
+
+    fn reported(&self) -> Vec<String> {
+        let words = |one: &Diagnostic| {
+            let line = self.line(one.span()).unwrap_or_default();
+            format!("{} {line}: {}", one.code.name, one.message)
         };
-        errors
-            .iter()
-            .map(|one| format!("{} {}: {}", one.code.name, line(one), one.message))
-            .collect()
-    };
+        self.errors.iter().map(words).collect()
+    }
+}
+
+fn codes_of(table: &'static [(&str, &[&str])], kind: &Json) -> &'static [&'static str] {
+    let found = table.iter().find(|(known, _)| kind == known);
+    found.map_or(&[][..], |(_, codes)| codes)
+}
+
+fn compare(wanted: &Json, answer: &Answer) -> Result<(), String> {
     if wanted.get("crash").is_some() {
         return Ok(());
     }
@@ -278,50 +409,47 @@ fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
             "missing-variable",
             "unknown-name",
         ];
-        let is_sound = errors
-            .iter()
-            .all(|one| FOUND_LATER.contains(&one.code.name));
+        let mut errors = answer.errors.iter();
+        let is_sound = errors.all(|one| FOUND_LATER.contains(&one.code.name));
         return match is_sound == (wanted["loads"] == true) {
             true => Ok(()),
-            false => Err(format!("{:?}, wanted {wanted}", reported())),
+            false => Err(format!("{:?}, wanted {wanted}", answer.reported())),
         };
     }
     if wanted["ok"] != true {
-        if errors.is_empty() {
+        if answer.errors.is_empty() {
             return Err(format!("no error, wanted {}", wanted["errors"]));
         }
-        let listed = wanted["errors"].as_array();
-        let matches = listed.into_iter().flatten().any(|error| {
-            let kind = error["kind"].as_str().unwrap_or_default();
-            let codes = KINDS.iter().find(|(known, _)| *known == kind);
-            let codes = codes.map_or(&[][..], |(_, codes)| codes);
-            let wanted_line = error["range"][0].as_u64();
-            errors.iter().any(|one| {
-                codes.contains(&one.code.name)
-                    && wanted_line.is_none_or(|wanted| is_at_line(one, staged, wanted))
-            })
+        let mut listed = wanted["errors"].as_array().into_iter().flatten();
+        let matches = listed.any(|error| {
+            let codes = codes_of(KINDS, &error["kind"]);
+            answer.has(&answer.errors, codes, error["range"][0].as_u64())
         });
         return match matches {
             true => Ok(()),
-            false => Err(format!("{:?}, wanted {}", reported(), wanted["errors"])),
+            false => Err(format!(
+                "{:?}, wanted {}",
+                answer.reported(),
+                wanted["errors"]
+            )),
         };
     }
-    let Some(plan) = &staged.staged else {
-        return Err(format!("refused: {:?}", reported()));
+    let Some(outputs) = &answer.outputs else {
+        return Err(format!("refused: {:?}", answer.reported()));
     };
-    let outputs: Map<String, Json> = plan
-        .plan
-        .exports
-        .iter()
-        .filter_map(|export| Some((export.name.to_string(), marked(export.after.as_ref()?))))
-        .collect();
     let empty = Json::Object(Map::new());
-    let wanted = without_nulls(wanted.get("outputs").unwrap_or(&empty));
-    let outputs = without_nulls(&Json::Object(outputs));
-    match same(&wanted, &outputs) {
-        true => Ok(()),
-        false => Err(format!("outputs {outputs}, wanted {wanted}")),
+    let expected = without_nulls(wanted.get("outputs").unwrap_or(&empty));
+    let outputs = without_nulls(&Json::Object(outputs.clone()));
+    if !same(&expected, &outputs) {
+        return Err(format!("outputs {outputs}, wanted {expected}"));
     }
+    for warning in wanted["warnings"].as_array().into_iter().flatten() {
+        let codes = codes_of(WARNINGS, &warning["kind"]);
+        if !answer.has(&answer.warnings, codes, warning["range"][0].as_u64()) {
+            return Err(format!("no warning {warning}"));
+        }
+    }
+    requests::compare(&wanted["requests"], &answer.requests)
 }
 
 /// Outputs without those that are null: whether such an output is registered depends on its source.
@@ -333,133 +461,4 @@ fn without_nulls(outputs: &Json) -> Json {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
     )
-}
-
-/// Whether a diagnostic has a label in a line. A circle, for example, has one at each of its edges.
-fn is_at_line(one: &diag::Diagnostic, staged: &StageResult, wanted: u64) -> bool {
-    one.labels.iter().any(|label| {
-        let file = staged.files.get(label.span.file);
-        let line = file.map(|file| u64::from(file.position(label.span.start).line));
-        line == Some(wanted)
-    })
-}
-
-/// A value in the notation of the pack.
-pub(super) fn marked(value: &Value) -> Json {
-    match value {
-        Value::Secret(inner) => serde_json::json!({"$secret": marked(inner)}),
-        Value::Unknown(_) => serde_json::json!({"$unknown": true}),
-        Value::List(items) | Value::Set(items) => items.iter().map(marked).collect(),
-        Value::Map(entries) => {
-            let is_reference = entries.contains_key(SPECIAL);
-            let entries = entries
-                .iter()
-                .filter(|(key, _)| key.as_ref() != SPECIAL)
-                .map(|(key, entry)| (key.to_string(), marked(entry)));
-            let entries = Json::Object(entries.collect());
-            match is_reference {
-                true => serde_json::json!({"$ref": entries}),
-                false => entries,
-            }
-        }
-        Value::Asset(asset) => asset_json(asset),
-        Value::Float(float) if float.is_nan() => serde_json::json!({"$float": "NaN"}),
-        Value::Float(float) if float.is_infinite() => {
-            let sign = if *float > 0.0 {
-                "Infinity"
-            } else {
-                "-Infinity"
-            };
-            serde_json::json!({"$float": sign})
-        }
-        other => serde_json::to_value(other).unwrap_or(Json::Null),
-    }
-}
-
-fn asset_json(asset: &blueprint::Asset) -> Json {
-    use blueprint::Asset;
-    match asset {
-        Asset::Text(text) => serde_json::json!({"$asset": {"text": text.to_string()}}),
-        Asset::File(path) => serde_json::json!({"$asset": {"path": path.to_string()}}),
-        Asset::Remote(url) => serde_json::json!({"$asset": {"uri": url.to_string()}}),
-        Asset::LocalArchive(path) => serde_json::json!({"$archive": {"path": path.to_string()}}),
-        Asset::RemoteArchive(url) => serde_json::json!({"$archive": {"uri": url.to_string()}}),
-        Asset::Sent(asset, _) => asset_json(asset),
-        Asset::Archive(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(name, entry)| (name.to_string(), asset_json(entry)));
-            let entries: Map<String, Json> = entries.collect();
-            serde_json::json!({"$archive": {"assets": entries}})
-        }
-    }
-}
-
-/// Whether an answer is the recorded one: numbers are doubles, and a digest of an asset may be
-/// missing. An unknown value may also be a list or map with an unknown part, and a secret list or
-/// map one with secret parts.
-pub(super) fn same(wanted: &Json, found: &Json) -> bool {
-    if wanted["$any"] == true {
-        return true;
-    }
-    match (wanted, found) {
-        (Json::Number(wanted), Json::Number(found)) => wanted.as_f64() == found.as_f64(),
-        (Json::Array(wanted), Json::Array(found)) => {
-            wanted.len() == found.len()
-                && wanted
-                    .iter()
-                    .zip(found)
-                    .all(|(one, other)| same(one, other))
-        }
-        (Json::Object(marks), _) if marks.contains_key("$unknown") => has_unknown(found),
-        (Json::Object(marks), _) if marks.contains_key("$secret") => {
-            let is_secret = has_secret(found);
-            is_secret && same(&revealed(&marks["$secret"]), &revealed(found))
-        }
-        (Json::Object(wanted), Json::Object(found)) => {
-            let counted = |key: &&String| key.as_str() != "hash";
-            wanted.keys().filter(counted).count() == found.keys().filter(counted).count()
-                && wanted
-                    .iter()
-                    .filter(|(key, _)| counted(key))
-                    .all(|(key, one)| found.get(key).is_some_and(|other| same(one, other)))
-        }
-        (wanted, found) => wanted == found,
-    }
-}
-
-/// Whether a value has a part with this mark.
-fn has_mark(json: &Json, mark: &str) -> bool {
-    match json {
-        Json::Array(items) => items.iter().any(|item| has_mark(item, mark)),
-        Json::Object(entries) => {
-            entries.contains_key(mark) || entries.values().any(|entry| has_mark(entry, mark))
-        }
-        _ => false,
-    }
-}
-
-fn has_unknown(json: &Json) -> bool {
-    has_mark(json, "$unknown")
-}
-
-fn has_secret(json: &Json) -> bool {
-    has_mark(json, "$secret")
-}
-
-/// A value without its marks of secrets.
-fn revealed(json: &Json) -> Json {
-    match json {
-        Json::Array(items) => items.iter().map(revealed).collect(),
-        Json::Object(entries) => match entries.get("$secret") {
-            Some(inner) => revealed(inner),
-            None => {
-                let entries = entries
-                    .iter()
-                    .map(|(key, one)| (key.clone(), revealed(one)));
-                Json::Object(entries.collect())
-            }
-        },
-        other => other.clone(),
-    }
 }

@@ -336,6 +336,21 @@ impl Conforming<'_> {
     }
 
     fn scalar(&mut self, value: &Value, secret: bool, field: &Field, at: ValueSite<'_>) -> Value {
+        let is_number = matches!(
+            value,
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)
+        );
+        // The provider converts a scalar to a text.
+        if is_number
+            && matches!(field.kind, Kind::String)
+            && self
+                .strict
+                .is_some_and(|rules| rules.accepts(&Type::of(value), field))
+        {
+            let problem = self.patterns.problem(value, field, at.span);
+            self.found.extend(problem);
+            return value.clone();
+        }
         match expr::convert(value, &field.ty(), at.source()) {
             Ok(converted) => {
                 if at.expr.is_none() || self.strict.is_some() {
@@ -346,15 +361,6 @@ impl Conforming<'_> {
                     ));
                 }
                 converted
-            }
-            // The provider converts a scalar to a text.
-            Err(Mismatch::Kind)
-                if matches!(field.kind, Kind::String)
-                    && self
-                        .strict
-                        .is_some_and(|rules| rules.accepts(&Type::of(value), field)) =>
-            {
-                value.clone()
             }
             Err(problem) => {
                 self.found.push(match problem {
