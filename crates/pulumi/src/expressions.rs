@@ -12,7 +12,9 @@ use crate::access::{self, AccessStep, PropertyAccess, TextPiece};
 use crate::call_forms::{CalledFunction, called_function, function_names, is_reserved};
 use crate::codes::{FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME};
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
-use crate::native::{ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN};
+use crate::native::{
+    ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
+};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
 use crate::std_package;
@@ -231,10 +233,12 @@ impl ProgramLowering<'_> {
         let value = match output.as_str() {
             "id" => reference(head, head_span, Vec::new(), span),
             "urn" => {
-                let ReferenceHead::Resource { name, .. } = head else {
+                let ReferenceHead::Resource { name, .. } = &head else {
                     return Expr::error(span);
                 };
-                urn_reference(name, head_span, span)
+                let urn = urn_reference(name.clone(), head_span, span);
+                let resource = reference(head, head_span, Vec::new(), span);
+                Expr::call(URN, span, vec![urn, resource], span)
             }
             output => {
                 let accessor = |name: &str| Accessor {

@@ -141,4 +141,44 @@ mod tests {
         let items = Value::list([text("1"), text("a")]);
         assert_eq!(fit(items, list), Value::list([Value::Int(1), text("a")]));
     }
+
+    #[test]
+    fn a_type_fits_a_field_if_a_value_of_it_can() {
+        let list = |kind: Kind| Kind::Array(Arc::new(Field::of(kind)));
+        let object = |fields: &[(&str, Type)]| {
+            let fields = fields.iter().map(|(name, ty)| ((*name).into(), ty.clone()));
+            Type::object(fields.collect::<Vec<_>>())
+        };
+        let schema = Schema {
+            fields: [("name".into(), Field::of(Kind::String))]
+                .into_iter()
+                .collect(),
+            open: false,
+        };
+        let item = Kind::Object(Arc::new(schema));
+        for (found, kind, fits) in [
+            (Type::Int, Kind::String, true),
+            (Type::Text, Kind::Integer, true),
+            (Type::Bool, Kind::Integer, false),
+            (Type::list(Type::Text), Kind::String, false),
+            (Type::list(Type::Bool), list(Kind::Boolean), true),
+            (Type::list(Type::map(Type::Text)), list(Kind::String), false),
+            (object(&[("name", Type::Text)]), item.clone(), true),
+            (object(&[("other", Type::Text)]), item.clone(), false),
+            (Type::map(Type::Text), item, true),
+            (Type::union([Type::Bool, Type::Int]), Kind::Float, true),
+            (Type::Any, list(Kind::String), true),
+        ] {
+            assert_eq!(
+                accepts(&found, &Field::of(kind.clone())),
+                fits,
+                "{found} {kind:?}"
+            );
+        }
+        let asset = Field {
+            opaque: Some(blueprint::OpaqueKind::Asset),
+            ..Field::of(Kind::Any)
+        };
+        assert!(!accepts(&Type::Text, &asset));
+    }
 }

@@ -329,3 +329,25 @@ fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
         )
         .help_nearest(written, known)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_one_to_three_numbers_and_labels() {
+        for (text, is) in [
+            ("1.2.3", true),
+            ("v1.2.3", true),
+            ("1.2", true),
+            ("1.2.3-beta.1+build", true),
+            ("abc", false),
+            ("", false),
+            ("1.2.3.4", false),
+            ("01.2.3", false),
+            ("1.2.3-", false),
+        ] {
+            assert_eq!(is_version(text), is, "{text}");
+        }
+    }
+}

@@ -30,6 +30,8 @@ pub(crate) const RESULT: &str = "(result)";
 pub(crate) const AFTER: &str = "(after)";
 /// The reference to a resource, from its URN and id.
 pub(crate) const REFERENCE: &str = "(resource)";
+/// The URN of a resource, from the URN and the resource, on which it depends.
+pub(crate) const URN: &str = "(urn)";
 /// A value as a part of a text.
 pub(crate) const AS_TEXT: &str = "(text)";
 /// A map with computed keys: keys and values in turn.
@@ -50,7 +52,8 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
         let native = Arc::new(Internal { name, run: *run });
         let docs = "Called by the lowering of programs.";
         let mut def = FunctionDef::of_native(name, docs, native);
-        if let Some(rest) = def.rest.as_mut().filter(|_| *name == REFERENCE) {
+        let takes_components = matches!(*name, REFERENCE | URN);
+        if let Some(rest) = def.rest.as_mut().filter(|_| takes_components) {
             // A component has no id.
             rest.absent_as_none = true;
         }
@@ -103,6 +106,9 @@ const INTERNAL: &[(&str, InternalCode)] = &[
     (RETURN, returned),
     (RESULT, result),
     (REFERENCE, reference),
+    (URN, |arguments| {
+        Ok(arguments.first().cloned().unwrap_or_default())
+    }),
     (AFTER, |arguments| {
         Ok(arguments.first().cloned().unwrap_or_default())
     }),
@@ -135,7 +141,7 @@ impl Native for Internal {
 
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
         match self.name {
-            ACCESS | RETURN | RESULT | REFERENCE => true,
+            ACCESS | RETURN | RESULT | REFERENCE | URN => true,
             // The values of a map need not be known, its keys must be.
             ENTRIES => arguments
                 .iter()
@@ -423,5 +429,28 @@ mod tests {
             Value::text("1000")
         );
         assert_eq!(as_text(&[Value::Float(1.5)]).unwrap(), Value::text("1.5"));
+    }
+
+    #[test]
+    fn a_step_into_a_value_that_is_not_known_follows_its_type() {
+        let item = Type::object([("name".into(), Type::Text)]);
+        let value = Value::unknown(Some(Type::list(item)), None);
+        let walk = |steps: &[Value]| {
+            let mut arguments = vec![value.clone()];
+            arguments.extend(steps.iter().cloned());
+            access(&arguments)
+        };
+        let name = walk(&[Value::Int(0), Value::text("name")]).unwrap();
+        assert_eq!(name, Value::unknown(Some(Type::Text), None));
+        let code = |steps: &[Value]| walk(steps).unwrap_err().code.name;
+        assert_eq!(code(&[Value::Int(0), Value::text("size")]), "unknown-field");
+        assert_eq!(code(&[Value::text("name")]), "wrong-accessor");
+    }
+
+    #[test]
+    fn a_result_has_only_the_fields_that_the_function_gave() {
+        let answer = Value::map([("a", Value::Int(1)), ("b", Value::Null)]);
+        let given = result(&[answer.secret()]).unwrap();
+        assert_eq!(given, Value::map([("a", Value::Int(1))]).secret());
     }
 }

@@ -108,6 +108,7 @@ impl ProgramLowering<'_> {
         }
         if let Some(node) = fields.written("import") {
             let id = self.fixed_text(node, "`import`");
+            let id = id.filter(|id| !id.item.is_empty());
             lifecycle.import = id.map(|id| Name::from(id.item));
         }
         if let Some(node) = fields.written("customTimeouts") {

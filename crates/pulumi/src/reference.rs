@@ -39,3 +39,21 @@ pub(crate) fn is_reference(value: &Value) -> bool {
 pub(crate) fn urn_of(value: &Value) -> Option<&Value> {
     is_reference(value).then(|| value.unmarked().get("urn"))?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_has_the_urn_and_the_id_if_there_is_one() {
+        let urn = Value::text("urn:pulumi:dev::shop::shop:index:Item::one");
+        let made = |id: Value| reference(&[urn.clone(), id]).unwrap();
+        let with_id = made(Value::text("7"));
+        assert!(is_reference(&with_id));
+        assert_eq!(urn_of(&with_id), Some(&urn));
+        assert_eq!(with_id.get("id"), Some(&Value::text("7")));
+        assert_eq!(made(Value::Null).get("id"), None);
+        assert!(made(Value::unknown(None, None)).has_unknown());
+        assert!(!is_reference(&Value::map([("urn", urn)])));
+    }
+}

@@ -89,3 +89,65 @@ pub(crate) fn alias_of(node: &Node) -> Option<&str> {
     let is_name = !inner.is_empty() && !inner.contains(['.', '[', ']', '{', '}', '$', '"']);
     is_name.then_some(inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use diag::{FileId, TextMap};
+    use syntax::Format;
+
+    use super::*;
+    use crate::access::{TextPiece, pieces};
+
+    /// The code of the mistake of an access to the variable `v` with this value.
+    fn mistake(value: &str, access: &str) -> Option<&'static str> {
+        let (tree, _) = syntax::parse(FileId::new(0), value, Format::Yaml);
+        let map = TextMap::identity(FileId::new(0), 0, access.len() as u32);
+        let pieces = pieces(access, &map, &mut diag::Diagnostics::new());
+        let [TextPiece::Access(access, _)] = pieces.as_slice() else {
+            panic!("{access} is no access");
+        };
+        wrong_step(&tree.root.unwrap(), access).map(|mistake| mistake.code.name)
+    }
+
+    #[test]
+    fn a_step_into_written_data_is_checked() {
+        for (value, access, code) in [
+            ("{a: {b: 1}}", "${v.a.b}", None),
+            ("{a: {b: 1}}", "${v.a.c}", Some("unknown-field")),
+            ("{a: 1}", "${v.a.b}", Some("wrong-accessor")),
+            ("{a: 1}", "${v[0]}", Some("wrong-accessor")),
+            ("[1, 2]", "${v[1]}", None),
+            ("[1, 2]", "${v[2]}", Some("index-out-of-range")),
+            ("[1, 2]", "${v.a}", Some("wrong-accessor")),
+        ] {
+            assert_eq!(mistake(value, access), code, "{access} in {value}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_computed_are_left_to_the_evaluation() {
+        for (value, access) in [
+            ("{fn::split: [a, b]}", "${v[0]}"),
+            ("{a: '${other}'}", "${v.a.b}"),
+            ("{'${key}': 1}", "${v.a}"),
+            ("'${other}'", "${v.a}"),
+            ("{fn::toJSON: {}}", "${v.a}"),
+        ] {
+            assert_eq!(mistake(value, access), None, "{access} in {value}");
+        }
+    }
+
+    #[test]
+    fn a_variable_stands_for_an_element_as_a_whole() {
+        for (value, element) in [
+            ("'${net}'", Some("net")),
+            ("'${net.id}'", None),
+            ("'a ${net}'", None),
+            ("'$${net}'", None),
+            ("[1]", None),
+        ] {
+            let (tree, _) = syntax::parse(FileId::new(0), value, Format::Yaml);
+            assert_eq!(alias_of(&tree.root.unwrap()), element, "{value}");
+        }
+    }
+}

@@ -3,8 +3,7 @@
 //! in for the plugins.
 //!
 //! Compared are the outcome, the kind and line of one error, the outputs, the warnings, and the
-//! requests with their inputs, of a preview and of an update. Not compared yet: the options of
-//! requests.
+//! requests with their inputs and most of their options, of a preview and of an update.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -15,10 +14,10 @@ use diag::{Diagnostic, Diagnostics, Files, Span};
 use engine::{Given, Options};
 use serde_json::{Map, Value as Json};
 
-use super::case::{Case, read_json};
+use super::case::{Case, case_program, read_json};
 use super::monitor::{Behaviours, Requests};
 use super::notation::{marked, same};
-use super::requests;
+use super::{request_options, requests, required_packages};
 use crate::harness::{Harness, StageResult, settings};
 use crate::runtime::in_runtime;
 
@@ -162,7 +161,12 @@ pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
         let behaviours = behaviours.clone();
         Case {
             id: case["name"].as_str().unwrap_or_default().to_owned(),
-            run: Box::new(move || in_runtime(async move { run(&case, &behaviours).await })?),
+            run: Box::new(move || {
+                if case["expect"].get("packages").is_some() {
+                    required_packages::compare(&case)?;
+                }
+                in_runtime(async move { run(&case, &behaviours).await })?
+            }),
         }
     });
     Ok(cases.collect())
@@ -185,7 +189,7 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
         };
         std::fs::write(path, bytes).map_err(|error| error.to_string())?;
     }
-    let Ok((name, text)) = program(case) else {
+    let Ok((name, text)) = case_program(case) else {
         let no_program = &case["expect"]["both"]["errors"][0]["kind"];
         return match no_program == "no-program" {
             true => Ok(()),
@@ -225,6 +229,9 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
         answer.outputs = Some(known.collect());
         answer.requests.extend(requests::of_providers(staged));
     }
+    let options = staged.as_ref().map(request_options::of);
+    let options = options.unwrap_or_default();
+    requests::add_options(&mut answer.requests, &options);
     answer.requests = in_project(answer.requests, &text, project);
     let planned = compare(preview, &answer);
     if may_also(case, staged.is_some()) {
@@ -252,6 +259,7 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
         answer.outputs = Some(known.collect());
     }
     asked.extend(taken(&requests));
+    requests::add_options(&mut asked, &options);
     answer.requests = in_project(asked, &text, project);
     let result = compare(update, &answer).map_err(|difference| format!("update: {difference}"));
     match may_also(case, answer.errors.is_empty()) {
@@ -299,24 +307,6 @@ fn placed(json: &Json, folder: &str) -> Json {
         }
         other => other.clone(),
     }
-}
-
-/// The name and the text of the program.
-pub(super) fn program(case: &Json) -> Result<(String, String), String> {
-    let names = ["Main.json", "Main.yaml", "Pulumi.yaml"];
-    let folder = case["programDir"].as_str().unwrap_or_default();
-    let folder = folder.trim_start_matches("./").trim_end_matches('/');
-    let inside = names.iter().map(|name| format!("{folder}/{name}"));
-    let found = inside
-        .chain(names.iter().map(|name| (*name).to_owned()))
-        .find(|name| case["files"].get(name).is_some());
-    let name = found.ok_or("the case has no program")?;
-    let mut text = case["files"][&name].as_str().unwrap_or_default().to_owned();
-    if let Some(compiler) = case["runtimeOptions"]["compiler"].as_str() {
-        let runtime = serde_json::json!({"name": "yaml", "options": {"compiler": compiler}});
-        text = text.replace("runtime: yaml", &format!("runtime: {runtime}"));
-    }
-    Ok((name, text))
 }
 
 /// Writes the configuration as the file of the stack.

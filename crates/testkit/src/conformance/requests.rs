@@ -1,11 +1,14 @@
 //! Requests to the monitor of the pack of Pulumi YAML: those of providers, which the engine keeps to
 //! itself, and when requests are the recorded ones.
 
+use std::collections::BTreeMap;
+
 use blueprint::PROVIDER_TYPE;
 use engine::Staged;
 use serde_json::{Map, Value as Json, json};
 
 use super::notation::{has_unknown, marked, same};
+use super::request_options;
 
 /// The parts of requests that are compared, apart from their inputs.
 const COMPARED: [&str; 7] = ["op", "type", "name", "urn", "remote", "token", "id"];
@@ -50,6 +53,60 @@ fn settings_of(staged: &Staged, name: &str) -> Json {
     Json::Object(entries.collect())
 }
 
+/// Adds the options of registrations.
+pub(super) fn add_options(requests: &mut [Json], options: &BTreeMap<String, Json>) {
+    for request in requests {
+        let urn = request["urn"].as_str().unwrap_or_default();
+        if let Some(options) = options.get(urn).filter(|_| request["op"] == "register") {
+            request["options"] = options.clone();
+        }
+    }
+}
+
+/// Compares the options that are compared of a recorded registration with those of the found one.
+fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
+    for key in request_options::COMPARED {
+        let (one, other) = (&wanted["options"][key], &found["options"][key]);
+        // The token of an object that is read is completed by its package.
+        let (one, other) = (without_types(one), without_types(other));
+        if !is_empty(&one) && one != other || is_empty(&one) && !is_empty(&other) {
+            let urn = &wanted["urn"];
+            return Err(format!("option {key} of {urn}: {other}, wanted {one}"));
+        }
+    }
+    Ok(())
+}
+
+fn is_empty(json: &Json) -> bool {
+    match json {
+        Json::Null | Json::Bool(false) => true,
+        Json::Array(items) => items.is_empty(),
+        Json::Object(entries) => entries.is_empty(),
+        _ => false,
+    }
+}
+
+/// A value in which URNs have no types.
+fn without_types(json: &Json) -> Json {
+    match json {
+        Json::String(text) if text.starts_with("urn:pulumi:") => {
+            let mut parts: Vec<&str> = text.splitn(4, "::").collect();
+            if let Some(types) = parts.get_mut(2) {
+                *types = "";
+            }
+            Json::from(parts.join("::"))
+        }
+        Json::Array(items) => items.iter().map(without_types).collect(),
+        Json::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, one)| (key.clone(), without_types(one)));
+            Json::Object(entries.collect())
+        }
+        other => other.clone(),
+    }
+}
+
 /// Whether all recorded requests were sent, and no others.
 pub(super) fn compare(wanted: &Json, found: &[Json]) -> Result<(), String> {
     let listed = wanted.as_array().into_iter().flatten();
@@ -60,6 +117,10 @@ pub(super) fn compare(wanted: &Json, found: &[Json]) -> Result<(), String> {
     let mut rest: Vec<&Json> = found.iter().filter(counted).collect();
     rest.dedup();
     for request in listed.filter(counted) {
+        if request["op"] == "register" {
+            let same = found.iter().find(|one| is_same(request, one));
+            same.map_or(Ok(()), |one| compare_options(request, one))?;
+        }
         let before = rest.len();
         rest.retain(|other| !is_same(request, other));
         let was_sent = before > rest.len() || found.iter().any(|one| is_same(request, one));
