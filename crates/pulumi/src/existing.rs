@@ -3,7 +3,7 @@
 //! Such a resource is a named value: the result of the function of its package that reads an object
 //! of the type by its id.
 
-use blueprint::{Expr, ExprKind, IndexMap, Local, Name, Ref, ReferenceHead, TextPart, Type, Value};
+use blueprint::{Expr, ExprKind, IndexMap, Local, Name, Type, Value};
 use diag::{Severity, Span, Spanned};
 
 use crate::expressions::PackageCallForm;

@@ -240,10 +240,3 @@ fn a_function_with_a_single_result_gives_no_map() {
     let facts = types.function_facts("shop/index:getTill").unwrap();
     assert_eq!(facts.unwrapped(wrapped.clone()), wrapped);
 }
-
-#[test]
-fn the_urn_of_an_object_that_is_read_has_the_type_of_the_schema() {
-    let facts = types().resource_facts("shop/index:Till").unwrap();
-    let urn = facts.urn("urn:pulumi:dev::demo::shop:Till::a::b");
-    assert_eq!(urn, "urn:pulumi:dev::demo::shop:index:Till::a::b");
-}

@@ -143,7 +143,7 @@ const PULUMI_AREAS: [(&str, usize); 16] = [
     ("programs/seed", 23),
     ("programs/unknown", 26),
     ("programs/stackref", 0),
-    ("programs/packages", 0),
+    ("programs/packages", 9),
     ("std", 254),
     ("corpus", 183),
     ("stack-config", 77),

@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use blueprint::{
-    Blueprint, Expr, ExprKind, Name, PROVIDER_TYPE, ReferenceHead, ReplaceOrder, Resource,
-    TextPart, Value,
+    Blueprint, Expr, ExprKind, Name, PROVIDER_TYPE, ReferenceHead, ReplaceOrder, Resource, Value,
 };
 use engine::Staged;
 use serde_json::{Value as Json, json};
@@ -141,14 +140,12 @@ impl Program<'_> {
         let ExprKind::Map(arguments) = &arguments.value.kind else {
             return None;
         };
-        let urn = arguments.iter().find(|(key, _)| &*key.item == "urn")?;
-        let ExprKind::Text(parts) = &urn.1.kind else {
-            return None;
+        let text = |name: &str| {
+            let argument = arguments.iter().find(|(key, _)| &*key.item == name)?;
+            argument.1.as_literal().and_then(Value::as_text)
         };
-        let text = parts.iter().map(|part| match part {
-            TextPart::Text(text) => text.as_ref(),
-            TextPart::Expr(..) => self.instance,
-        });
-        function.contains("/(get)").then(|| text.collect())
+        let (stack, project, name) = (self.instance, text("project")?, text("name")?);
+        let urn = format!("urn:pulumi:{stack}::{project}::::{name}");
+        function.contains("/(get)").then_some(urn)
     }
 }
