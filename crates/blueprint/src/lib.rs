@@ -48,7 +48,7 @@ pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use package_calls::{INVOKE, PackageCall};
 pub use package_family::{PackageFamily, is_package_name};
-pub use schema::{Constraint, Field, Kind, Schema, StandsFor, SupportStatus};
+pub use schema::{Constraint, Field, Kind, OpaqueKind, Schema, StandsFor, SupportStatus};
 pub use site::DeclarationSite;
 pub use ties::{FormerIdentity, FormerParent, Ties};
 pub use type_id::{Package, Packages, TypeId};

@@ -18,6 +18,8 @@ pub struct Schema {
 pub struct Field {
     /// The kind of the values.
     pub kind: Kind,
+    /// The values that a field of the kind [`Kind::Any`] takes, if it does not take all.
+    pub opaque: Option<OpaqueKind>,
     /// Whether the document must set the field.
     pub required: bool,
     /// Whether the provider sets the field. The document must not set it unless it is also
@@ -193,11 +195,51 @@ pub enum Kind {
     Union(Arc<Vec<Field>>),
 }
 
+/// Values without parts that a document could write: only functions and references give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpaqueKind {
+    /// An asset.
+    Asset,
+    /// An archive of assets.
+    Archive,
+    /// An asset or an archive.
+    AssetOrArchive,
+    /// A reference to a resource.
+    Resource,
+}
+
+impl OpaqueKind {
+    /// Whether a known value is of this kind. `is_resource`: the value refers to a resource.
+    pub fn accepts(self, value: &Value, is_resource: bool) -> bool {
+        let archive = match value.unmarked() {
+            Value::Asset(asset) => Some(asset.is_archive()),
+            _ => None,
+        };
+        match self {
+            OpaqueKind::Asset => archive == Some(false),
+            OpaqueKind::Archive => archive == Some(true),
+            OpaqueKind::AssetOrArchive => archive.is_some(),
+            OpaqueKind::Resource => is_resource,
+        }
+    }
+
+    /// What is needed, with its article.
+    pub fn words(self) -> &'static str {
+        match self {
+            OpaqueKind::Asset => "an asset",
+            OpaqueKind::Archive => "an archive",
+            OpaqueKind::AssetOrArchive => "an asset or archive",
+            OpaqueKind::Resource => "a resource",
+        }
+    }
+}
+
 impl Field {
     /// A field of this kind that the document may set, without further rules.
     pub fn of(kind: Kind) -> Field {
         Field {
             kind,
+            opaque: None,
             required: false,
             computed: false,
             optional: false,

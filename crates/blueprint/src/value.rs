@@ -64,6 +64,17 @@ pub enum Asset {
     Sent(Box<Asset>, Name),
 }
 
+impl Asset {
+    /// Whether it is an archive.
+    pub fn is_archive(&self) -> bool {
+        match self {
+            Asset::Archive(_) | Asset::LocalArchive(_) | Asset::RemoteArchive(_) => true,
+            Asset::Sent(asset, _) => asset.is_archive(),
+            Asset::Text(_) | Asset::File(_) | Asset::Remote(_) => false,
+        }
+    }
+}
+
 /// A function value: a named function of a function table, with bound arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {

@@ -65,29 +65,7 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     /// The refusal of a known part of arguments with unknown parts, if the function refuses it
     /// whatever the unknown parts are.
     fn refusal_regardless(&self, arguments: &[Value]) -> Option<Refusal> {
-        let about_known = |refusal: &Refusal| {
-            let of_argument = matches!(
-                refusal.code.name,
-                "argument-type" | "argument-range" | "argument-format"
-            );
-            let part = match refusal.path.split_first() {
-                Some((ValueStep::Index(at), path)) => {
-                    arguments.get(*at).and_then(|value| part_at(value, path))
-                }
-                _ => None,
-            };
-            of_argument && part.is_some_and(|part| !part.has_unknown())
-        };
-        refused_regardless(
-            arguments,
-            |probe| self.call(probe),
-            about_known,
-            |one, other| {
-                one.code.name == other.code.name
-                    && one.message == other.message
-                    && one.path == other.path
-            },
-        )
+        refused_by_known_parts(self, arguments)
     }
 
     /// Whether the argument after these need not be evaluated. Null is passed in its place.
@@ -109,6 +87,37 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     fn returns_part_of_arguments(&self) -> bool {
         false
     }
+}
+
+/// The refusal of a known part of arguments, found by calls with several values in place of the
+/// unknown parts.
+pub fn refused_by_known_parts<N: Native + ?Sized>(
+    native: &N,
+    arguments: &[Value],
+) -> Option<Refusal> {
+    let about_known = |refusal: &Refusal| {
+        let of_argument = matches!(
+            refusal.code.name,
+            "argument-type" | "argument-range" | "argument-format"
+        );
+        let part = match refusal.path.split_first() {
+            Some((ValueStep::Index(at), path)) => {
+                arguments.get(*at).and_then(|value| part_at(value, path))
+            }
+            _ => None,
+        };
+        of_argument && part.is_some_and(|part| !part.has_unknown())
+    };
+    refused_regardless(
+        arguments,
+        |probe| native.call(probe),
+        about_known,
+        |one, other| {
+            one.code.name == other.code.name
+                && one.message == other.message
+                && one.path == other.path
+        },
+    )
 }
 
 /// The reason why a function returns no value.

@@ -27,7 +27,7 @@ pub use evaluate::{
 };
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns,
-    Signature, ValueStep, part_at,
+    Signature, ValueStep, part_at, refused_by_known_parts,
 };
 pub use functions::{core_functions, new_memoised_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};

@@ -17,7 +17,7 @@ pub(crate) const INVOKE_KEY: &str = "invoke";
 pub(crate) const FILE_FUNCTIONS: [&str; 3] = ["readFile", "filebase64", "filebase64sha256"];
 
 /// The functions of the language that this version does not have.
-const DEFERRED: [&str; 3] = ["stackReference", "pulumiResourceName", "pulumiResourceType"];
+const DEFERRED: [&str; 1] = ["stackReference"];
 
 /// The names that the language keeps for later versions.
 const RESERVED: [&str; 3] = ["if", "for", "include"];

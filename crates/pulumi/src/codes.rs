@@ -10,6 +10,9 @@ diag::codes! {
     FUNCTION_AS_DATA = Warning "function-as-data": "a map that looks like a call is data";
     PACKAGE_UNAVAILABLE = Error "package-unavailable": "the plugin of a package cannot be used";
     INVALID_TOKEN = Error "invalid-token": "the type or function token has no package";
+    INVALID_VERSION = Error "invalid-version": "a text is no version of a plugin";
     LOCKED_VALUE = Error "locked-value": "an encrypted value of a stack cannot be decrypted";
+    REQUIRED_VERSION = Error "required-version": "the program needs another version of Pulumi";
+    PROVIDER_CONFLICT = Error "default-provider-conflict": "an option contradicts a default provider";
     NOT_A_RESOURCE = Error "not-a-resource": "an option needs a resource";
 }

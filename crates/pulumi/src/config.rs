@@ -4,20 +4,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use blueprint::{Expr, ExprKind, IndexMap, Input, Name, Type, Value};
+use blueprint::{IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
 use syntax::Node;
 
-use crate::codes::DEPRECATED_SECTION;
+use crate::codes::{DEPRECATED_SECTION, UNKNOWN_NAME};
+use crate::constant::{self, NotConstant};
 use crate::lowering::ProgramLowering;
-use crate::read::{TextEntry, value_span};
+use crate::read::{TextEntry, is_null, value_span};
 use crate::scalar::kind_words;
 use crate::shape;
 use crate::untyped::{guess, number, of_json};
 use dialect::GivenValue;
-use dialect::codes::{
-    MISSING_FIELD, MISSING_VARIABLE, UNKNOWN_TYPE, UNPARSABLE_VALUE, UNSUPPORTED_FEATURE,
-};
+use dialect::codes::{MISSING_FIELD, MISSING_VARIABLE, UNKNOWN_TYPE, UNPARSABLE_VALUE};
 use expr::codes::TYPE_MISMATCH;
 
 /// The type of a configuration entry.
@@ -285,6 +284,17 @@ impl ProgramLowering<'_> {
             .get("secret")
             .and_then(|node| self.switch(node, "`secret`"))
             .unwrap_or(false);
+        let shows_no_type =
+            |node: &Node| is_null(node) || node.as_list().is_some_and(<[Node]>::is_empty);
+        if declared.is_none() && written.is_some_and(shows_no_type) {
+            self.found.push(
+                MISSING_FIELD
+                    .new(format!("the default of {what} shows no type"))
+                    .label(span, "`type` is missing")
+                    .help("add a type, such as `type: list<string>`"),
+            );
+            return None;
+        }
         if declared.is_none() && written.is_none() {
             self.found.push(
                 MISSING_FIELD
@@ -345,6 +355,18 @@ impl ProgramLowering<'_> {
             return None;
         };
         let item = items.and_then(|items| items.get("type"));
+        if matches!(declared, ConfigType::List(_))
+            && written.item.eq_ignore_ascii_case("array")
+            && item.is_none()
+        {
+            self.found.push(
+                MISSING_FIELD
+                    .new("an `array` needs the type of its items")
+                    .label(written.span, "`items` is missing")
+                    .help("add `items: {type: string}`, or write `list<string>`"),
+            );
+            return None;
+        }
         match (declared, item) {
             (ConfigType::List(_), Some(node)) => {
                 let inner = items.and_then(|items| items.get("items"));
@@ -355,19 +377,35 @@ impl ProgramLowering<'_> {
         }
     }
 
-    /// The value of a node without accesses and calls; any other is reported.
+    /// The value of a node that the program alone determines: without accesses and calls of packages.
+    /// Any other is reported.
     fn literal(&mut self, node: &Node, what: &str) -> Option<Spanned<Value>> {
         let expr = self.expr(node);
         let place = value_span(node);
-        match literal_value(&expr) {
+        match constant::value_of(&expr) {
             Ok(value) => Some(Spanned::new(value, place)),
-            Err(NotLiteral::Reported) => None,
-            Err(NotLiteral::Computed(part)) => {
+            Err(NotConstant::Reported) => None,
+            Err(NotConstant::Refused(mistake)) => {
+                self.found.push(*mistake);
+                None
+            }
+            Err(NotConstant::Named(part)) => {
                 self.found.push(
-                    UNSUPPORTED_FEATURE
-                        .new(format!("{what} of a configuration cannot be computed yet"))
-                        .label(part, "computed")
-                        .help("write a plain value"),
+                    UNKNOWN_NAME
+                        .new(format!("{what} of a configuration cannot read this"))
+                        .label(part, "the configuration is read before anything else")
+                        .help("make the value in a variable, and read that"),
+                );
+                None
+            }
+            Err(NotConstant::Called(part)) => {
+                self.found.push(
+                    TYPE_MISMATCH
+                        .new(format!(
+                            "{what} of a configuration cannot be the result of a call"
+                        ))
+                        .label(part, "the configuration is read before anything is called")
+                        .help("make the value in a variable, and read that"),
                 );
                 None
             }
@@ -385,33 +423,6 @@ fn input(span: Span, declared: ConfigType, default: Option<Spanned<Value>>, secr
         secret,
         rules: Value::map([("type", Value::text(declared.to_string()))]),
         description: None,
-    }
-}
-
-/// Why an expression has no literal value.
-enum NotLiteral {
-    /// A part has a mistake, which was reported.
-    Reported,
-    /// The part at this place is computed.
-    Computed(Span),
-}
-
-fn literal_value(expr: &Expr) -> Result<Value, NotLiteral> {
-    match &expr.kind {
-        ExprKind::Literal(value) => Ok(value.clone()),
-        ExprKind::List(items) => {
-            let items: Result<Vec<Value>, NotLiteral> = items.iter().map(literal_value).collect();
-            Ok(Value::list(items?))
-        }
-        ExprKind::Map(entries) => {
-            let entries: Result<Vec<(Name, Value)>, NotLiteral> = entries
-                .iter()
-                .map(|(key, value)| Ok((key.item.clone(), literal_value(value)?)))
-                .collect();
-            Ok(Value::map(entries?))
-        }
-        ExprKind::Error => Err(NotLiteral::Reported),
-        _ => Err(NotLiteral::Computed(expr.span)),
     }
 }
 

@@ -9,17 +9,19 @@ use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
 use crate::access::has_access;
+use crate::codes::REQUIRED_VERSION;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
+use crate::required_version::{self, COMPATIBLE};
 use crate::shape::{self, NAME, UNNAMED};
 use crate::stack_file::StackValues;
 
 /// Sections of plugins that are written in this language.
-const PLUGIN_SECTIONS: [&str; 3] = ["components", "namespace", "version"];
+const PLUGIN_SECTIONS: [&str; 2] = ["components", "namespace"];
 
 /// Lowers a program. Returns its meaning and all mistakes.
-pub(crate) fn lower(document: &Document<'_>) -> Lowered {
+pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
     let mut blueprint = Blueprint {
         dialect: NAME,
         ..Blueprint::default()
@@ -81,18 +83,22 @@ impl<'d> ProgramLowering<'d> {
             source,
             project: UNNAMED.into(),
             names: IndexMap::default(),
+            variables: IndexMap::default(),
             packages,
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
+            default_plugins: IndexMap::default(),
+            written_providers: IndexMap::default(),
             stack: StackValues::default(),
             has_stack_file: false,
             package_settings: IndexMap::default(),
-            casing_reported: false,
+            casings: IndexMap::default(),
             found: Diagnostics::new(),
         }
     }
 
-    fn into_lowered(self, blueprint: Blueprint) -> Lowered {
+    fn into_lowered(mut self, blueprint: Blueprint) -> Lowered {
+        self.report_casings();
         let mut diagnostics = self.found;
         diagnostics.sort();
         Lowered {
@@ -102,7 +108,7 @@ impl<'d> ProgramLowering<'d> {
     }
 
     /// Lowers the sections. With `inputs_only`, only the configuration.
-    fn program(&mut self, root: &Node, inputs_only: bool, blueprint: &mut Blueprint) {
+    fn program(&mut self, root: &'d Node, inputs_only: bool, blueprint: &mut Blueprint) {
         let Some(fields) = self.fields(&shape::PROGRAM, root, "a program") else {
             return;
         };
@@ -131,9 +137,10 @@ impl<'d> ProgramLowering<'d> {
         let variables = section(self, "variables");
         let resources = section(self, "resources");
         if !inputs_only {
-            variables
-                .iter()
-                .for_each(|entry| self.declare(entry, NamedKind::Variable));
+            for entry in &variables {
+                self.declare(entry, NamedKind::Variable);
+                self.variables.insert(entry.key.item.clone(), entry.value);
+            }
             resources
                 .iter()
                 .for_each(|entry| self.declare(entry, Self::resource_kind(entry)));
@@ -142,7 +149,17 @@ impl<'d> ProgramLowering<'d> {
         if inputs_only {
             return;
         }
+        let program = fields.get("pulumi");
+        self.ignored_requirements(program);
+        let required = program.and_then(|program| program.get("requiredVersion"));
+        for node in required
+            .into_iter()
+            .chain(fields.written("requiredPulumiVersion"))
+        {
+            self.required_version(node);
+        }
         self.find_default_providers(&resources);
+        self.find_written_providers(&resources);
         self.package_settings(&config);
         let implied = self.implied_providers(blueprint.span.unwrap_or(Span::NONE));
         blueprint.locals = self.variables(&variables);
@@ -217,17 +234,58 @@ impl<'d> ProgramLowering<'d> {
         if let Some(node) = program.filter(|node| node.as_map().is_none()) {
             wrong_shape(node, "`pulumi`", "a map", &mut self.found);
         }
-        let required = program.and_then(|program| program.entry("requiredVersion"));
-        let required = required.map(|entry| value_span(&entry.key));
-        let project = fields.entry("requiredPulumiVersion");
-        let project = project.map(|entry| entry.key.span);
-        for span in required.into_iter().chain(project) {
+    }
+
+    /// Warns about entries of `pulumi` that have no meaning.
+    fn ignored_requirements(&mut self, program: Option<&Node>) {
+        let entries = program.and_then(Node::as_map).into_iter().flatten();
+        for entry in entries {
+            let Some(written) = entry.key.text().filter(|key| *key != "requiredVersion") else {
+                continue;
+            };
+            self.found.push(
+                UNKNOWN_KEY
+                    .new(format!("unknown key `{written}`"))
+                    .label(value_span(&entry.key), "has no effect")
+                    .with_severity(Severity::Warning)
+                    .help_nearest(written, ["requiredVersion"]),
+            );
+        }
+    }
+
+    /// Compares the versions of Pulumi that the program needs. A range that is computed is not
+    /// compared, with a warning.
+    fn required_version(&mut self, node: &Node) {
+        let place = value_span(node);
+        let Some(range) = text(node) else {
+            wrong_shape(node, "the required version", "a string", &mut self.found);
+            return;
+        };
+        if has_access(range) {
+            // The names in it are checked.
+            let _ = self.expr(node);
             self.found.push(
                 UNSUPPORTED_FEATURE
-                    .new("the required version of Pulumi is not compared")
-                    .label(span, "has no effect in this version")
+                    .new("a computed version of Pulumi is not compared")
+                    .label(place, "has no effect in this version")
                     .with_severity(Severity::Warning),
             );
+            return;
+        }
+        match required_version::is_in_range(range) {
+            Some(true) => {}
+            Some(false) => self.found.push(
+                REQUIRED_VERSION
+                    .new(format!("the program needs Pulumi `{range}`"))
+                    .label(place, format!("this is Pulumi {COMPATIBLE}"))
+                    .help("use a version of the program for this one"),
+            ),
+            None => self.found.push(
+                REQUIRED_VERSION
+                    .new(format!("`{range}` is no range of versions"))
+                    .label(place, "cannot be compared")
+                    .help("write a range such as `>=3.0.0 <4.0.0`"),
+            ),
         }
     }
 

@@ -6,6 +6,7 @@
 use blueprint::{Expr, ExprKind, IndexMap, Local, Name, Type, Value};
 use diag::{Severity, Span, Spanned};
 
+use crate::expressions::PackageCallForm;
 use crate::lowering::{ProgramLowering, SectionFields};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span, wrong_shape};
 use crate::shape;
@@ -94,7 +95,10 @@ impl ProgramLowering<'_> {
             _ => token.item.to_owned(),
         };
         let function = Spanned::new(function.as_str(), token.span);
-        Some(self.package_call(function, arguments, provider, span))
+        Some(self.package_call(PackageCallForm {
+            provider,
+            ..PackageCallForm::of(function, arguments, span)
+        }))
     }
 
     /// The provider in the options of a resource that is read. Options without effect are reported.

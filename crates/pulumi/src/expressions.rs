@@ -4,28 +4,79 @@
 use blueprint::{
     Accessor, AccessorKind, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead, TextPart, Value,
 };
-use diag::{Span, Spanned};
+use diag::{Severity, Span, Spanned};
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
 use syntax::{Content, Node, Scalar};
 
 use crate::access::{self, AccessStep, PropertyAccess, TextPiece};
 use crate::call_forms::{CalledFunction, called_function, function_names, is_reserved};
-use crate::codes::{
-    ACCESS_SYNTAX, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
-};
+use crate::codes::{FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME};
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
-use crate::native::{ACCESS, AS_TEXT, ENTRIES, FILE_CONTENT};
-use crate::read::{RepeatedKey, TextEntry, entries, node_kind, text, value_span};
+use crate::native::{
+    ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
+};
+use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
 use crate::std_package;
 use crate::tokens::{TypeToken, qualified};
+use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
 /// The members of the value `pulumi`.
 const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDirectory"];
 
+/// The maximum number of variables that stand for each other in a row. A circle has no end.
+const MOST_ALIASES: usize = 16;
+
 /// The organization of stacks without a service.
 const ORGANIZATION: &str = "organization";
+
+/// The options of a call.
+const CALL_OPTIONS: [&str; 5] = [
+    "dependsOn",
+    "parent",
+    "provider",
+    "version",
+    "pluginDownloadURL",
+];
+
+/// The parts of a call of a package's function.
+pub(crate) struct PackageCallForm<'t> {
+    /// The function as the program writes it.
+    pub(crate) token: Spanned<&'t str>,
+    /// The arguments by name.
+    pub(crate) arguments: Expr,
+    /// The configuration of the package, if the call names one.
+    pub(crate) provider: Option<Expr>,
+    /// Resources that must be there before the call.
+    pub(crate) after: Vec<Expr>,
+    /// The version and the URL of the plugin that the call asks for.
+    pub(crate) plugin: [Option<&'t Node>; 2],
+    /// The whole call.
+    pub(crate) span: Span,
+}
+
+impl<'t> PackageCallForm<'t> {
+    /// A call without options.
+    pub(crate) fn of(token: Spanned<&'t str>, arguments: Expr, span: Span) -> PackageCallForm<'t> {
+        PackageCallForm {
+            token,
+            arguments,
+            provider: None,
+            after: Vec::new(),
+            plugin: [None; 2],
+            span,
+        }
+    }
+}
+
+/// What the options of a call say.
+#[derive(Default)]
+struct CallOptions<'t> {
+    provider: Option<Expr>,
+    after: Vec<Expr>,
+    plugin: [Option<&'t Node>; 2],
+}
 
 /// A reference with a path of names.
 fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Span) -> Expr {
@@ -35,6 +86,16 @@ fn reference(head: ReferenceHead, head_span: Span, path: Vec<Accessor>, span: Sp
         path,
     };
     Expr::new(ExprKind::Ref(Box::new(reference)), span)
+}
+
+/// The URN of a resource.
+fn urn_reference(name: Name, head_span: Span, span: Span) -> Expr {
+    let of = Accessor {
+        kind: AccessorKind::Name(name),
+        span: head_span,
+    };
+    let urn = ReferenceHead::Scoped("urn".into());
+    reference(urn, head_span, vec![of], span)
 }
 
 impl ProgramLowering<'_> {
@@ -110,6 +171,18 @@ impl ProgramLowering<'_> {
                 self.steps(value, &access.steps, span)
             }
             NamedKind::Variable => {
+                if let Some(node) = self.variables.get(&name).copied() {
+                    if let Some(resource) = self.resource_alias(node) {
+                        let head = ReferenceHead::Resource {
+                            name: resource,
+                            bare: true,
+                        };
+                        return self.resource_access(head, head_span, &access.steps, span);
+                    }
+                    if let Some(mistake) = written::wrong_step(node, access) {
+                        return self.fail(mistake, span);
+                    }
+                }
                 let value = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
                 self.steps(value, &access.steps, span)
             }
@@ -121,6 +194,20 @@ impl ProgramLowering<'_> {
         }
     }
 
+    /// The resource that a variable stands for, if its value is a resource as a whole.
+    fn resource_alias(&self, node: &Node) -> Option<Name> {
+        let mut node = node;
+        for _ in 0..MOST_ALIASES {
+            let (name, element) = self.names.get_key_value(written::alias_of(node)?)?;
+            match element.kind {
+                NamedKind::Resource | NamedKind::Provider => return Some(name.clone()),
+                NamedKind::Variable => node = self.variables.get(name)?,
+                NamedKind::Config | NamedKind::Read => return None,
+            }
+        }
+        None
+    }
+
     /// Lowers an access to a resource: its id, or an output.
     fn resource_access(
         &mut self,
@@ -130,7 +217,12 @@ impl ProgramLowering<'_> {
         span: Span,
     ) -> Expr {
         let Some((first, rest)) = steps.split_first() else {
-            return reference(head, head_span, Vec::new(), span);
+            let ReferenceHead::Resource { name, .. } = &head else {
+                return Expr::error(span);
+            };
+            let urn = urn_reference(name.clone(), head_span, span);
+            let id = reference(head, head_span, Vec::new(), span);
+            return Expr::call(REFERENCE, span, vec![urn, id], span);
         };
         let AccessStep::Name(output) = &first.item else {
             let mistake = expr::codes::WRONG_ACCESSOR
@@ -141,15 +233,12 @@ impl ProgramLowering<'_> {
         let value = match output.as_str() {
             "id" => reference(head, head_span, Vec::new(), span),
             "urn" => {
-                let ReferenceHead::Resource { name, .. } = head else {
+                let ReferenceHead::Resource { name, .. } = &head else {
                     return Expr::error(span);
                 };
-                let of = Accessor {
-                    kind: AccessorKind::Name(name),
-                    span: head_span,
-                };
-                let urn = ReferenceHead::Scoped("urn".into());
-                reference(urn, first.span, vec![of], span)
+                let urn = urn_reference(name.clone(), head_span, span);
+                let resource = reference(head, head_span, Vec::new(), span);
+                Expr::call(URN, span, vec![urn, resource], span)
             }
             output => {
                 let accessor = |name: &str| Accessor {
@@ -171,19 +260,17 @@ impl ProgramLowering<'_> {
         steps: &[Spanned<AccessStep>],
         span: Span,
     ) -> Expr {
-        let read = reference(ReferenceHead::Local(name), head_span, Vec::new(), span);
-        let id = [Spanned::new(AccessStep::Name("id".to_owned()), head_span)];
-        match steps.first().map(|first| &first.item) {
-            None => self.steps(read, &id, span),
-            Some(AccessStep::Name(output)) if output == "urn" => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new("the URN of a resource that is read cannot be read yet")
-                    .label(head_span, "not available in this version")
-                    .help("read `id` or an output");
-                self.fail(mistake, span)
-            }
-            Some(_) => self.steps(read, steps, span),
+        let read = || {
+            let head = ReferenceHead::Local(name.clone());
+            reference(head, head_span, Vec::new(), span)
+        };
+        let part = |name: &str| [Spanned::new(AccessStep::Name(name.to_owned()), head_span)];
+        if steps.is_empty() {
+            let urn = self.steps(read(), &part("urn"), span);
+            let id = self.steps(read(), &part("id"), span);
+            return Expr::call(REFERENCE, span, vec![urn, id], span);
         }
+        self.steps(read(), steps, span)
     }
 
     /// Applies steps to a value.
@@ -206,40 +293,46 @@ impl ProgramLowering<'_> {
     /// Lowers an access to the value `pulumi`.
     fn run_fact(&mut self, access: &PropertyAccess, span: Span) -> Expr {
         let root = access.root.span;
-        let [step] = access.steps.as_slice() else {
-            let mistake = ACCESS_SYNTAX
-                .new("`pulumi` needs one member")
-                .label(root, "a member must follow")
-                .help("write `${pulumi.stack}` or `${pulumi.project}`");
-            return self.fail(mistake, span);
+        let Some((step, rest)) = access.steps.split_first() else {
+            let all = RUN_FACTS.iter().map(|fact| {
+                let value = self.run_fact_value(fact, root, span);
+                (Spanned::new(Name::from(*fact), root), value)
+            });
+            return Expr::new(ExprKind::Map(all.collect()), span);
         };
+        if let Some(further) = rest.first() {
+            let mistake = expr::codes::WRONG_ACCESSOR
+                .new("the members of `pulumi` are strings")
+                .label(further.span, "leads nowhere");
+            return self.fail(mistake, span);
+        }
         let AccessStep::Name(fact) = &step.item else {
             let mistake = expr::codes::WRONG_ACCESSOR
                 .new("`pulumi` has no positions")
                 .label(step.span, "a name is needed");
             return self.fail(mistake, span);
         };
-        match fact.as_str() {
+        if !RUN_FACTS.contains(&fact.as_str()) {
+            let mistake = UNKNOWN_FIELD
+                .new(format!("`pulumi` has no member `{fact}`"))
+                .label(step.span, "no such member")
+                .help_nearest(fact, RUN_FACTS);
+            return self.fail(mistake, span);
+        }
+        self.run_fact_value(fact, root, span)
+    }
+
+    /// A member of the value `pulumi`.
+    fn run_fact_value(&self, fact: &str, root: Span, span: Span) -> Expr {
+        match fact {
             "stack" => {
                 let head = ReferenceHead::Scoped("instance".into());
                 reference(head, root, Vec::new(), span)
             }
             "project" => Expr::literal(Value::Text(self.project.clone()), span),
             "organization" => Expr::literal(Value::text(ORGANIZATION), span),
-            "cwd" | "rootDirectory" => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new(format!("`pulumi.{fact}` cannot be read yet"))
-                    .label(step.span, "not available in this version")
-                    .help("write paths relative to the program");
-                self.fail(mistake, span)
-            }
-            other => {
-                let mistake = UNKNOWN_FIELD
-                    .new(format!("`pulumi` has no member `{other}`"))
-                    .label(step.span, "no such member")
-                    .help_nearest(other, RUN_FACTS);
-                self.fail(mistake, span)
-            }
+            // The folders of the program and of its project.
+            _ => Expr::call("cwd", root, Vec::new(), span),
         }
     }
 
@@ -278,6 +371,17 @@ impl ProgramLowering<'_> {
         for entry in all.iter().filter(|_| all.len() > 1) {
             match called_function(&entry.key.item) {
                 None | Some(CalledFunction::Unknown(_)) => {}
+                Some(CalledFunction::Pure(function)) if function.name.ends_with("sset") => {
+                    // Nobody writes data under the key of an asset.
+                    let mistake = ARGUMENT_COUNT
+                        .new(format!(
+                            "`{}` must be the only key of its map",
+                            entry.key.item
+                        ))
+                        .label(entry.key.span, "has other keys beside it")
+                        .help("move the other keys elsewhere");
+                    return self.fail(mistake, node.span);
+                }
                 Some(_) => self.found.push(
                     FUNCTION_AS_DATA
                         .new(format!("`{}` calls no function here", entry.key.item))
@@ -343,6 +447,14 @@ impl ProgramLowering<'_> {
                 }
                 Expr::call(function.name, key_span, vec![argument], span)
             }
+            CalledFunction::File(name) if is_null(entry.value) => {
+                let mistake = ARGUMENT_TYPE
+                    .new(format!(
+                        "the argument of `fn::{name}` must be a string, found null"
+                    ))
+                    .label(value_span(entry.value), "a path is needed");
+                self.fail(mistake, span)
+            }
             CalledFunction::File(name) => {
                 let path = self.expr(entry.value);
                 let place = path.span;
@@ -357,9 +469,14 @@ impl ProgramLowering<'_> {
                 self.fail(mistake, span)
             }
             CalledFunction::Invoke => self.invoke(entry, span),
+            CalledFunction::Package(token) if token.split(':').count() > 3 => {
+                self.no_such_function(token, key_span);
+                return None;
+            }
             CalledFunction::Package(token) => {
                 let arguments = self.invoke_arguments(entry.value);
-                self.package_call(Spanned::new(token, key_span), arguments, None, span)
+                let call = PackageCallForm::of(Spanned::new(token, key_span), arguments, span);
+                self.package_call_result(call)
             }
             CalledFunction::Unknown(name) => {
                 if is_reserved(name) {
@@ -368,19 +485,24 @@ impl ProgramLowering<'_> {
                         .label(key_span, "no function of this version");
                     return Some(self.fail(mistake, span));
                 }
-                self.found.push(
-                    FUNCTION_AS_DATA
-                        .new(format!("there is no function `fn::{name}`"))
-                        .label(key_span, "taken as data")
-                        .help_nearest(name, function_names()),
-                );
+                self.no_such_function(name, key_span);
                 return None;
             }
         })
     }
 
+    /// Warns about the key of a call that no function has.
+    fn no_such_function(&mut self, name: &str, key_span: Span) {
+        self.found.push(
+            FUNCTION_AS_DATA
+                .new(format!("there is no function `fn::{name}`"))
+                .label(key_span, "taken as data")
+                .help_nearest(name, function_names()),
+        );
+    }
+
     /// Lowers `fn::invoke`.
-    fn invoke(&mut self, entry: &TextEntry<'_>, span: Span) -> Expr {
+    pub(crate) fn invoke(&mut self, entry: &TextEntry<'_>, span: Span) -> Expr {
         const KEYS: [&str; 4] = ["function", "arguments", "return", "options"];
         let place = value_span(entry.value);
         let Some(parts) = entries(entry.value, RepeatedKey::LastCounts, &mut self.found) else {
@@ -394,7 +516,7 @@ impl ProgramLowering<'_> {
         let mut function = None;
         let mut arguments = Expr::new(ExprKind::Map(Vec::new()), place);
         let mut returned = None;
-        let mut provider = None;
+        let mut options = CallOptions::default();
         for part in &parts {
             let written = part.key.item.as_ref();
             let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
@@ -403,13 +525,20 @@ impl ProgramLowering<'_> {
             }
             match known {
                 Some(&"function") => function = self.fixed_text(part.value, "`function`"),
-                Some(&"arguments") => arguments = self.invoke_arguments(part.value),
+                Some(&"arguments") => {
+                    if is_null(part.value) {
+                        let mistake = self.wrong_arguments(part.value);
+                        self.found.push(mistake);
+                    }
+                    arguments = self.invoke_arguments(part.value);
+                }
                 Some(&"return") => returned = self.fixed_text(part.value, "`return`"),
-                Some(_) => provider = self.invoke_options(part.value),
+                Some(_) => options = self.invoke_options(part.value),
                 None => self.found.push(
                     UNKNOWN_KEY
                         .new(format!("`fn::invoke` has no part `{written}`"))
-                        .label(part.key.span, "no such part")
+                        .label(part.key.span, "has no effect")
+                        .with_severity(Severity::Warning)
                         .help_nearest(written, KEYS),
                 ),
             }
@@ -421,80 +550,112 @@ impl ProgramLowering<'_> {
                 .help("add `function: package:function`");
             return self.fail(mistake, span);
         };
-        let value = self.package_call(function, arguments, provider, span);
+        let value = self.package_call_result(PackageCallForm {
+            provider: options.provider,
+            after: options.after,
+            plugin: options.plugin,
+            ..PackageCallForm::of(function, arguments, span)
+        });
         let Some(returned) = returned else {
             return value;
         };
         let step = Expr::literal(Value::text(returned.item), returned.span);
-        Expr::call(crate::native::RETURN, span, vec![value, step], span)
+        Expr::call(RETURN, span, vec![value, step], span)
     }
 
     /// The arguments of a package's function: a map, or nothing.
-    fn invoke_arguments(&mut self, node: &Node) -> Expr {
-        if crate::read::is_null(node) {
+    pub(crate) fn invoke_arguments(&mut self, node: &Node) -> Expr {
+        if is_null(node) {
             return Expr::new(ExprKind::Map(Vec::new()), value_span(node));
         }
         match entries(node, RepeatedKey::LastCounts, &mut self.found) {
             Some(all) => self.plain_map(&all, value_span(node)),
             None => {
-                let kind = node_kind(node);
-                let mistake = ARGUMENT_TYPE
-                    .new(format!(
-                        "the arguments of a function are a map, found {kind}"
-                    ))
-                    .label(value_span(node), kind);
+                let mistake = self.wrong_arguments(node);
                 self.fail(mistake, value_span(node))
             }
         }
     }
 
-    /// The provider in the options of a call. Other options are reported.
-    fn invoke_options(&mut self, node: &Node) -> Option<Expr> {
-        const KEYS: [&str; 5] = [
-            "dependsOn",
-            "parent",
-            "provider",
-            "version",
-            "pluginDownloadURL",
-        ];
-        let options = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
-        let mut provider = None;
-        for option in options {
+    fn wrong_arguments(&self, node: &Node) -> diag::Diagnostic {
+        let kind = node_kind(node);
+        ARGUMENT_TYPE
+            .new(format!(
+                "the arguments of a function are a map, found {kind}"
+            ))
+            .label(value_span(node), kind)
+    }
+
+    /// The options of a call.
+    fn invoke_options<'t>(&mut self, node: &'t Node) -> CallOptions<'t> {
+        let all = entries(node, RepeatedKey::LastCounts, &mut self.found).unwrap_or_default();
+        let mut options = CallOptions::default();
+        for option in all {
             let written = option.key.item.as_ref();
-            let known = KEYS.iter().find(|key| key.eq_ignore_ascii_case(written));
+            let known = CALL_OPTIONS
+                .iter()
+                .find(|key| key.eq_ignore_ascii_case(written));
             match known {
                 Some(&"provider") => {
-                    if let Some(name) = self.named_resource(option.value, "`provider`") {
-                        provider = Some(self.resource_value(name));
-                    }
+                    let name = self.named_resource(option.value, "`provider`");
+                    options.provider = name.map(|name| self.resource_value(name));
+                }
+                Some(&"dependsOn") => {
+                    let named = self.named_resources(option.value, "`dependsOn`");
+                    let after = named.into_iter().map(|name| self.resource_value(name));
+                    options.after = after.collect();
                 }
                 // The versions and URLs of a program are those of its packages.
-                Some(&"version" | &"pluginDownloadURL") => {}
-                Some(other) => self.found.push(
-                    UNSUPPORTED_FEATURE
-                        .new(format!("calls do not follow the option `{other}` yet"))
-                        .label(option.key.span, "not available in this version"),
-                ),
+                Some(&"version") => {
+                    options.plugin[0] = Some(option.value);
+                    self.version(option.value, "`version`");
+                }
+                Some(&"pluginDownloadURL") => {
+                    options.plugin[1] = Some(option.value);
+                    self.fixed_text(option.value, "`pluginDownloadURL`");
+                }
+                Some(_) => options.provider = self.provider_of_parent(option.value),
                 None => self.found.push(
                     UNKNOWN_KEY
                         .new(format!("unknown option `{written}`"))
                         .label(option.key.span, "calls have no such option")
-                        .with_severity(diag::Severity::Warning)
-                        .help_nearest(written, KEYS),
+                        .with_severity(Severity::Warning)
+                        .help_nearest(written, CALL_OPTIONS),
                 ),
             }
         }
-        provider
+        options
+    }
+
+    /// The provider that a call takes from the resource that it names as its parent.
+    fn provider_of_parent(&mut self, node: &Node) -> Option<Expr> {
+        let parent = self.named_resource(node, "`parent`")?;
+        let provider = self.written_providers.get(&parent.item)?.clone();
+        Some(self.resource_value(Spanned::new(provider, parent.span)))
+    }
+
+    /// A call, of which the result has only the fields that the function gave.
+    pub(crate) fn package_call_result(&mut self, call: PackageCallForm<'_>) -> Expr {
+        let (place, span) = (call.token.span, call.span);
+        let result = self.package_call(call);
+        match &result.kind {
+            ExprKind::Call(call) if *call.function == *INVOKE => {
+                Expr::call(RESULT, place, vec![result], span)
+            }
+            _ => result,
+        }
     }
 
     /// A call of a function of a package.
-    pub(crate) fn package_call(
-        &mut self,
-        token: Spanned<&str>,
-        arguments: Expr,
-        provider: Option<Expr>,
-        span: Span,
-    ) -> Expr {
+    pub(crate) fn package_call(&mut self, call: PackageCallForm<'_>) -> Expr {
+        let PackageCallForm {
+            token,
+            mut arguments,
+            provider,
+            after,
+            plugin,
+            span,
+        } = call;
         let (package, rest) = match TypeToken::read(token.item) {
             Some(TypeToken::Packaged { package, rest }) => (package, rest),
             Some(_) => {
@@ -514,18 +675,23 @@ impl ProgramLowering<'_> {
         if self.is_missing(package, token.span) {
             return Expr::error(span);
         }
+        if provider.is_none() {
+            self.refuse_other_plugin(package, plugin);
+        }
         let provider = provider.unwrap_or_else(|| match self.default_providers.get(package) {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
             None => Expr::literal(Value::Null, token.span),
         });
+        if !after.is_empty() {
+            // The call waits until these resources are there.
+            let place = arguments.span;
+            let waiting = std::iter::once(arguments).chain(after).collect();
+            arguments = Expr::call(AFTER, token.span, waiting, place);
+        }
         let function = Value::Text(qualified(package, rest));
         let function = Expr::literal(function, token.span);
-        Expr::call(
-            INVOKE,
-            token.span,
-            vec![function, arguments, provider],
-            span,
-        )
+        let parts = vec![function, arguments, provider];
+        Expr::call(INVOKE, token.span, parts, span)
     }
 
     /// A resource as a value.

@@ -1,6 +1,5 @@
-//! Converts properties to the kinds of their fields: a number or boolean where a string is needed,
-//! and a string where a number or boolean is needed, if nothing is lost
-//! (decisions/pulumi#properties).
+//! Converts properties to the kinds of their fields: a string where a number or boolean is needed,
+//! if nothing is lost (decisions/pulumi#properties).
 //!
 //! Not here: the check of the result, which is the native one.
 
@@ -31,10 +30,6 @@ pub(crate) fn converted(value: &Value, schema: &Schema) -> Value {
 fn field_value(value: &Value, kind: &Kind) -> Value {
     match (value, kind) {
         (Value::Secret(inner), _) => field_value(inner, kind).secret(),
-        (Value::Bool(value), Kind::String) => Value::text(value.to_string()),
-        (Value::Int(value), Kind::String) => Value::text(value.to_string()),
-        (Value::Decimal(digits), Kind::String) => Value::Text(digits.clone()),
-        (Value::Float(value), Kind::String) => Value::text(float_text(*value)),
         (Value::Text(text), Kind::Boolean) => match text.as_ref() {
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
@@ -68,16 +63,45 @@ fn number(text: &str) -> Option<Value> {
     (float_text(value) == text).then_some(Value::Float(value))
 }
 
-/// Whether a value of this type is converted to the kind of the field.
+/// Whether a value of this type can be the value of a field, as it is or converted. The value of a
+/// text decides whether it is a number or a boolean.
 pub(crate) fn accepts(found: &Type, wanted: &Field) -> bool {
-    let is_scalar = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::Bool | Type::Text);
-    let takes = match wanted.kind {
-        Kind::String => is_scalar,
-        // The value of a text decides.
-        Kind::Integer | Kind::Float | Kind::Boolean => |ty: &Type| matches!(ty, Type::Text),
-        _ => return false,
-    };
-    found.alternatives().iter().all(takes)
+    if found.is_open() {
+        return true;
+    }
+    if wanted.opaque.is_some() {
+        // Values with a type of their own are texts, numbers, lists and maps.
+        return false;
+    }
+    found.alternatives().iter().any(|one| fits(one, wanted))
+}
+
+fn fits(found: &Type, wanted: &Field) -> bool {
+    match (found, &wanted.kind) {
+        (Type::Null | Type::Any | Type::Error, _) | (_, Kind::Any) => true,
+        (Type::Union(_), _) => accepts(found, wanted),
+        (_, Kind::Union(branches)) => branches.iter().any(|branch| fits(found, branch)),
+        (Type::Int | Type::Float | Type::Bool | Type::Text, Kind::String) => true,
+        (Type::Int | Type::Float | Type::Text, Kind::Integer | Kind::Float) => true,
+        (Type::Bool | Type::Text, Kind::Boolean) => true,
+        (Type::List(item), Kind::Array(wanted)) => accepts(item, wanted),
+        (Type::Map(value), Kind::Map(wanted)) => accepts(value, wanted),
+        (Type::Object(object), Kind::Map(wanted)) => {
+            object.fields.values().all(|one| accepts(one, wanted))
+        }
+        // Which entries a map has shows only its value.
+        (Type::Map(value), Kind::Object(schema)) => {
+            schema.fields.values().any(|field| accepts(value, field))
+        }
+        (Type::Object(object), Kind::Object(schema)) => {
+            let mut entries = object.fields.iter();
+            entries.all(|(name, one)| match schema.fields.get(name) {
+                Some(field) => accepts(one, field),
+                None => schema.open,
+            })
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -98,16 +122,14 @@ mod tests {
     fn scalars_are_converted_without_loss() {
         let text = Value::text;
         for (value, kind, fitted) in [
-            (Value::Int(5), Kind::String, text("5")),
-            (Value::Float(1.5), Kind::String, text("1.5")),
-            (Value::Bool(true), Kind::String, text("true")),
+            (Value::Int(5), Kind::String, Value::Int(5)),
             (text("12"), Kind::Integer, Value::Int(12)),
             (text("1.5"), Kind::Float, Value::Float(1.5)),
             (text("1.50"), Kind::Float, text("1.50")),
             (text("false"), Kind::Boolean, Value::Bool(false)),
             (text("no"), Kind::Boolean, text("no")),
             (text("x"), Kind::Integer, text("x")),
-            (Value::Int(5).secret(), Kind::String, text("5").secret()),
+            (text("5").secret(), Kind::Integer, Value::Int(5).secret()),
         ] {
             assert_eq!(
                 fit(value.clone(), kind.clone()),
@@ -115,8 +137,48 @@ mod tests {
                 "{value:?} {kind:?}"
             );
         }
-        let list = Kind::Array(Arc::new(Field::of(Kind::String)));
-        let items = Value::list([Value::Int(1), text("a")]);
-        assert_eq!(fit(items, list), Value::list([text("1"), text("a")]));
+        let list = Kind::Array(Arc::new(Field::of(Kind::Integer)));
+        let items = Value::list([text("1"), text("a")]);
+        assert_eq!(fit(items, list), Value::list([Value::Int(1), text("a")]));
+    }
+
+    #[test]
+    fn a_type_fits_a_field_if_a_value_of_it_can() {
+        let list = |kind: Kind| Kind::Array(Arc::new(Field::of(kind)));
+        let object = |fields: &[(&str, Type)]| {
+            let fields = fields.iter().map(|(name, ty)| ((*name).into(), ty.clone()));
+            Type::object(fields.collect::<Vec<_>>())
+        };
+        let schema = Schema {
+            fields: [("name".into(), Field::of(Kind::String))]
+                .into_iter()
+                .collect(),
+            open: false,
+        };
+        let item = Kind::Object(Arc::new(schema));
+        for (found, kind, fits) in [
+            (Type::Int, Kind::String, true),
+            (Type::Text, Kind::Integer, true),
+            (Type::Bool, Kind::Integer, false),
+            (Type::list(Type::Text), Kind::String, false),
+            (Type::list(Type::Bool), list(Kind::Boolean), true),
+            (Type::list(Type::map(Type::Text)), list(Kind::String), false),
+            (object(&[("name", Type::Text)]), item.clone(), true),
+            (object(&[("other", Type::Text)]), item.clone(), false),
+            (Type::map(Type::Text), item, true),
+            (Type::union([Type::Bool, Type::Int]), Kind::Float, true),
+            (Type::Any, list(Kind::String), true),
+        ] {
+            assert_eq!(
+                accepts(&found, &Field::of(kind.clone())),
+                fits,
+                "{found} {kind:?}"
+            );
+        }
+        let asset = Field {
+            opaque: Some(blueprint::OpaqueKind::Asset),
+            ..Field::of(Kind::Any)
+        };
+        assert!(!accepts(&Type::Text, &asset));
     }
 }

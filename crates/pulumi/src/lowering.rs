@@ -6,7 +6,7 @@ use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::access::has_access;
-use crate::codes::KEY_CASING;
+use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
@@ -49,20 +49,26 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) project: Name,
     /// All names: configuration, variables and resources share one namespace.
     pub(crate) names: IndexMap<Name, NamedElement>,
+    /// The values of the variables as they are written.
+    pub(crate) variables: IndexMap<Name, &'d Node>,
     /// The packages that the program names.
     pub(crate) packages: NamedPackages,
     /// The packages that cannot be used. Reported at their first use.
     pub(crate) missing_packages: IndexMap<Name, Name>,
     /// The provider that serves a package by default, by package.
     pub(crate) default_providers: IndexMap<Name, Spanned<Name>>,
+    /// The versions and URLs of the plugins of default providers, by package.
+    pub(crate) default_plugins: IndexMap<Name, [Option<Name>; 2]>,
+    /// The providers that resources name or inherit, by resource, as far as the program writes them.
+    pub(crate) written_providers: IndexMap<Name, Name>,
     /// The configuration of the stack.
     pub(crate) stack: StackValues,
     /// Whether a file of a stack was read.
     pub(crate) has_stack_file: bool,
     /// The settings of packages in the program's own configuration, by their full keys.
     pub(crate) package_settings: IndexMap<Name, Spanned<Value>>,
-    /// Whether an unusual case of a key was reported already.
-    pub(crate) casing_reported: bool,
+    /// The keys in another case by their places: as written, and as known.
+    pub(crate) casings: IndexMap<Span, (Name, Name)>,
     pub(crate) found: Diagnostics,
 }
 
@@ -170,22 +176,27 @@ impl ProgramLowering<'_> {
         }
     }
 
-    /// Warns once in a program about a key in another case.
+    /// Keeps a key in another case for the warning about all of them.
     pub(crate) fn unusual_case(&mut self, written: &str, known: &str, span: Span) {
-        if self.casing_reported {
+        self.casings.insert(span, (written.into(), known.into()));
+    }
+
+    /// Warns once in a program about all keys in another case.
+    pub(crate) fn report_casings(&mut self) {
+        let mut casings = std::mem::take(&mut self.casings).into_iter();
+        let Some((span, (written, known))) = casings.next() else {
             return;
+        };
+        let mut edits = vec![(span, known.to_string())];
+        let mut warning = KEY_CASING
+            .new(format!("`{written}` is read as `{known}`"))
+            .label(span, "other capital letters than the key has");
+        for (span, (_, known)) in casings {
+            warning = warning.label(span, format!("read as `{known}`"));
+            edits.push((span, known.to_string()));
         }
-        self.casing_reported = true;
-        self.found.push(
-            KEY_CASING
-                .new(format!("`{written}` is read as `{known}`"))
-                .label(span, "other capital letters than the key has")
-                .fix(
-                    format!("write `{known}`"),
-                    vec![(span, known.to_owned())],
-                    false,
-                ),
-        );
+        self.found
+            .push(warning.fix("write the keys as they are", edits, false));
     }
 
     /// A boolean; any other value is reported. `None` for null.
@@ -232,6 +243,45 @@ impl ProgramLowering<'_> {
         }
     }
 
+    /// A version of a plugin; any other text is reported.
+    pub(crate) fn version(&mut self, node: &Node, what: &str) {
+        let Some(version) = self.fixed_text(node, what) else {
+            return;
+        };
+        if !is_version(version.item) {
+            self.found.push(
+                INVALID_VERSION
+                    .new(format!("`{}` is no version", version.item))
+                    .label(version.span, "one to three numbers are needed")
+                    .help("write a version such as `1.2.3`"),
+            );
+        }
+    }
+
+    /// Reports options of a resource or call that ask for another plugin than that of the default
+    /// provider that serves it: its version, and its URL.
+    pub(crate) fn refuse_other_plugin(&mut self, package: &str, options: [Option<&Node>; 2]) {
+        let Some(plugin) = self.default_plugins.get(package).cloned() else {
+            return;
+        };
+        for (node, of_default) in options.into_iter().zip(plugin) {
+            let Some(node) = node else { continue };
+            let same = of_default
+                .as_deref()
+                .is_some_and(|one| Some(one) == node.text());
+            if !same {
+                self.found.push(
+                    PROVIDER_CONFLICT
+                        .new(format!(
+                            "the default provider of `{package}` has another plugin"
+                        ))
+                        .label(value_span(node), "not the plugin of the default provider")
+                        .help("remove the option, or name a provider"),
+                );
+            }
+        }
+    }
+
     /// The texts of a list; other values are reported.
     pub(crate) fn fixed_texts<'t>(&mut self, node: &'t Node, what: &str) -> Vec<Spanned<&'t str>> {
         if is_null(node) {
@@ -248,6 +298,26 @@ impl ProgramLowering<'_> {
     }
 }
 
+/// Whether a text is a semantic version. `v` may stand before it, and the last numbers may be
+/// missing.
+fn is_version(text: &str) -> bool {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let (text, build) = text.split_once('+').unwrap_or((text, "0"));
+    let (numbers, before) = text.split_once('-').unwrap_or((text, "0"));
+    let is_number = |part: &str| {
+        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        digits && !part.is_empty() && (part == "0" || !part.starts_with('0'))
+    };
+    let is_label = |part: &str| {
+        let mut letters = part.bytes();
+        !part.is_empty() && letters.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    numbers.split('.').count() <= 3
+        && numbers.split('.').all(is_number)
+        && before.split('.').all(is_label)
+        && build.split('.').all(is_label)
+}
+
 fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
     let written = &entry.key.item;
     let known = section.keys.iter().map(|key| key.name);
@@ -258,4 +328,26 @@ fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
             format!("`{}` has no such key", section.name),
         )
         .help_nearest(written, known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_one_to_three_numbers_and_labels() {
+        for (text, is) in [
+            ("1.2.3", true),
+            ("v1.2.3", true),
+            ("1.2", true),
+            ("1.2.3-beta.1+build", true),
+            ("abc", false),
+            ("", false),
+            ("1.2.3.4", false),
+            ("01.2.3", false),
+            ("1.2.3-", false),
+        ] {
+            assert_eq!(is_version(text), is, "{text}");
+        }
+    }
 }

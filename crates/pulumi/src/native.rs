@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{INVOKE, Value};
+use blueprint::{INVOKE, Type, Unknown, Value};
 use data_encoding::{BASE64, HEXLOWER};
 use expr::codes::{
     ARGUMENT_TYPE, INDEX_OUT_OF_RANGE, INTERPOLATED_COMPLEX, NOT_UTF8, UNKNOWN_FIELD,
@@ -16,13 +16,22 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::functions::{PartialArgument, PulumiFunction, functions};
-use crate::scalar::{float_text, kind_words};
+use crate::reference::reference;
+use crate::scalar::{float_text, kind_words, type_words};
 use crate::std_calls;
 
 /// Walks steps into a value.
 pub(crate) const ACCESS: &str = "(access)";
 /// A field of the result of a package's function.
 pub(crate) const RETURN: &str = "(return)";
+/// The result of a package's function without the fields that it left out.
+pub(crate) const RESULT: &str = "(result)";
+/// The first argument, once the others are known.
+pub(crate) const AFTER: &str = "(after)";
+/// The reference to a resource, from its URN and id.
+pub(crate) const REFERENCE: &str = "(resource)";
+/// The URN of a resource, from the URN and the resource, on which it depends.
+pub(crate) const URN: &str = "(urn)";
 /// A value as a part of a text.
 pub(crate) const AS_TEXT: &str = "(text)";
 /// A map with computed keys: keys and values in turn.
@@ -41,11 +50,14 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
     }
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
-        let _ = own.insert(FunctionDef::of_native(
-            name,
-            "Called by the lowering of programs.",
-            native,
-        ));
+        let docs = "Called by the lowering of programs.";
+        let mut def = FunctionDef::of_native(name, docs, native);
+        let takes_components = matches!(*name, REFERENCE | URN);
+        if let Some(rest) = def.rest.as_mut().filter(|_| takes_components) {
+            // A component has no id.
+            rest.absent_as_none = true;
+        }
+        let _ = own.insert(def);
     }
     for function in functions() {
         let native = Arc::new(Row(function));
@@ -53,6 +65,17 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
     }
     std_calls::insert_functions(table, &mut own);
     table.insert_dialect(crate::shape::NAME, own);
+}
+
+/// The code of a function that depends on its arguments alone.
+pub(crate) fn own_function(name: &str) -> Option<Box<dyn Fn(&[Value]) -> Result<Value, Refusal>>> {
+    if let Some((_, run)) = INTERNAL.iter().find(|(known, _)| *known == name) {
+        return Some(Box::new(*run));
+    }
+    let row = functions().find(|function| function.name == name)?;
+    Some(Box::new(move |arguments| {
+        row.run(arguments.first().unwrap_or(&Value::Null))
+    }))
 }
 
 /// A function of the language.
@@ -67,6 +90,13 @@ impl Native for Row {
     fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         self.0.parts == PartialArgument::Leaves
     }
+
+    fn refusal_regardless(&self, arguments: &[Value]) -> Option<Refusal> {
+        let argument = arguments.first()?;
+        self.0
+            .refused_reference(argument)
+            .or_else(|| expr::refused_by_known_parts(self, arguments))
+    }
 }
 
 type InternalCode = fn(&[Value]) -> Result<Value, Refusal>;
@@ -74,6 +104,14 @@ type InternalCode = fn(&[Value]) -> Result<Value, Refusal>;
 const INTERNAL: &[(&str, InternalCode)] = &[
     (ACCESS, access),
     (RETURN, returned),
+    (RESULT, result),
+    (REFERENCE, reference),
+    (URN, |arguments| {
+        Ok(arguments.first().cloned().unwrap_or_default())
+    }),
+    (AFTER, |arguments| {
+        Ok(arguments.first().cloned().unwrap_or_default())
+    }),
     (AS_TEXT, as_text),
     (ENTRIES, entries),
     (FILE_CONTENT, file_content),
@@ -98,12 +136,12 @@ impl Native for Internal {
     }
 
     fn returns_part_of_arguments(&self) -> bool {
-        matches!(self.name, ACCESS | RETURN)
+        matches!(self.name, ACCESS | RETURN | RESULT)
     }
 
     fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
         match self.name {
-            ACCESS | RETURN => true,
+            ACCESS | RETURN | RESULT | REFERENCE | URN => true,
             // The values of a map need not be known, its keys must be.
             ENTRIES => arguments
                 .iter()
@@ -136,12 +174,22 @@ fn access(arguments: &[Value]) -> Result<Value, Refusal> {
         return Ok(Value::Null);
     };
     let mut value = first;
+    let mut typed;
     let mut secret = false;
     for (at, step) in steps.iter().enumerate() {
         let (bare, marked) = value.split_secret();
         secret |= marked;
         value = match (bare, step) {
-            (Value::Unknown(_), _) => return Ok(bare.clone().tainted(secret)),
+            (Value::Unknown(unknown), _) => {
+                let ty = typed_step(unknown.ty.as_ref(), step)
+                    .map_err(|(code, message)| refusal(code, message, at + 1, None))?;
+                let next = Unknown {
+                    ty,
+                    waits_for: unknown.waits_for.clone(),
+                };
+                typed = Value::Unknown(Arc::new(next));
+                &typed
+            }
             (Value::Map(entries), Value::Text(name)) => match entries.get(name) {
                 Some(entry) => entry,
                 // An entry that the provider will fill in is not known yet.
@@ -178,6 +226,58 @@ fn access(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(value.clone().tainted(secret))
 }
 
+/// The type of a part of a value that is not known yet, if it can be told. The error is the mistake
+/// of a step that leads nowhere.
+fn typed_step(
+    ty: Option<&Type>,
+    step: &Value,
+) -> Result<Option<Type>, (&'static diag::Code, String)> {
+    let Some(ty) = ty else {
+        return Ok(None);
+    };
+    let mut reached = Vec::new();
+    let mut mistake = None;
+    for one in ty.alternatives() {
+        let wrong = match (one, step) {
+            (Type::Any | Type::Null | Type::Error, _) => return Ok(None),
+            (Type::List(item), Value::Int(_)) => {
+                reached.push(item.as_ref().clone());
+                continue;
+            }
+            (Type::Map(value), Value::Text(_)) => {
+                reached.push(value.as_ref().clone());
+                continue;
+            }
+            (Type::Object(object), Value::Text(name)) => match object.fields.get(name) {
+                Some(field) => {
+                    reached.push(field.clone());
+                    continue;
+                }
+                None => {
+                    let fields = object.fields.keys().map(AsRef::as_ref);
+                    let near = diag::nearest(name, fields);
+                    let near = near.map(|near| format!(", did you mean `{near}`?"));
+                    let message = format!("there is no `{name}` here{}", near.unwrap_or_default());
+                    (&UNKNOWN_FIELD, message)
+                }
+            },
+            (other, Value::Text(name)) => (
+                &WRONG_ACCESSOR,
+                format!("{} has no `{name}`", type_words(other)),
+            ),
+            (other, _) => {
+                let message = format!("{} has no positions", type_words(other));
+                (&WRONG_ACCESSOR, message)
+            }
+        };
+        mistake = Some(wrong);
+    }
+    match mistake.filter(|_| reached.is_empty()) {
+        Some(mistake) => Err(mistake),
+        None => Ok(Some(Type::union(reached)).filter(|ty| !ty.is_open())),
+    }
+}
+
 /// The field of a result that `return` names.
 fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
     let [result, field] = arguments else {
@@ -186,7 +286,7 @@ fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
     let (bare, secret) = result.split_secret();
     let (Value::Map(entries), Some(name)) = (bare, field.as_text()) else {
         if bare.is_unknown() {
-            return Ok(bare.clone().tainted(secret));
+            return access(arguments).map(|value| value.tainted(secret));
         }
         let message = "the function gives no map, so it has no fields";
         return Err(refusal(
@@ -204,6 +304,18 @@ fn returned(arguments: &[Value]) -> Result<Value, Refusal> {
             Err(refusal(&UNKNOWN_FIELD, message, 1, None))
         }
     }
+}
+
+/// The result of a function, in which a field without a value is missing.
+fn result(arguments: &[Value]) -> Result<Value, Refusal> {
+    let whole = arguments.first().unwrap_or(&Value::Null);
+    let (bare, secret) = whole.split_secret();
+    let Value::Map(entries) = bare else {
+        return Ok(whole.clone());
+    };
+    let given = entries.iter().filter(|(_, value)| !value.is_null());
+    let given = given.map(|(name, value)| (name.clone(), value.clone()));
+    Ok(Value::map(given).tainted(secret))
 }
 
 /// A value as a part of a text: a string, number or boolean.
@@ -317,5 +429,28 @@ mod tests {
             Value::text("1000")
         );
         assert_eq!(as_text(&[Value::Float(1.5)]).unwrap(), Value::text("1.5"));
+    }
+
+    #[test]
+    fn a_step_into_a_value_that_is_not_known_follows_its_type() {
+        let item = Type::object([("name".into(), Type::Text)]);
+        let value = Value::unknown(Some(Type::list(item)), None);
+        let walk = |steps: &[Value]| {
+            let mut arguments = vec![value.clone()];
+            arguments.extend(steps.iter().cloned());
+            access(&arguments)
+        };
+        let name = walk(&[Value::Int(0), Value::text("name")]).unwrap();
+        assert_eq!(name, Value::unknown(Some(Type::Text), None));
+        let code = |steps: &[Value]| walk(steps).unwrap_err().code.name;
+        assert_eq!(code(&[Value::Int(0), Value::text("size")]), "unknown-field");
+        assert_eq!(code(&[Value::text("name")]), "wrong-accessor");
+    }
+
+    #[test]
+    fn a_result_has_only_the_fields_that_the_function_gave() {
+        let answer = Value::map([("a", Value::Int(1)), ("b", Value::Null)]);
+        let given = result(&[answer.secret()]).unwrap();
+        assert_eq!(given, Value::map([("a", Value::Int(1))]).secret());
     }
 }

@@ -6,6 +6,7 @@ use blueprint::{Expr, Lifecycle, Name, ReplaceOrder, Ties, parse_duration};
 use diag::{Span, Spanned};
 use syntax::Node;
 
+use crate::access::has_access;
 use crate::codes::NOT_A_RESOURCE;
 use crate::lowering::ProgramLowering;
 use crate::read::{is_null, node_kind, text, value_span, wrong_shape};
@@ -29,15 +30,16 @@ pub(crate) struct ResourceOptions {
     pub(crate) parent: Option<Spanned<Name>>,
     /// Its ties to other resources and to former identities.
     pub(crate) ties: Option<Box<Ties>>,
+    /// The providers of its children.
+    pub(crate) providers: Vec<Spanned<Name>>,
+    /// Where it gives environment variables of its plugin other names.
+    pub(crate) maps_environment: Option<Span>,
     /// The value whose change replaces it.
     pub(crate) replacement_trigger: Option<Box<Expr>>,
 }
 
 /// Options that cannot be null.
 const NOT_NULL: [&str; 4] = ["dependsOn", "parent", "protect", "provider"];
-
-/// Options that change what is done, and that this version does not follow yet.
-const UNSUPPORTED: [&str; 2] = ["envVarMappings", "providers"];
 
 impl ProgramLowering<'_> {
     /// Reads the options of a resource.
@@ -60,17 +62,20 @@ impl ProgramLowering<'_> {
                 );
             }
         }
-        for name in ["version", "pluginDownloadURL"] {
-            if let Some(node) = fields.written(name) {
-                self.fixed_text(node, &format!("`{name}`"));
-            }
+        if let Some(node) = fields.written("version") {
+            self.version(node, "`version`");
         }
-        for name in UNSUPPORTED {
-            if let Some(entry) = fields.entry(name)
-                && !is_empty(entry.value)
-            {
-                self.unsupported_option(name, entry.key.span);
-            }
+        if let Some(node) = fields.written("pluginDownloadURL") {
+            self.fixed_text(node, "`pluginDownloadURL`");
+        }
+        if let Some(node) = fields.written("providers") {
+            options.providers = self.providers(node);
+        }
+        if let Some(entry) = fields.entry("envVarMappings")
+            && !is_empty(entry.value)
+        {
+            options.maps_environment = Some(entry.key.span);
+            self.environment_names(entry.value);
         }
         options.ties = self.ties(&fields);
         if let Some(node) = fields.written("replacementTrigger") {
@@ -111,6 +116,7 @@ impl ProgramLowering<'_> {
         }
         if let Some(node) = fields.written("import") {
             let id = self.fixed_text(node, "`import`");
+            let id = id.filter(|id| !id.item.is_empty());
             lifecycle.import = id.map(|id| Name::from(id.item));
         }
         if let Some(node) = fields.written("customTimeouts") {
@@ -137,6 +143,38 @@ impl ProgramLowering<'_> {
             .written("parent")
             .and_then(|node| self.named_resource(node, "`parent`"));
         options
+    }
+
+    /// The providers of the children of a resource, as a list or as a map by package.
+    fn providers(&mut self, node: &Node) -> Vec<Spanned<Name>> {
+        let Some(entries) = node.as_map() else {
+            return self.named_resources(node, "`providers`");
+        };
+        let mut named = Vec::with_capacity(entries.len());
+        for entry in entries {
+            named.extend(self.named_resource(&entry.value, "a provider of `providers`"));
+        }
+        named
+    }
+
+    /// Checks the names of environment variables: a map of texts.
+    fn environment_names(&mut self, node: &Node) {
+        let Some(entries) = node.as_map() else {
+            if text(node).is_some_and(has_access) {
+                let _ = self.expr(node);
+            } else {
+                wrong_shape(node, "`envVarMappings`", "a map", &mut self.found);
+            }
+            return;
+        };
+        for entry in entries {
+            if text(&entry.value).is_none() {
+                let what = "the name of an environment variable";
+                wrong_shape(&entry.value, what, "a string", &mut self.found);
+            }
+            // The names in it are checked.
+            let _ = self.expr(&entry.value);
+        }
     }
 
     pub(crate) fn unsupported_option(&mut self, name: &str, span: Span) {

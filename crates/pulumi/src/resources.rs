@@ -20,9 +20,14 @@ use expr::codes::TYPE_MISMATCH;
 /// What a resource says about its parent and its package, for inheritance.
 struct Family {
     parent: Option<Spanned<Name>>,
+    /// The providers of its children.
+    providers: Vec<Spanned<Name>>,
     package: Name,
     states_protection: bool,
 }
+
+/// The providers that each resource gives its children, by package.
+type PassedProviders = IndexMap<Name, IndexMap<Name, Spanned<Name>>>;
 
 impl ProgramLowering<'_> {
     /// Lowers the resources.
@@ -58,6 +63,13 @@ impl ProgramLowering<'_> {
             (None, Some(node)) => self.lifted_options(&node),
             (None, None) => ResourceOptions::default(),
         };
+        let has_default = options.provider.is_none() && !is_provider;
+        if has_default && !self.written_providers.contains_key(name) {
+            let written = fields.written("options").unwrap_or(entry.value);
+            let option = |key: &str| part_of(written, key).filter(|node| !is_null(node));
+            let asked = [option("version"), option("pluginDownloadURL")];
+            self.refuse_other_plugin(&package, asked);
+        }
         let tied = options.ties.iter().flat_map(|ties| {
             let deleted_with = ties.deleted_with.iter();
             deleted_with.chain(&ties.replaced_with)
@@ -100,7 +112,19 @@ impl ProgramLowering<'_> {
             .and_then(|node| self.fixed_text(node, "`name`"))
             .filter(|written| written.item != name.as_ref())
             .map(|written| written.item.into());
+        if let Some(place) = options.maps_environment {
+            match is_provider {
+                true => self.unsupported_option("envVarMappings", place),
+                false => self.found.push(
+                    UNSUPPORTED_FEATURE
+                        .new("`envVarMappings` concerns providers only")
+                        .label(place, "has no effect here")
+                        .with_severity(Severity::Warning),
+                ),
+            }
+        }
         let family = Family {
+            providers: options.providers,
             parent: options.parent,
             package,
             states_protection: options.states_protection,
@@ -143,6 +167,12 @@ impl ProgramLowering<'_> {
 
     /// Lowers the properties: a map, or one expression that gives a map.
     fn properties(&mut self, fields: &SectionFields<'_>, span: Span) -> Expr {
+        if let Some(entry) = fields
+            .entry("properties")
+            .filter(|entry| is_null(entry.value))
+        {
+            wrong_shape(entry.value, "`properties`", "a map", &mut self.found);
+        }
         let Some(node) = fields.written("properties") else {
             return Expr::new(ExprKind::Map(Vec::new()), span);
         };
@@ -278,6 +308,7 @@ impl ProgramLowering<'_> {
     fn inherit(&self, resources: &mut IndexMap<Name, Resource>, families: &IndexMap<Name, Family>) {
         let names: Vec<Name> = resources.keys().cloned().collect();
         let mut settled: HashSet<Name> = HashSet::new();
+        let mut passed = PassedProviders::default();
         for name in &names {
             // The resource with its ancestors that are not settled yet. A circle of parents is
             // reported by the check.
@@ -289,7 +320,9 @@ impl ProgramLowering<'_> {
                 chain.push(one);
             }
             for one in chain.iter().rev() {
-                self.inherit_one(one, resources, families);
+                self.inherit_one(one, resources, families, &passed);
+                let own = passed_on(one, resources, families, &passed);
+                passed.insert(one.clone(), own);
             }
         }
     }
@@ -299,15 +332,16 @@ impl ProgramLowering<'_> {
         name: &Name,
         resources: &mut IndexMap<Name, Resource>,
         families: &IndexMap<Name, Family>,
+        passed: &PassedProviders,
     ) {
         let Some(family) = families.get(name) else {
             return;
         };
         let parent = family.parent.as_ref().map(|parent| &parent.item);
         let above = parent.and_then(|parent| {
-            let serves = families.get(parent)?.package == family.package;
+            let provider = passed.get(parent).and_then(|all| all.get(&family.package));
+            let provider = provider.cloned().map(Box::new);
             let parent = resources.get(parent)?;
-            let provider = parent.provider.clone().filter(|_| serves);
             let protection = parent.protection.clone();
             Some((parent.lifecycle.protect, protection, provider))
         });
@@ -331,15 +365,7 @@ impl ProgramLowering<'_> {
     /// Finds the providers that serve a package by default.
     pub(crate) fn find_default_providers(&mut self, all: &[TextEntry<'_>]) {
         for entry in all {
-            let part = |key: &str| {
-                let mut entries = entry.value.as_map().into_iter().flatten();
-                let found = entries.find(|part| {
-                    part.key
-                        .text()
-                        .is_some_and(|text| text.eq_ignore_ascii_case(key))
-                });
-                found.map(|part| &part.value)
-            };
+            let part = |key: &str| part_of(entry.value, key);
             let Some(node) = part("defaultProvider").filter(|node| !is_null(node)) else {
                 continue;
             };
@@ -356,6 +382,43 @@ impl ProgramLowering<'_> {
             if self.switch(node, "`defaultProvider`") == Some(true) {
                 let name = Spanned::new(entry.key.item.clone(), entry.key.span);
                 self.default_providers.insert(package.into(), name);
+                let option = |key: &str| {
+                    let node = part_of(part("options")?, key)?;
+                    node.text().map(Name::from)
+                };
+                let plugin = [option("version"), option("pluginDownloadURL")];
+                self.default_plugins.insert(package.into(), plugin);
+            }
+        }
+    }
+
+    /// Finds the providers that resources name, or inherit from their parents.
+    pub(crate) fn find_written_providers(&mut self, all: &[TextEntry<'_>]) {
+        let option = |entry: &TextEntry<'_>, key: &str| {
+            let text = part_of(part_of(entry.value, "options")?, key)?.text()?;
+            let name = text.strip_prefix("${")?.strip_suffix('}')?;
+            Some(Name::from(name))
+        };
+        let parents: IndexMap<Name, Name> = all
+            .iter()
+            .filter_map(|entry| Some((entry.key.item.clone(), option(entry, "parent")?)))
+            .collect();
+        for entry in all {
+            if let Some(provider) = option(entry, "provider") {
+                self.written_providers
+                    .insert(entry.key.item.clone(), provider);
+            }
+        }
+        for entry in all {
+            let mut next = Some(&entry.key.item);
+            let mut passed: HashSet<&Name> = HashSet::new();
+            while let Some(one) = next.filter(|one| passed.insert(one)) {
+                if let Some(provider) = self.written_providers.get(one).cloned() {
+                    let own = self.written_providers.entry(entry.key.item.clone());
+                    own.or_insert(provider);
+                    break;
+                }
+                next = parents.get(one);
             }
         }
     }
@@ -402,13 +465,7 @@ impl ProgramLowering<'_> {
 
     /// The kind of a resource's name.
     pub(crate) fn resource_kind(entry: &TextEntry<'_>) -> NamedKind {
-        let part = |key: &str| {
-            let mut parts = entry.value.as_map().into_iter().flatten();
-            let named = |written: &str| written.eq_ignore_ascii_case(key);
-            parts
-                .find(|part| part.key.text().is_some_and(named))
-                .map(|part| &part.value)
-        };
+        let part = |key: &str| part_of(entry.value, key);
         let token = part("type").and_then(Node::text).and_then(TypeToken::read);
         if part("get").is_some_and(|node| !is_null(node)) {
             return NamedKind::Read;
@@ -418,4 +475,38 @@ impl ProgramLowering<'_> {
             _ => NamedKind::Resource,
         }
     }
+}
+
+/// The providers that a resource gives its children: its own, those that it names for them, and
+/// those of its parent.
+fn passed_on(
+    name: &Name,
+    resources: &IndexMap<Name, Resource>,
+    families: &IndexMap<Name, Family>,
+    passed: &PassedProviders,
+) -> IndexMap<Name, Spanned<Name>> {
+    let Some(family) = families.get(name) else {
+        return IndexMap::default();
+    };
+    let above = family.parent.as_ref();
+    let above = above.and_then(|parent| passed.get(&parent.item));
+    let mut all = above.cloned().unwrap_or_default();
+    let own = resources.get(name).and_then(|one| one.provider.as_deref());
+    if let Some(own) = own {
+        all.insert(family.package.clone(), own.clone());
+    }
+    for provider in &family.providers {
+        if let Some(of) = families.get(&provider.item) {
+            all.insert(of.package.clone(), provider.clone());
+        }
+    }
+    all
+}
+
+/// The value of a key in any case.
+fn part_of<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let named = |written: &str| written.eq_ignore_ascii_case(key);
+    let mut entries = node.as_map()?.iter();
+    let found = entries.find(|entry| entry.key.text().is_some_and(named));
+    found.map(|entry| &entry.value)
 }

@@ -12,7 +12,7 @@ use dialect::rules::{
 use crate::former::former_urns;
 use crate::shape::UNNAMED;
 use crate::tokens::token_of;
-use crate::{config, fitting};
+use crate::{config, fitting, reference};
 
 /// The rules of programs.
 struct PulumiRules;
@@ -95,6 +95,14 @@ impl SpecRules for PulumiRules {
 
     fn refuses_unknown_paths(&self) -> bool {
         false
+    }
+
+    fn is_only_check(&self) -> bool {
+        true
+    }
+
+    fn is_resource(&self, value: &Value) -> bool {
+        reference::is_reference(value)
     }
 
     fn accepts(&self, found: &Type, wanted: &Field) -> bool {

@@ -2,6 +2,8 @@
 //! (decisions/pulumi#scalars).
 
 use blueprint::Value;
+
+use crate::reference::is_reference;
 use syntax::{Node, Scalar, Style};
 
 /// The value of a scalar. A tag of the core schema decides the kind; other tags have no effect. Text
@@ -31,6 +33,7 @@ pub(crate) fn kind_words(value: &Value) -> &'static str {
         Value::Int(_) | Value::Float(_) | Value::Decimal(_) => "a number",
         Value::Text(_) | Value::Bytes(_) => "a string",
         Value::List(_) | Value::Set(_) => "a list",
+        Value::Map(_) if is_reference(value) => "a resource",
         Value::Map(_) => "a map",
         Value::Asset(_) => "an asset",
         Value::Resource(_) => "a resource",
@@ -152,6 +155,20 @@ fn integer_of_json(text: &str) -> Value {
                 .parse()
                 .map_or_else(|_| Value::text(text), Value::Float),
         },
+    }
+}
+
+/// The kind of the values of a type, with its article.
+pub(crate) fn type_words(ty: &blueprint::Type) -> &'static str {
+    use blueprint::Type;
+    match ty {
+        Type::Bool => "a boolean",
+        Type::Int | Type::Float => "a number",
+        Type::Text => "a string",
+        Type::List(_) => "a list",
+        Type::Map(_) | Type::Object(_) => "a map",
+        Type::Null => "null",
+        _ => "a value of this type",
     }
 }
 

@@ -116,6 +116,11 @@ pub(crate) fn read(
             true => stack_key.to_owned(),
             false => format!("{project}:{stack_key}"),
         };
+        // An entry such as `aws:region` is a setting of a package and no input.
+        let namespace = entry.split_once(':').map(|(namespace, _)| namespace);
+        if namespace.is_some_and(|namespace| namespace != project) {
+            continue;
+        }
         if let Some(value) = values.get(full.as_str()) {
             input_values.insert(Name::from(entry), value.item.clone());
         }

@@ -395,10 +395,23 @@ impl ManagedPackage {
             private: &Value::Null,
             token: None,
         };
+        let found = self.existing(call, read).await?;
+        if named.is_none() {
+            return Ok(found);
+        }
+        let (fields, secret) = found.split_secret();
+        let mut fields = fields.as_map().cloned().unwrap_or_default();
+        fields.insert("urn".into(), Value::Text(call.urn.clone()));
+        Ok(Value::Map(Arc::new(fields)).tainted(secret))
+    }
+
+    /// The fields of an object that must exist.
+    async fn existing(&self, call: &Call, read: ReadRequest<'_>) -> Result<Value, ProviderError> {
         match self.read_with(call, read).await? {
             ReadOutcome::Present(observed) => Ok(observed.fields),
             ReadOutcome::Absent | ReadOutcome::Unknown => {
-                refused(format!("there is no `{type_name}` with this id"))
+                let message = format!("there is no `{}` with this id", read.type_name);
+                Err(ProviderError::new(ErrorKind::Document, message))
             }
         }
     }
@@ -441,7 +454,7 @@ impl ManagedPackage {
         };
         let Invoked { result, failures } = process.run_reading(call, asking).await?;
         if failures.is_empty() {
-            return Ok(result);
+            return Ok(facts.unwrapped(result));
         }
         Err(ProviderError::of_diagnostics(
             ErrorKind::Document,

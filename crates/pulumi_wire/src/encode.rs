@@ -187,7 +187,11 @@ fn map(entries: &Map, encoding: &Encoding<'_>, depth: usize) -> Result<Option<Wi
         None
     };
     if known == Some(Special::Reference) && !encoding.references {
-        let part = |key: &str| entries.get(key).and_then(Value::as_text);
+        let part = |key: &str| match entries.get(key)?.unmarked() {
+            // As in the protocol, the id of a resource that does not exist yet is empty.
+            Value::Unknown(_) => Some(""),
+            known => known.as_text(),
+        };
         return Ok(downgraded(
             part("urn").unwrap_or_default(),
             part("id"),

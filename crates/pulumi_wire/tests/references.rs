@@ -216,3 +216,29 @@ fn unknown_answers_wait_for_their_resource_and_dependencies() {
             .is_some_and(|value| matches!(value, Value::Secret(_)))
     );
 }
+
+#[test]
+fn a_reference_with_an_unknown_id_is_sent_as_unknown() {
+    let reference = |id: Value| {
+        let key = "4dabf18193072939515e22adb298388d";
+        let kind = "5cf8f73096256a8f31e491e813e4eb8e";
+        let urn = "urn:pulumi:dev::shop::x:index:Net::net";
+        let parts = [(key, kind.into()), ("urn", urn.into()), ("id", id)];
+        Value::map([("net", Value::map(parts))])
+    };
+    let sent = |id: Value, accepts: Accepts| {
+        let encoding = Encoding::of(RequestPart::Check, Phase::Planning, accepts, &NoLookups);
+        let wire = encode(&reference(id), &encoding).unwrap().unwrap();
+        decoded(wire, &NoLookups).get("net").cloned().unwrap()
+    };
+    let unknown = || Value::unknown(None, None);
+    assert!(sent(unknown(), Accepts::default()).is_unknown());
+    assert_eq!(
+        sent(Value::from("n-1"), Accepts::default()),
+        Value::from("n-1")
+    );
+    assert_eq!(
+        sent(Value::from("n-1"), ALL).get("id"),
+        Some(&Value::from("n-1"))
+    );
+}

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Kind, SupportStatus, Type, Value};
+use blueprint::{Kind, OpaqueKind, SupportStatus, Type, Value};
 use provider::{Direction, FilterType, Fit, TypeSource as _};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 
@@ -36,6 +36,8 @@ const SCHEMA: &str = r##"{
         "labels": {"type": "object", "additionalProperties": {"type": "string"}},
         "ratio": {"type": "number"},
         "source": {"$ref": "pulumi.json#/Asset"},
+        "files": {"$ref": "pulumi.json#/Archive"},
+        "owner": {"$ref": "#/resources/shop:mod%2Fdoor:Door"},
         "password": {"type": "string", "secret": true, "replaceOnChanges": true},
         "old": {"type": "string", "deprecationMessage": "use `name`"}
       },
@@ -49,6 +51,7 @@ const SCHEMA: &str = r##"{
     "shop:mod/door:Door": {"isComponent": true}
   },
   "functions": {
+    "shop:index:count": {"outputs": {"type": "integer"}},
     "shop:index:getTill": {
       "inputs": {"properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
         "required": ["name"]},
@@ -214,4 +217,26 @@ fn settings_come_from_config_and_provider() {
     assert!(settings[0].field.required && settings[1].field.sensitive);
     // Settings that the plugin can take from its environment are optional.
     assert!(!settings[2].field.required);
+}
+
+#[test]
+fn assets_archives_and_references_have_fields_of_their_own() {
+    let ty = types().resource_type("shop/index:Till").unwrap();
+    let opaque = |name: &str| ty.schema.fields[name].opaque;
+    assert_eq!(opaque("source"), Some(OpaqueKind::AssetOrArchive));
+    assert_eq!(opaque("files"), Some(OpaqueKind::Archive));
+    assert_eq!(opaque("owner"), Some(OpaqueKind::Resource));
+    assert_eq!(opaque("name"), None);
+}
+
+#[test]
+fn a_function_with_a_single_result_gives_no_map() {
+    let types = types();
+    let count = types.function("shop/index:count").unwrap();
+    assert_eq!(count.returns.ty(), Type::Int);
+    let facts = types.function_facts("shop/index:count").unwrap();
+    let wrapped = Value::map([("result", Value::Int(3))]);
+    assert_eq!(facts.unwrapped(wrapped.clone()), Value::Int(3));
+    let facts = types.function_facts("shop/index:getTill").unwrap();
+    assert_eq!(facts.unwrapped(wrapped.clone()), wrapped);
 }

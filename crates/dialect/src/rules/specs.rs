@@ -49,6 +49,17 @@ pub trait SpecRules: Send + Sync {
         false
     }
 
+    /// Whether [`SpecRules::fit`] alone checks specs: also literals, and the types of values that
+    /// are not known yet. Otherwise these are checked by their types before.
+    fn is_only_check(&self) -> bool {
+        false
+    }
+
+    /// Whether a value refers to a resource.
+    fn is_resource(&self, value: &Value) -> bool {
+        matches!(value.unmarked(), Value::Resource(_))
+    }
+
     /// Whether the spec of a type with an open schema is not evaluated.
     fn skips_open_types(&self) -> bool {
         false

@@ -590,7 +590,7 @@ impl Evaluation {
             part: ExpressionPart::Spec,
         };
         let native = |value: &Value, found: &mut Diagnostics| {
-            check::spec::conform_resource(value, resource, ty, found)
+            check::spec::conform_resource_by(specs, value, resource, ty, found)
         };
         let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();

@@ -106,6 +106,7 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
         custom: object.texts("custom")?,
     };
     let field = Field {
+        opaque: None,
         kind,
         required: object.flag("required")?,
         computed: object.flag("computed")?,

@@ -5,6 +5,7 @@ use diag::Code;
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE};
 use expr::{Refusal, ValueStep};
 
+use crate::reference::is_reference;
 use crate::scalar::kind_words;
 
 /// The result of a function.
@@ -46,10 +47,28 @@ impl PartialEq for PulumiFunction {
 }
 
 impl PulumiFunction {
+    /// The refusal of a reference to a resource, which only JSON and values without a reader hold.
+    pub(crate) fn refused_reference(&self, argument: &Value) -> Option<Refusal> {
+        let reads = self.parts == PartialArgument::Whole && self.name != "toJSON";
+        if !reads || !has_reference(argument) {
+            return None;
+        }
+        let what = format!("the argument of `fn::{}`", self.name);
+        let message = format!("{what} cannot hold a resource");
+        let help = "take an output of the resource, such as its id: `${NAME.id}`";
+        Some(Refusal {
+            help: Some(help.to_owned()),
+            ..refusal(&ARGUMENT_TYPE, message, [])
+        })
+    }
+
     /// The result of a call. Parts of the argument may be unknown or secret.
     pub(crate) fn run(&self, argument: &Value) -> FunctionResult {
         if self.parts == PartialArgument::Leaves {
             return (self.call)(argument);
+        }
+        if let Some(refused) = self.refused_reference(argument) {
+            return Err(refused);
         }
         let secret = argument.has_secret();
         if argument.has_unknown() {
@@ -60,6 +79,12 @@ impl PulumiFunction {
         }
         (self.call)(&argument.revealed()).map(Value::secret)
     }
+}
+
+/// Whether a value is a reference to a resource, or a list with one.
+fn has_reference(value: &Value) -> bool {
+    let mut items = value.unmarked().as_list().into_iter().flatten();
+    is_reference(value) || items.any(has_reference)
 }
 
 /// A refusal of a part of the argument.

@@ -7,6 +7,7 @@ mod assets;
 mod function;
 mod lists;
 mod marks;
+mod resources;
 mod text;
 
 use dialect::Explained;
@@ -20,6 +21,7 @@ pub fn functions() -> impl Iterator<Item = &'static PulumiFunction> {
         text::FUNCTIONS,
         assets::FUNCTIONS,
         marks::FUNCTIONS,
+        resources::FUNCTIONS,
     ]
     .into_iter()
     .flatten()

@@ -32,6 +32,22 @@ pub struct FunctionFacts {
     pub token: Name,
     /// Arguments that are secret by the schema.
     pub secret_inputs: Vec<Name>,
+    /// Whether the result is one value, which the protocol wraps in a map.
+    pub single: bool,
+}
+
+impl FunctionFacts {
+    /// The result as programs see it, from the map of the protocol.
+    pub fn unwrapped(&self, result: Value) -> Value {
+        let (bare, secret) = result.split_secret();
+        let Some(entries) = bare.as_map().filter(|_| self.single) else {
+            return result;
+        };
+        let named = entries.get("result");
+        let only = || entries.values().next().filter(|_| entries.len() == 1);
+        let value = named.or_else(only).cloned();
+        value.unwrap_or_default().tainted(secret)
+    }
 }
 
 impl ResourceFacts {

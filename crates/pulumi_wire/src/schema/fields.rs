@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, IndexMap, Kind, Name, Schema, SupportStatus, Value};
+use blueprint::{Field, IndexMap, Kind, Name, OpaqueKind, Schema, SupportStatus, Value};
 use serde_json::Value as Json;
 
 use super::package::PackageSchema;
@@ -70,7 +70,8 @@ impl<'a> FieldReader<'a> {
         if let Some(constant) = &constant {
             field.allowed = vec![constant.clone()];
         }
-        field.default = constant;
+        // The constants of nested types are written by the program.
+        field.default = constant.filter(|_| self.types_in_progress.is_empty());
         field.sensitive = spec["secret"] == true;
         field.must_recreate = spec["replaceOnChanges"] == true;
         field.docs = summary(&spec["description"]);
@@ -125,8 +126,16 @@ impl<'a> FieldReader<'a> {
 
     fn referenced(&mut self, reference: &str) -> Field {
         let any = || Field::of(Kind::Any);
-        // Types of other packages, resources, assets and archives accept any value; the plugin
-        // decides.
+        let opaque = match reference {
+            "pulumi.json#/Asset" => Some(OpaqueKind::AssetOrArchive),
+            "pulumi.json#/Archive" => Some(OpaqueKind::Archive),
+            _ if reference.contains("#/resources/") => Some(OpaqueKind::Resource),
+            _ => None,
+        };
+        if opaque.is_some() {
+            return Field { opaque, ..any() };
+        }
+        // Types of other packages accept any value; the plugin decides.
         let Some(token) = reference.strip_prefix("#/types/") else {
             return any();
         };

@@ -140,6 +140,7 @@ impl PackageTypes {
         let facts = FunctionFacts {
             token: token.clone(),
             secret_inputs: secrets(&entry["inputs"]["properties"]),
+            single: single_result(&mut FieldReader::new(&self.schema), &entry).is_some(),
         };
         let both = (Arc::new(ty), Arc::new(facts));
         made.functions.insert(token, both.clone());
@@ -342,6 +343,13 @@ fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
         .filter(|(_, field)| !field.computed || field.optional)
         .map(|(name, field)| (name.clone(), field.ty()));
     let state = Type::object(inputs.collect::<Vec<_>>());
+    let mut fields = ty.schema.fields.clone();
+    let urn = || Field {
+        computed: true,
+        docs: "The URN of the resource.".into(),
+        ..Field::of(Kind::String)
+    };
+    fields.entry("urn".into()).or_insert_with(urn);
     package_function(
         name.into(),
         vec![
@@ -350,7 +358,7 @@ fn read_function(name: &str, ty: &ResourceType) -> FunctionDef {
             parameter("name", Type::Text, true),
             parameter("project", Type::Text, true),
         ],
-        ty.schema.fields.clone(),
+        fields,
         ty.docs.clone(),
     )
 }
@@ -368,8 +376,34 @@ fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef
     };
     let mut parameters: Vec<Parameter> = inputs.into_iter().map(parameter).collect();
     parameters.sort_by_key(|parameter| parameter.optional);
+    let docs = summary(&entry["description"]);
+    if let Some(single) = single_result(&mut read, entry) {
+        return FunctionDef {
+            returns: Returns::Type(single.ty()),
+            ..package_function(name, parameters, IndexMap::default(), docs)
+        };
+    }
     let fields = result_fields(&mut read, entry);
-    package_function(name, parameters, fields, summary(&entry["description"]))
+    package_function(name, parameters, fields, docs)
+}
+
+/// The result of a function that gives one value instead of a map of fields.
+fn single_result(read: &mut FieldReader<'_>, entry: &Json) -> Option<Field> {
+    let result = result_of(entry);
+    let is_map = result.get("properties").is_some() || result["type"] == "object";
+    if is_map || !result.is_object() {
+        return None;
+    }
+    let field = read.property(result);
+    (!matches!(field.kind, Kind::Object(_))).then_some(field)
+}
+
+/// The specification of the result of a function.
+fn result_of(entry: &Json) -> &Json {
+    match entry.get("outputs") {
+        Some(outputs) => outputs,
+        None => &entry["returnType"],
+    }
 }
 
 /// A function of a package, with arguments by name. `fields` are those of its result.
@@ -403,10 +437,7 @@ fn package_function(
 
 /// The fields of the result of a function.
 fn result_fields(read: &mut FieldReader<'_>, entry: &Json) -> IndexMap<Name, Field> {
-    let result = match entry.get("outputs") {
-        Some(outputs) => outputs,
-        None => &entry["returnType"],
-    };
+    let result = result_of(entry);
     read.object(&result["properties"], &result["required"])
 }
 

@@ -60,3 +60,21 @@ pub(super) fn differences(list: &[String]) -> Result<(), String> {
     }
     Err(text)
 }
+
+/// The name and the text of the program.
+pub(super) fn case_program(case: &Json) -> Result<(String, String), String> {
+    let names = ["Main.json", "Main.yaml", "Pulumi.yaml"];
+    let folder = case["programDir"].as_str().unwrap_or_default();
+    let folder = folder.trim_start_matches("./").trim_end_matches('/');
+    let inside = names.iter().map(|name| format!("{folder}/{name}"));
+    let found = inside
+        .chain(names.iter().map(|name| (*name).to_owned()))
+        .find(|name| case["files"].get(name).is_some());
+    let name = found.ok_or("the case has no program")?;
+    let mut text = case["files"][&name].as_str().unwrap_or_default().to_owned();
+    if let Some(compiler) = case["runtimeOptions"]["compiler"].as_str() {
+        let runtime = serde_json::json!({"name": "yaml", "options": {"compiler": compiler}});
+        text = text.replace("runtime: yaml", &format!("runtime: {runtime}"));
+    }
+    Ok((name, text))
+}

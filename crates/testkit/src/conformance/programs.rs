@@ -2,21 +2,23 @@
 //! the pack's README). The types of packages come from the schemas of the pack; a simulation stands
 //! in for the plugins.
 //!
-//! Compared are the outcome, the kind and line of one error, and the outputs. Not compared yet: the
-//! requests to the engine, warnings, answers of an update.
+//! Compared are the outcome, the kind and line of one error, the outputs, the warnings, and the
+//! requests with their inputs and most of their options, of a preview and of an update.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use base64::Engine as _;
-use blueprint::{Name, Value};
+use blueprint::Value;
+use diag::{Diagnostic, Diagnostics, Files, Span};
 use engine::{Given, Options};
-use provider::{Catalog, Hosted};
-use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use serde_json::{Map, Value as Json};
 
-use super::case::{Case, read_json};
-use crate::harness::{Harness, StageResult};
+use super::case::{Case, case_program, read_json};
+use super::monitor::{Behaviours, Requests};
+use super::notation::{marked, same};
+use super::{request_options, requests, required_packages};
+use crate::harness::{Harness, StageResult, settings};
 use crate::runtime::in_runtime;
 
 /// The kinds of errors in the pack, with the codes that mean the same.
@@ -31,7 +33,12 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
     (
         "bad-access",
-        &["wrong-accessor", "unknown-field", "index-out-of-range"],
+        &[
+            "wrong-accessor",
+            "unknown-field",
+            "index-out-of-range",
+            "argument-type",
+        ],
     ),
     (
         "bad-argument",
@@ -43,8 +50,12 @@ const KINDS: &[(&str, &[&str])] = &[
             "not-utf8",
             "type-mismatch",
             "wrong-shape",
+            "missing-field",
+            "function-as-data",
         ],
     ),
+    ("bad-version", &["invalid-version"]),
+    ("call-failed", &["provider-failed", "provider-refused"]),
     ("config-missing", &["missing-variable"]),
     (
         "config-type",
@@ -56,6 +67,8 @@ const KINDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("cycle", &["cycle", "self-reference"]),
+    ("default-provider-conflict", &["default-provider-conflict"]),
+    ("required-version", &["required-version"]),
     (
         "duplicate-name",
         &["name-collision", "duplicate-key", "reserved-name"],
@@ -68,7 +81,10 @@ const KINDS: &[(&str, &[&str])] = &[
     ("key-not-string", &["key-not-text"]),
     ("missing-result", &["unknown-field", "wrong-accessor"]),
     ("missing-type", &["missing-field"]),
-    ("option-not-resource", &["not-a-resource", "wrong-shape"]),
+    (
+        "option-not-resource",
+        &["not-a-resource", "wrong-shape", "provider-name"],
+    ),
     (
         "type-mismatch",
         &[
@@ -78,8 +94,11 @@ const KINDS: &[(&str, &[&str])] = &[
             "interpolated-complex",
             "missing-spec-field",
             "no-union-branch",
+            "unknown-spec-field",
+            "value-not-allowed",
         ],
     ),
+    ("compiler", &["unsupported-feature"]),
     ("get-and-properties", &["wrong-shape"]),
     ("plugin-only", &["unsupported-feature"]),
     ("unknown-field", &["unknown-key"]),
@@ -100,6 +119,9 @@ const KINDS: &[(&str, &[&str])] = &[
             "unknown-key",
             "unknown-spec-field",
             "missing-spec-field",
+            "absent-element",
+            // An option beside `options`, which is read.
+            "not-a-resource",
         ],
     ),
     (
@@ -119,49 +141,38 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The kinds of warnings in the pack, with the codes that mean the same.
+const WARNINGS: &[(&str, &[&str])] = &[
+    ("key-casing", &["key-casing"]),
+    ("deprecated", &["deprecated-section", "deprecated"]),
+    ("unknown-field", &["unknown-key"]),
+    ("unknown-function", &["function-as-data"]),
+];
+
 /// The cases of a file, without those for the texts of today's tool.
 pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
     let folder = pack.join("programs");
     let listed = read_json(&folder.join(format!("{file}.json")))?;
-    let catalogs = catalogs(&folder.join("schemas"))?;
+    let behaviours = folder.join("behaviours.json");
+    let behaviours = Behaviours::read(&folder.join("schemas"), Some(&behaviours))?;
     let all = listed.as_array().cloned().unwrap_or_default();
     let counted = all.into_iter().filter(|case| case["compat"] != true);
     let cases = counted.map(|case| {
-        let catalogs = catalogs.clone();
+        let behaviours = behaviours.clone();
         Case {
             id: case["name"].as_str().unwrap_or_default().to_owned(),
-            run: Box::new(move || in_runtime(async move { run(&case, catalogs).await })?),
+            run: Box::new(move || {
+                if case["expect"].get("packages").is_some() {
+                    required_packages::compare(&case)?;
+                }
+                in_runtime(async move { run(&case, &behaviours).await })?
+            }),
         }
     });
     Ok(cases.collect())
 }
 
-/// The catalogues of all packages with a schema.
-pub(super) fn catalogs(folder: &Path) -> Result<Vec<Arc<Catalog>>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut catalogs = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
-        let schema = PackageSchema::parse(text).map_err(|error| error.to_string())?;
-        let namespace = Name::from(format!("pulumi:{}", schema.name()));
-        let types = Arc::new(PackageTypes::new(Arc::new(schema), namespace.clone()));
-        catalogs.push(Arc::new(Catalog {
-            namespaces: vec![namespace],
-            settings: types.settings(),
-            hosted: Some(Hosted {
-                family: "pulumi".into(),
-                version: types.schema().version().cloned(),
-                parameters: Value::Null,
-            }),
-            source: Some(types),
-            ..Catalog::default()
-        }));
-    }
-    Ok(catalogs)
-}
-
-pub(super) async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), String> {
+pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), String> {
     let place = tempfile::tempdir().map_err(|error| error.to_string())?;
     let files = case["files"].as_object();
     for (name, content) in files.into_iter().flatten() {
@@ -178,83 +189,203 @@ pub(super) async fn run(case: &Json, catalogs: Vec<Arc<Catalog>>) -> Result<(), 
         };
         std::fs::write(path, bytes).map_err(|error| error.to_string())?;
     }
-    let (name, text) = program(case)?;
-    let cyan = Arc::new(providers::cyan::provider());
-    let std = Arc::new(providers::std::provider());
-    let mut harness = Harness::with(place.path().to_owned(), catalogs, vec![cyan, std]);
+    let Ok((name, text)) = case_program(case) else {
+        let no_program = &case["expect"]["both"]["errors"][0]["kind"];
+        return match no_program == "no-program" {
+            true => Ok(()),
+            false => Err("the case has no program".to_owned()),
+        };
+    };
+    let requests = Requests::default();
+    let mut real = behaviours.providers(case, &requests);
+    real.push(Arc::new(providers::cyan::provider()));
+    real.push(Arc::new(providers::std::provider()));
+    let mut harness = Harness::with(place.path().to_owned(), Vec::new(), real);
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);
+    let folder = place.path().display().to_string();
+    harness.working_directory = Some(folder.as_str().into());
     let project = case["project"].as_str().unwrap_or("demo");
-    let staged = harness
-        .stage(&name, &text, given(case, project), Options::default())
-        .await;
-    let expect = &case["expect"];
-    let wanted = if expect.get("both").is_some() {
-        &expect["both"]
-    } else {
-        &expect["preview"]
+    let stack_file = place.path().join(&name);
+    let stack_file = stack_file.with_file_name(format!("Pulumi.{stack}.yaml"));
+    write_config(case, &stack_file)?;
+    let given = secrets(case, project);
+    let StageResult {
+        files,
+        diagnostics,
+        staged,
+    } = harness.stage(&name, &text, given, Options::default()).await;
+    let expect = placed(&case["expect"], &folder);
+    let wanted = |mode: &str| expect.get(mode).or_else(|| expect.get("both"));
+    let Some(preview) = wanted("preview") else {
+        return Ok(());
     };
-    if wanted.is_null() {
+    let mut answer = Answer::of(&diagnostics, files.clone());
+    answer.requests = taken(&requests);
+    if let Some(staged) = &staged {
+        let exports = staged.plan.exports.iter();
+        let known =
+            exports.filter_map(|one| Some((one.name.to_string(), marked(one.after.as_ref()?))));
+        answer.outputs = Some(known.collect());
+        answer.requests.extend(requests::of_providers(staged));
+    }
+    let options = staged.as_ref().map(request_options::of);
+    let options = options.unwrap_or_default();
+    requests::add_options(&mut answer.requests, &options);
+    answer.requests = in_project(answer.requests, &text, project);
+    let planned = compare(preview, &answer);
+    if may_also(case, staged.is_some()) {
         return Ok(());
     }
-    let result = compare(wanted, &staged);
-    let others = case["also"].as_array().into_iter().flatten();
-    let has_other = others.into_iter().any(|other| {
-        if other["anything"].is_string() {
-            return true;
+    planned?;
+    let (Some(staged), Some(update)) = (staged, wanted("update")) else {
+        return Ok(());
+    };
+    // Calls that the plan made are not repeated.
+    let asked = answer.requests.into_iter();
+    let mut asked: Vec<Json> = asked.filter(|one| one["op"] != "register").collect();
+    asked.extend(requests::of_providers(&staged));
+    let run = harness
+        .run(staged, false, Vec::new(), settings(None, true))
+        .await;
+    let found = run.outcome().map(|outcome| outcome.diagnostics.clone());
+    let mut answer = Answer::of(&found.unwrap_or_default(), files);
+    // Warnings are those of the plan.
+    answer.warnings.extend(diagnostics.iter().cloned());
+    if answer.errors.is_empty() {
+        let exports = harness.snapshot().await.exports;
+        let exports = exports.iter();
+        let known = exports.map(|(name, value)| (name.to_string(), marked(value)));
+        answer.outputs = Some(known.collect());
+    }
+    asked.extend(taken(&requests));
+    requests::add_options(&mut asked, &options);
+    answer.requests = in_project(asked, &text, project);
+    let result = compare(update, &answer).map_err(|difference| format!("update: {difference}"));
+    match may_also(case, answer.errors.is_empty()) {
+        true => Ok(()),
+        false => result,
+    }
+}
+
+/// Whether the case allows another outcome than the recorded one.
+fn may_also(case: &Json, succeeded: bool) -> bool {
+    let mut others = case["also"].as_array().into_iter().flatten();
+    others.any(|other| other["anything"].is_string() || other["ok"].as_bool() == Some(succeeded))
+}
+
+/// Requests of a program without a name, whose project the command line knows.
+fn in_project(requests: Vec<Json>, text: &str, project: &str) -> Vec<Json> {
+    if text.starts_with("name:") || text.contains("\nname:") {
+        return requests;
+    }
+    let renamed = |mut request: Json| {
+        if let Some(urn) = request["urn"].as_str() {
+            request["urn"] = Json::from(urn.replace("::project::", &format!("::{project}::")));
         }
-        other["ok"].as_bool() == Some(staged.staged.is_some())
-    });
-    if has_other { Ok(()) } else { result }
+        request
+    };
+    requests.into_iter().map(renamed).collect()
 }
 
-/// The name and the text of the program.
-pub(super) fn program(case: &Json) -> Result<(String, String), String> {
-    let names = ["Main.json", "Main.yaml", "Pulumi.yaml"];
-    let folder = case["programDir"].as_str().unwrap_or_default();
-    let folder = folder.trim_start_matches("./").trim_end_matches('/');
-    let inside = names.iter().map(|name| format!("{folder}/{name}"));
-    let found = inside
-        .chain(names.iter().map(|name| (*name).to_owned()))
-        .find(|name| case["files"].get(name).is_some());
-    let name = found.ok_or("the case has no program")?;
-    let text = case["files"][&name].as_str().unwrap_or_default().to_owned();
-    Ok((name, text))
+/// The requests so far. The next ones begin a new list.
+fn taken(requests: &Requests) -> Vec<Json> {
+    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *requests)
 }
 
-/// The configuration as the host of a program receives it.
-fn given(case: &Json, project: &str) -> Given {
+/// An answer with the folder of the program in its texts.
+fn placed(json: &Json, folder: &str) -> Json {
+    match json {
+        Json::String(text) => Json::String(text.replace("{dir}", folder)),
+        Json::Array(items) => items.iter().map(|item| placed(item, folder)).collect(),
+        Json::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, one)| (key.clone(), placed(one, folder)));
+            Json::Object(entries.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Writes the configuration as the file of the stack.
+fn write_config(case: &Json, file: &Path) -> Result<(), String> {
+    let Some(config) = case["config"].as_object() else {
+        return Ok(());
+    };
+    let text = serde_json::json!({"config": config}).to_string();
+    std::fs::write(file, text).map_err(|error| error.to_string())
+}
+
+/// The values of the configuration that are secret.
+fn secrets(case: &Json, project: &str) -> Given {
     let mut given = Given::default();
-    let secrets = case["secretKeys"].as_array();
-    let config = case["config"].as_object();
-    for (key, value) in config.into_iter().flatten() {
+    let keys = case["secretKeys"].as_array().into_iter().flatten();
+    for key in keys.filter_map(Json::as_str) {
         let own = key
             .strip_prefix(project)
             .and_then(|rest| rest.strip_prefix(':'));
         let Some(name) = own else { continue };
-        let is_secret = secrets.is_some_and(|secrets| secrets.iter().any(|one| one == key));
-        let value = Value::text(value.as_str().unwrap_or_default()).tainted(is_secret);
-        given.typed.insert(name.into(), value);
+        let value = Value::text(case["config"][key].as_str().unwrap_or_default());
+        given.typed.insert(name.into(), value.secret());
     }
     given
 }
 
-fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
-    let errors: Vec<_> = staged
-        .diagnostics
-        .iter()
-        .filter(|one| one.is_error())
-        .collect();
-    let reported = || -> Vec<String> {
-        let line = |one: &diag::Diagnostic| {
-            let file = staged.files.get(one.span().file);
-            file.map_or(0, |file| file.position(one.span().start).line)
+/// What a plan or an operation answers.
+struct Answer {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    files: Files,
+    /// The outputs; `None` if the program was refused or something failed.
+    outputs: Option<Map<String, Json>>,
+    /// The requests to the monitor.
+    requests: Vec<Json>,
+}
+
+impl Answer {
+    fn of(diagnostics: &Diagnostics, files: Files) -> Answer {
+        let all = || diagnostics.iter().cloned();
+        Answer {
+            errors: all().filter(Diagnostic::is_error).collect(),
+            warnings: all().filter(|one| !one.is_error()).collect(),
+            files,
+            outputs: None,
+            requests: Vec::new(),
+        }
+    }
+
+    fn line(&self, span: Span) -> Option<u64> {
+        let file = self.files.get(span.file)?;
+        Some(u64::from(file.position(span.start).line))
+    }
+
+    /// Whether a diagnostic of one of these codes has a label in a line. A circle, for example, has
+    /// one at each of its edges.
+    fn has(&self, of: &[Diagnostic], codes: &[&str], line: Option<u64>) -> bool {
+        of.iter().any(|one| {
+            let mut labels = one.labels.iter();
+            codes.contains(&one.code.name)
+                && line.is_none_or(|line| labels.any(|label| self.line(label.span) == Some(line)))
+        })
+    }
+
+    fn reported(&self) -> Vec<String> {
+        let words = |one: &Diagnostic| {
+            let line = self.line(one.span()).unwrap_or_default();
+            format!("{} {line}: {}", one.code.name, one.message)
         };
-        errors
-            .iter()
-            .map(|one| format!("{} {}: {}", one.code.name, line(one), one.message))
-            .collect()
-    };
+        self.errors.iter().map(words).collect()
+    }
+}
+
+fn codes_of(table: &'static [(&str, &[&str])], kind: &Json) -> &'static [&'static str] {
+    let found = table.iter().find(|(known, _)| kind == known);
+    found.map_or(&[][..], |(_, codes)| codes)
+}
+
+fn compare(wanted: &Json, answer: &Answer) -> Result<(), String> {
     if wanted.get("crash").is_some() {
         return Ok(());
     }
@@ -268,121 +399,56 @@ fn compare(wanted: &Json, staged: &StageResult) -> Result<(), String> {
             "missing-variable",
             "unknown-name",
         ];
-        let is_sound = errors
-            .iter()
-            .all(|one| FOUND_LATER.contains(&one.code.name));
+        let mut errors = answer.errors.iter();
+        let is_sound = errors.all(|one| FOUND_LATER.contains(&one.code.name));
         return match is_sound == (wanted["loads"] == true) {
             true => Ok(()),
-            false => Err(format!("{:?}, wanted {wanted}", reported())),
+            false => Err(format!("{:?}, wanted {wanted}", answer.reported())),
         };
     }
     if wanted["ok"] != true {
-        if errors.is_empty() {
+        if answer.errors.is_empty() {
             return Err(format!("no error, wanted {}", wanted["errors"]));
         }
-        let listed = wanted["errors"].as_array();
-        let matches = listed.into_iter().flatten().any(|error| {
-            let kind = error["kind"].as_str().unwrap_or_default();
-            let codes = KINDS.iter().find(|(known, _)| *known == kind);
-            let codes = codes.map_or(&[][..], |(_, codes)| codes);
-            let wanted_line = error["range"][0].as_u64();
-            errors.iter().any(|one| {
-                let file = staged.files.get(one.span().file);
-                let line = file.map(|file| u64::from(file.position(one.span().start).line));
-                codes.contains(&one.code.name) && (wanted_line.is_none() || wanted_line == line)
-            })
+        let mut listed = wanted["errors"].as_array().into_iter().flatten();
+        let matches = listed.any(|error| {
+            let codes = codes_of(KINDS, &error["kind"]);
+            answer.has(&answer.errors, codes, error["range"][0].as_u64())
         });
         return match matches {
             true => Ok(()),
-            false => Err(format!("{:?}, wanted {}", reported(), wanted["errors"])),
+            false => Err(format!(
+                "{:?}, wanted {}",
+                answer.reported(),
+                wanted["errors"]
+            )),
         };
     }
-    let Some(plan) = &staged.staged else {
-        return Err(format!("refused: {:?}", reported()));
+    let Some(outputs) = &answer.outputs else {
+        return Err(format!("refused: {:?}", answer.reported()));
     };
-    let outputs: Map<String, Json> = plan
-        .plan
-        .exports
-        .iter()
-        .filter_map(|export| Some((export.name.to_string(), marked(export.after.as_ref()?))))
-        .collect();
     let empty = Json::Object(Map::new());
-    let wanted = wanted.get("outputs").unwrap_or(&empty);
-    let outputs = Json::Object(outputs);
-    match same(wanted, &outputs) {
-        true => Ok(()),
-        false => Err(format!("outputs {outputs}, wanted {wanted}")),
+    let expected = without_nulls(wanted.get("outputs").unwrap_or(&empty));
+    let outputs = without_nulls(&Json::Object(outputs.clone()));
+    if !same(&expected, &outputs) {
+        return Err(format!("outputs {outputs}, wanted {expected}"));
     }
+    for warning in wanted["warnings"].as_array().into_iter().flatten() {
+        let codes = codes_of(WARNINGS, &warning["kind"]);
+        if !answer.has(&answer.warnings, codes, warning["range"][0].as_u64()) {
+            return Err(format!("no warning {warning}"));
+        }
+    }
+    requests::compare(&wanted["requests"], &answer.requests)
 }
 
-/// A value in the notation of the pack.
-pub(super) fn marked(value: &Value) -> Json {
-    match value {
-        Value::Secret(inner) => serde_json::json!({"$secret": marked(inner)}),
-        Value::Unknown(_) => serde_json::json!({"$unknown": true}),
-        Value::List(items) | Value::Set(items) => items.iter().map(marked).collect(),
-        Value::Map(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(key, entry)| (key.to_string(), marked(entry)));
-            Json::Object(entries.collect())
-        }
-        Value::Asset(asset) => asset_json(asset),
-        Value::Float(float) if float.is_nan() => serde_json::json!({"$float": "NaN"}),
-        Value::Float(float) if float.is_infinite() => {
-            let sign = if *float > 0.0 {
-                "Infinity"
-            } else {
-                "-Infinity"
-            };
-            serde_json::json!({"$float": sign})
-        }
-        other => serde_json::to_value(other).unwrap_or(Json::Null),
-    }
-}
-
-fn asset_json(asset: &blueprint::Asset) -> Json {
-    use blueprint::Asset;
-    match asset {
-        Asset::Text(text) => serde_json::json!({"$asset": {"text": text.to_string()}}),
-        Asset::File(path) => serde_json::json!({"$asset": {"path": path.to_string()}}),
-        Asset::Remote(url) => serde_json::json!({"$asset": {"uri": url.to_string()}}),
-        Asset::LocalArchive(path) => serde_json::json!({"$archive": {"path": path.to_string()}}),
-        Asset::RemoteArchive(url) => serde_json::json!({"$archive": {"uri": url.to_string()}}),
-        Asset::Sent(asset, _) => asset_json(asset),
-        Asset::Archive(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(name, entry)| (name.to_string(), asset_json(entry)));
-            let entries: Map<String, Json> = entries.collect();
-            serde_json::json!({"$archive": {"assets": entries}})
-        }
-    }
-}
-
-/// Whether an answer is the recorded one: numbers are doubles, and a digest of an asset may be
-/// missing.
-pub(super) fn same(wanted: &Json, found: &Json) -> bool {
-    if wanted["$any"] == true {
-        return true;
-    }
-    match (wanted, found) {
-        (Json::Number(wanted), Json::Number(found)) => wanted.as_f64() == found.as_f64(),
-        (Json::Array(wanted), Json::Array(found)) => {
-            wanted.len() == found.len()
-                && wanted
-                    .iter()
-                    .zip(found)
-                    .all(|(one, other)| same(one, other))
-        }
-        (Json::Object(wanted), Json::Object(found)) => {
-            let counted = |key: &&String| key.as_str() != "hash";
-            wanted.keys().filter(counted).count() == found.keys().filter(counted).count()
-                && wanted
-                    .iter()
-                    .filter(|(key, _)| counted(key))
-                    .all(|(key, one)| found.get(key).is_some_and(|other| same(one, other)))
-        }
-        (wanted, found) => wanted == found,
-    }
+/// Outputs without those that are null: whether such an output is registered depends on its source.
+fn without_nulls(outputs: &Json) -> Json {
+    let entries = outputs.as_object().into_iter().flatten();
+    let entries = entries.filter(|(_, value)| !value.is_null());
+    Json::Object(
+        entries
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use syntax::Format;
 
 use super::case::{Case, differences, read_json};
-use super::programs::same;
+use super::notation::same;
 
 /// The recorded blocks.
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {

@@ -9,7 +9,7 @@ use engine::{Given, Options};
 use serde_json::{Value as Json, json};
 
 use super::case::{Case, read_json};
-use super::programs::{marked, same};
+use super::notation::{marked, same};
 use crate::harness::Harness;
 use crate::runtime::in_runtime;
 

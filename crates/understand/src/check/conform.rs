@@ -8,14 +8,17 @@
 //! dropped `none`, decisions/blueprint#none).
 
 use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
-use diag::{Diagnostics, Span, Spanned};
-use expr::{Mismatch, ValueOrigin};
+use diag::{Diagnostics, Severity, Span, Spanned};
+use dialect::codes as document;
+use dialect::rules::{NativeRules, SpecRules};
+use expr::{Mismatch, ValueOrigin, codes as language};
 use provider::ResourceType;
 use std::sync::Arc;
 
 use super::codes;
 use super::limits::{Patterns, constraint, entries_problem, items_problem, same};
 use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, unknown_field};
+use super::types::with_article;
 
 /// Returns the spec for a provider, from the evaluated spec and its expression.
 ///
@@ -27,7 +30,7 @@ pub fn conform(
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    conform_at(value, expr, expr.span, resource_type, found)
+    conform_at(&NativeRules, value, (expr, expr.span), resource_type, found)
 }
 
 /// Like [`conform`], for the spec of a declared resource.
@@ -37,13 +40,19 @@ pub fn conform_resource(
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    conform_at(
-        value,
-        &resource.spec,
-        resource.spec_key,
-        resource_type,
-        found,
-    )
+    conform_resource_by(&NativeRules, value, resource, resource_type, found)
+}
+
+/// Like [`conform_resource`], by the rules of a dialect.
+pub fn conform_resource_by(
+    rules: &dyn SpecRules,
+    value: &Value,
+    resource: &Resource,
+    resource_type: &ResourceType,
+    found: &mut Diagnostics,
+) -> Value {
+    let place = (&resource.spec, resource.spec_key);
+    conform_at(rules, value, place, resource_type, found)
 }
 
 /// Like [`conform`], for any schema. A missing required field is reported at `holder`.
@@ -54,12 +63,34 @@ pub fn conform_schema(
     schema: &Arc<Schema>,
     found: &mut Diagnostics,
 ) -> Value {
+    conform_by(&NativeRules, value, (expr, holder), schema, found)
+}
+
+/// Like [`conform_schema`], by the rules of a dialect. `place` has the expression, and where a
+/// missing required field is reported.
+pub fn conform_by(
+    rules: &dyn SpecRules,
+    value: &Value,
+    place: (&Expr, Span),
+    schema: &Arc<Schema>,
+    found: &mut Diagnostics,
+) -> Value {
+    let (expr, holder) = place;
+    let strict = rules.is_only_check().then_some(rules);
     let (bare, secret) = value.split_secret();
     let Value::Map(map) = bare else {
+        let whole = Field::of(Kind::Object(schema.clone()));
+        if strict.is_some()
+            && !refuse_unfit(bare, &whole, rules, expr.span, found)
+            && !matches!(bare, Value::Unknown(_) | Value::Null)
+        {
+            found.push(mismatch(&Type::of(bare), &whole, expr.span));
+        }
         return value.clone();
     };
     let mut conforming = Conforming {
         patterns: Patterns::default(),
+        strict,
         found,
     };
     let at = ValueSite {
@@ -71,13 +102,14 @@ pub fn conform_schema(
 }
 
 fn conform_at(
+    rules: &dyn SpecRules,
     value: &Value,
-    expr: &Expr,
-    holder: Span,
+    place: (&Expr, Span),
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    let spec = conform_schema(value, expr, holder, &resource_type.schema, found);
+    let expr = place.0;
+    let spec = conform_by(rules, value, place, &resource_type.schema, found);
     if spec.unmarked().as_map().is_none() {
         return spec;
     }
@@ -98,6 +130,8 @@ fn conform_at(
 
 struct Conforming<'f> {
     patterns: Patterns,
+    /// The rules of the dialect, if nothing else checks its specs.
+    strict: Option<&'f dyn SpecRules>,
     found: &'f mut Diagnostics,
 }
 
@@ -220,16 +254,42 @@ impl Conforming<'_> {
             out.insert(key.clone(), value.clone());
             return;
         };
-        if field.is_settable() {
+        if let Some(constant) = self.constant_instead(value, field) {
+            self.found.push(
+                document::VALUE_NOT_ALLOWED
+                    .new(format!("`{key}` is always {constant}"))
+                    .label(at.span, "has no effect")
+                    .with_severity(Severity::Warning)
+                    .help("remove it"),
+            );
+            out.insert(key.clone(), constant);
+        } else if field.is_settable() {
             out.insert(key.clone(), self.field(value, field, at));
         } else {
             self.found.push(computed_field(key, at.span));
         }
     }
 
+    /// The constant that replaces another value of a field with a fixed value.
+    fn constant_instead(&self, value: &Value, field: &Field) -> Option<Value> {
+        self.strict?;
+        let constant = field.default.as_ref()?;
+        let is_fixed = matches!(field.allowed.as_slice(), [only] if same(only, constant));
+        let is_other = is_fixed && !value.is_unknown() && !same(value, constant);
+        is_other.then(|| constant.clone())
+    }
+
     /// Converts one value to its field. A value that does not fit stays as it is.
     fn field(&mut self, value: &Value, field: &Field, at: ValueSite<'_>) -> Value {
         let (bare, secret) = value.split_secret();
+        if let Some(rules) = self.strict {
+            if refuse_unfit(bare, field, rules, at.span, self.found) {
+                return value.clone();
+            }
+            if rules.is_resource(bare) {
+                return value.clone().tainted(field.sensitive);
+            }
+        }
         if bare.is_null() || bare.is_unknown() {
             return value.clone().tainted(field.sensitive && !bare.is_null());
         }
@@ -276,9 +336,24 @@ impl Conforming<'_> {
     }
 
     fn scalar(&mut self, value: &Value, secret: bool, field: &Field, at: ValueSite<'_>) -> Value {
+        let is_number = matches!(
+            value,
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)
+        );
+        // The provider converts a scalar to a text.
+        if is_number
+            && matches!(field.kind, Kind::String)
+            && self
+                .strict
+                .is_some_and(|rules| rules.accepts(&Type::of(value), field))
+        {
+            let problem = self.patterns.problem(value, field, at.span);
+            self.found.extend(problem);
+            return value.clone();
+        }
         match expr::convert(value, &field.ty(), at.source()) {
             Ok(converted) => {
-                if at.expr.is_none() {
+                if at.expr.is_none() || self.strict.is_some() {
                     self.found.extend(self.patterns.problem(
                         &converted.clone().tainted(secret),
                         field,
@@ -335,6 +410,7 @@ impl Conforming<'_> {
             let mut trial = Diagnostics::new();
             let mut conforming = Conforming {
                 patterns: std::mem::take(&mut self.patterns),
+                strict: self.strict,
                 found: &mut trial,
             };
             let fitted = conforming.field(value, branch, at);
@@ -346,6 +422,48 @@ impl Conforming<'_> {
         self.found.push(mismatch(&Type::of(value), field, at.span));
         value.clone()
     }
+}
+
+/// Reports an unknown value whose type does not fit, and a value that is not opaque where an opaque
+/// one is needed. Returns whether it did.
+fn refuse_unfit(
+    value: &Value,
+    field: &Field,
+    rules: &dyn SpecRules,
+    span: Span,
+    found: &mut Diagnostics,
+) -> bool {
+    if value.is_null() {
+        return false;
+    }
+    let ty = match value {
+        Value::Unknown(unknown) => unknown.ty.clone().unwrap_or(Type::Any),
+        known => Type::of(known),
+    };
+    if let Some(opaque) = field.opaque {
+        let fits = match value {
+            Value::Unknown(_) => ty.is_open(),
+            known => opaque.accepts(known, rules.is_resource(known)),
+        };
+        if !fits {
+            found.push(
+                language::TYPE_MISMATCH
+                    .new(format!("{} is needed here", opaque.words()))
+                    .label(span, format!("this is {}", with_article(&ty))),
+            );
+        }
+        return !fits;
+    }
+    let is_whole = matches!(value, Value::Unknown(_)) || rules.is_resource(value);
+    let is_wrong = match rules.is_resource(value) {
+        // A reference stands for the id of its resource, which is a text.
+        true => !rules.accepts(&Type::Text, field) && !matches!(field.kind, Kind::Any),
+        false => !rules.accepts(&ty, field),
+    };
+    if is_whole && is_wrong {
+        found.push(mismatch(&ty, field, span));
+    }
+    is_whole && is_wrong
 }
 
 /// The expression under a key of a map.

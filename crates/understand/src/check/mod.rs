@@ -63,7 +63,7 @@ use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
 use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
-use by_value::known::KnownValues;
+use by_value::known::{KnownTypes, KnownValues};
 use limits::Patterns;
 
 /// The maximum number of names that are compared for suggestions in one document.
@@ -470,12 +470,16 @@ impl<'a> Checker<'a> {
         let graph = self.order(&links);
         // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
+        let is_typed = self.rules.specs.is_only_check();
+        let types =
+            is_typed.then(|| KnownTypes::new(self.resources.clone(), &self.package_functions));
         let known = (checks != Checks::BY_TYPE).then(|| {
             KnownValues::new(
                 self.blueprint,
                 inputs,
                 self.functions,
                 self.rules.messages,
+                types,
                 &graph,
                 &mut of_locals,
             )

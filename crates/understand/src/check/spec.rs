@@ -17,7 +17,7 @@ use super::limits::{constraint, entries_problem, items_problem, same};
 use super::types::{in_words, with_article, without_none};
 use super::{Checker, ExpressionContext, codes};
 
-pub use super::conform::{conform, conform_resource};
+pub use super::conform::{conform, conform_resource, conform_resource_by};
 
 type SpecEntries = [(Spanned<Name>, Expr)];
 

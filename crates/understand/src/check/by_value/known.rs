@@ -3,12 +3,19 @@
 
 use std::cell::Cell;
 
-use blueprint::{Blueprint, Expr, ExprKind, Ref, ReferenceHead, Value};
+use std::sync::Arc;
+
+use blueprint::{
+    AccessorKind, Blueprint, Expr, ExprKind, IndexMap, Name, Ref, ReferenceHead, Type, Value,
+};
 use diag::Diagnostics;
 use dialect::rules::MessageRules;
 use dialect::{ExpressionPart, ExpressionPlace};
-use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
+use expr::{
+    Ask, AskFailure, EvaluationStop, FunctionDef, FunctionTable, ResolvedHead, Returns, Scope,
+};
 
+use crate::check::TypeOf;
 use crate::graph::{Graph, GraphNode};
 
 /// The values of a document that are known before deployment.
@@ -20,8 +27,65 @@ pub(crate) struct KnownValues<'k> {
     locals: Vec<Value>,
     functions: &'k FunctionTable,
     messages: &'static dyn MessageRules,
+    /// The types of values that are not known; `None` if the dialect does not check them.
+    types: Option<KnownTypes>,
     /// The memory that values have used so far.
     meter: Cell<expr::Meter>,
+}
+
+/// The types of values that only a deployment gives.
+pub(crate) struct KnownTypes {
+    /// The types of the resources by position.
+    resources: Vec<TypeOf>,
+    /// The functions of packages, each with one type as its result.
+    functions: IndexMap<Name, Arc<FunctionDef>>,
+}
+
+impl KnownTypes {
+    /// The types of the resources of a document, and of the functions that it calls.
+    pub(crate) fn new(
+        resources: Vec<TypeOf>,
+        functions: &IndexMap<Name, Arc<FunctionDef>>,
+    ) -> KnownTypes {
+        let typed = |(name, function): (&Name, &Arc<FunctionDef>)| {
+            let typed = FunctionDef {
+                returns: Returns::Type(function.returns.ty()),
+                ..FunctionDef::clone(function)
+            };
+            let typed = Arc::new(typed);
+            // The program may write a shorter name.
+            [(name.clone(), typed.clone()), (typed.name.clone(), typed)]
+        };
+        KnownTypes {
+            resources,
+            functions: functions.iter().flat_map(typed).collect(),
+        }
+    }
+
+    /// The type of the value that a reference reads from a resource.
+    fn of(&self, blueprint: &Blueprint, reference: &Ref) -> Option<Type> {
+        let name = match &reference.head {
+            ReferenceHead::Resource { name, .. } => name,
+            ReferenceHead::Scoped(_) => return Some(Type::Text),
+            _ => return None,
+        };
+        let at = blueprint.resources.get_index_of(name)?;
+        let Some(accessor) = reference.path.get(1) else {
+            return Some(Type::Text);
+        };
+        let TypeOf::Known(ty) = self.resources.get(at)? else {
+            return None;
+        };
+        let AccessorKind::Name(output) = &accessor.kind else {
+            return None;
+        };
+        Some(ty.schema.fields.get(output)?.ty())
+    }
+}
+
+/// An unknown value of a type, if the type is known.
+fn unknown_of(ty: Option<Type>) -> Value {
+    Value::unknown(ty.filter(|ty| *ty != Type::Any), None)
 }
 
 impl<'k> KnownValues<'k> {
@@ -32,6 +96,7 @@ impl<'k> KnownValues<'k> {
         inputs: Option<&'k [Value]>,
         functions: &'k FunctionTable,
         messages: &'static dyn MessageRules,
+        types: Option<KnownTypes>,
         graph: &Graph,
         found: &mut Diagnostics,
     ) -> KnownValues<'k> {
@@ -45,6 +110,7 @@ impl<'k> KnownValues<'k> {
             locals,
             functions,
             messages,
+            types,
             meter,
         };
         for node in graph.order() {
@@ -149,15 +215,29 @@ impl Scope for KnownFrame<'_, '_> {
         };
         match value {
             Some(value) => Ok(ResolvedHead { value, used: 0 }),
-            None => Ok(ResolvedHead {
-                value: Value::unknown(None, None),
-                used: reference.path.len(),
-            }),
+            None => {
+                let types = self.known.types.as_ref();
+                let ty = types.and_then(|types| types.of(blueprint, reference));
+                Ok(ResolvedHead {
+                    value: unknown_of(ty),
+                    used: reference.path.len(),
+                })
+            }
         }
     }
 
-    fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
-        Some(Ok(Value::unknown(None, None)))
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        let ty = match ask {
+            Ask::Provider { function, .. } => self
+                .package_function(function)
+                .map(|function| function.returns.ty()),
+            _ => None,
+        };
+        Some(Ok(unknown_of(ty)))
+    }
+
+    fn package_function(&mut self, name: &str) -> Option<Arc<FunctionDef>> {
+        self.known.types.as_ref()?.functions.get(name).cloned()
     }
 
     fn meter(&mut self) -> Option<&mut expr::Meter> {

@@ -21,7 +21,7 @@ use diag::Diagnostics;
 use dialect::SpecAt;
 
 use super::Checker;
-use super::conform::conform_schema;
+use super::conform::conform_by;
 
 impl Checker<'_> {
     /// Sets the types of inputs of a document whose dialect checks values, not types.
@@ -33,7 +33,8 @@ impl Checker<'_> {
     /// Converts a value to a schema by the dialect's rules, and reports the errors.
     fn fit(&self, value: &Value, at: SpecAt<'_>, schema: &Arc<Schema>, found: &mut Diagnostics) {
         let native = |value: &Value, found: &mut Diagnostics| {
-            conform_schema(value, at.expr, at.missing_part_span, schema, found)
+            let place = (at.expr, at.missing_part_span);
+            conform_by(self.rules.specs, value, place, schema, found)
         };
         self.rules.specs.fit(value, at, schema, &native, found);
     }
