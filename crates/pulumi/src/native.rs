@@ -67,8 +67,11 @@ pub(crate) fn insert_functions(table: &mut FunctionTable) {
     table.insert_dialect(crate::shape::NAME, own);
 }
 
+/// A function that depends on its arguments alone.
+pub(crate) type OwnFunction = Box<dyn Fn(&[Value]) -> Result<Value, Refusal>>;
+
 /// The code of a function that depends on its arguments alone.
-pub(crate) fn own_function(name: &str) -> Option<Box<dyn Fn(&[Value]) -> Result<Value, Refusal>>> {
+pub(crate) fn own_function(name: &str) -> Option<OwnFunction> {
     if let Some((_, run)) = INTERNAL.iter().find(|(known, _)| *known == name) {
         return Some(Box::new(*run));
     }

@@ -4,7 +4,7 @@
 /// The version of Pulumi whose programs this dialect reads.
 pub(crate) const COMPATIBLE: &str = "3.255.0";
 
-type Version = [u64; 3];
+type VersionNumbers = [u64; 3];
 
 /// Whether the version is in the range. `None` if the text is no range.
 pub(crate) fn is_in_range(range: &str) -> Option<bool> {
@@ -20,7 +20,7 @@ pub(crate) fn is_in_range(range: &str) -> Option<bool> {
 }
 
 /// Whether a version fits all comparisons, which blanks separate.
-fn all_fit(text: &str, own: Version) -> Option<bool> {
+fn all_fit(text: &str, own: VersionNumbers) -> Option<bool> {
     let mut all = true;
     let mut count = 0;
     let mut pending = String::new();
@@ -37,7 +37,7 @@ fn all_fit(text: &str, own: Version) -> Option<bool> {
     (count > 0 && pending.is_empty()).then_some(all)
 }
 
-fn fits(comparison: &str, own: Version) -> Option<bool> {
+fn fits(comparison: &str, own: VersionNumbers) -> Option<bool> {
     let split = comparison.find(|letter: char| letter.is_ascii_alphanumeric())?;
     let (operator, number) = comparison.split_at(split);
     let wanted = version(number)?;
@@ -53,7 +53,7 @@ fn fits(comparison: &str, own: Version) -> Option<bool> {
 }
 
 /// The three numbers of a version; later ones may be missing. A label after `-` is not compared.
-fn version(text: &str) -> Option<Version> {
+fn version(text: &str) -> Option<VersionNumbers> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let numbers = text.split(['-', '+']).next()?;
     let mut version = [0; 3];

@@ -73,7 +73,7 @@ fn names_are_listed_and_found_in_each_form() {
     );
     assert_eq!(
         types.data_source_type_names().collect::<Vec<_>>(),
-        ["shop/index:getTill"]
+        ["shop/index:count", "shop/index:getTill"]
     );
     for name in [
         "shop/index:Till",

@@ -471,8 +471,8 @@ impl<'a> Checker<'a> {
         // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
         let is_typed = self.rules.specs.is_only_check();
-        let types =
-            is_typed.then(|| KnownTypes::new(self.resources.clone(), &self.package_functions));
+        let known_types = self.resources.iter().map(|ty| ty.clone().known()).collect();
+        let types = is_typed.then(|| KnownTypes::new(known_types, &self.package_functions));
         let known = (checks != Checks::BY_TYPE).then(|| {
             KnownValues::new(
                 self.blueprint,

@@ -14,8 +14,8 @@ use dialect::{ExpressionPart, ExpressionPlace};
 use expr::{
     Ask, AskFailure, EvaluationStop, FunctionDef, FunctionTable, ResolvedHead, Returns, Scope,
 };
+use provider::ResourceType;
 
-use crate::check::TypeOf;
 use crate::graph::{Graph, GraphNode};
 
 /// The values of a document that are known before deployment.
@@ -36,7 +36,7 @@ pub(crate) struct KnownValues<'k> {
 /// The types of values that only a deployment gives.
 pub(crate) struct KnownTypes {
     /// The types of the resources by position.
-    resources: Vec<TypeOf>,
+    resources: Vec<Option<Arc<ResourceType>>>,
     /// The functions of packages, each with one type as its result.
     functions: IndexMap<Name, Arc<FunctionDef>>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct KnownTypes {
 impl KnownTypes {
     /// The types of the resources of a document, and of the functions that it calls.
     pub(crate) fn new(
-        resources: Vec<TypeOf>,
+        resources: Vec<Option<Arc<ResourceType>>>,
         functions: &IndexMap<Name, Arc<FunctionDef>>,
     ) -> KnownTypes {
         let typed = |(name, function): (&Name, &Arc<FunctionDef>)| {
@@ -73,9 +73,7 @@ impl KnownTypes {
         let Some(accessor) = reference.path.get(1) else {
             return Some(Type::Text);
         };
-        let TypeOf::Known(ty) = self.resources.get(at)? else {
-            return None;
-        };
+        let ty = self.resources.get(at)?.as_ref()?;
         let AccessorKind::Name(output) = &accessor.kind else {
             return None;
         };
