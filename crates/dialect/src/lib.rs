@@ -15,6 +15,7 @@ mod dialect_text;
 mod document;
 mod expansion;
 mod explained;
+mod instance_files;
 mod list;
 mod load_context;
 mod mistake;
@@ -29,6 +30,9 @@ pub use dialect_text::{DialectText, TextOrigin};
 pub use document::{Document, Lowered};
 pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
+pub use instance_files::{
+    ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, FillRandom, InstanceFile, InstanceFiles,
+};
 pub use list::Dialects;
 pub use load_context::{
     Companion, CompanionNames, DialectContext, LoadContext, LoadedCompanions, TypeLookup,

@@ -35,6 +35,7 @@ mod rules;
 mod scalar;
 mod shape;
 mod stack_config;
+mod stack_edit;
 mod stack_file;
 mod std_calls;
 mod std_lowering;
@@ -45,9 +46,10 @@ mod tokens;
 mod untyped;
 
 use blueprint::{Blueprint, Expr, Packages};
-use diag::{Code, Diagnostics};
+use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
-    Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, Explained,
+    Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
+    DialectRules, DialectSettings, Document, Explained, FillRandom, InstanceFile, InstanceFiles,
     LoadedCompanions, Lowered, Shape, Wanted,
 };
 use expr::FunctionTable;
@@ -134,6 +136,10 @@ impl Dialect for PulumiDialect {
         is_program.then_some(stack_file::stack_of)
     }
 
+    fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {
+        shape::FILE_NAMES.contains(&document).then_some(self)
+    }
+
     fn read_companions(
         &self,
         root: &Document<'_>,
@@ -148,5 +154,43 @@ impl Dialect for PulumiDialect {
 
     fn expression(&self, typed: &Document<'_>, of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         Some(document::expression(typed, of))
+    }
+}
+
+impl InstanceFiles for PulumiDialect {
+    fn file_name(&self, instance: &str) -> String {
+        stack_edit::file_name(instance)
+    }
+
+    fn new_file(&self, random: FillRandom<'_>) -> Result<String, Box<Diagnostic>> {
+        stack_edit::new_file(self.passphrase, random)
+    }
+
+    fn entries(
+        &self,
+        file: &InstanceFile<'_>,
+        reveal: bool,
+        found: &mut Diagnostics,
+    ) -> Vec<ConfigEntry> {
+        stack_edit::read(file, None, reveal, self.passphrase, found)
+    }
+
+    fn entry(
+        &self,
+        file: &InstanceFile<'_>,
+        key: &ConfigKey<'_>,
+        reveal: bool,
+        found: &mut Diagnostics,
+    ) -> Option<ConfigEntry> {
+        stack_edit::read(file, Some(key), reveal, self.passphrase, found).pop()
+    }
+
+    fn edit(
+        &self,
+        file: &InstanceFile<'_>,
+        edit: &ConfigEdit<'_>,
+        random: FillRandom<'_>,
+    ) -> Result<ConfigEdited, Diagnostics> {
+        stack_edit::edit(file, edit, self.passphrase, random)
     }
 }
