@@ -80,12 +80,16 @@ pub mod retention;
 mod rollback;
 mod root;
 mod saved_plan;
+mod selected;
 mod session;
+mod stack_values;
+pub mod stacks;
 mod stage;
 mod state_url;
 mod text;
 pub mod transfer;
 pub mod validate;
+mod whole_file;
 mod withheld;
 
 pub use config::Config;
@@ -110,6 +114,7 @@ pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
 pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
+pub use whole_file::write_whole;
 
 use stage::Basis;
 

@@ -39,6 +39,7 @@ mod saved_plans;
 mod schemas;
 mod shown_changes;
 mod spec_examples;
+mod stacks;
 mod state_edits;
 mod stops;
 mod stuck;
