@@ -517,7 +517,7 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         flag: InstanceFlag,
         /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without
-        /// secrets
+        /// secrets; `pulumi`, as `pulumi stack export`
         #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
         /// Write secrets in clear text, with --as
@@ -528,7 +528,8 @@ pub(crate) enum StateCommand {
     ///
     /// A new instance gets everything, history included. An existing instance gets the present
     /// resources only. From the output of `openstack stack abandon`, the documents are written to
-    /// this folder and the resources are adopted.
+    /// this folder and the resources are adopted. A deployment of `pulumi stack export` becomes the
+    /// state of a stack; its secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`.
     Import {
         /// File to read; `-` reads standard input
         #[arg(value_name = "FILE", value_parser = path())]

@@ -7,7 +7,7 @@ use syntax::Tree;
 
 use crate::{
     Companion, CompanionNames, DialectRules, DialectSetting, DialectSettings, DialectText,
-    Document, Explained, InstanceFiles, LoadedCompanions, Lowered, Shape, Wanted,
+    Document, Explained, InstanceFiles, LoadedCompanions, Lowered, SecretManager, Shape, Wanted,
 };
 
 /// A document language. Holds no state.
@@ -99,6 +99,11 @@ pub trait Dialect: Send + Sync {
     /// How the files that [`companion_names`](Dialect::companion_names) names are made and edited;
     /// `None` if people edit them, or if a document of this name has none.
     fn instance_files(&self, _document: &str) -> Option<&dyn InstanceFiles> {
+        None
+    }
+
+    /// The secret managers of the dialect's own tool, for its states; `None` if it has none.
+    fn secret_manager(&self) -> Option<&dyn SecretManager> {
         None
     }
 

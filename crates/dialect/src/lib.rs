@@ -21,6 +21,7 @@ mod load_context;
 mod mistake;
 mod parsed;
 pub mod rules;
+mod secret_manager;
 mod settings;
 mod shape;
 mod wanted;
@@ -40,6 +41,7 @@ pub use load_context::{
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
+pub use secret_manager::{NewKey, SecretManager, TextCipher};
 pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
 };

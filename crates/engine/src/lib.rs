@@ -47,6 +47,7 @@
 mod catalog_files;
 pub mod codes;
 pub mod config;
+pub mod deployments;
 pub mod discovery;
 mod document;
 mod document_source;

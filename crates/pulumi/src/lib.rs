@@ -33,6 +33,7 @@ mod read;
 mod resources;
 mod rules;
 mod scalar;
+mod secret_manager;
 mod shape;
 mod stack_config;
 mod stack_edit;
@@ -50,7 +51,7 @@ use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
     Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
     DialectRules, DialectSettings, Document, Explained, FillRandom, InstanceFile, InstanceFiles,
-    LoadedCompanions, Lowered, Shape, Wanted,
+    LoadedCompanions, Lowered, NewKey, SecretManager, Shape, TextCipher, Wanted,
 };
 use expr::FunctionTable;
 
@@ -140,6 +141,10 @@ impl Dialect for PulumiDialect {
         shape::FILE_NAMES.contains(&document).then_some(self)
     }
 
+    fn secret_manager(&self) -> Option<&dyn SecretManager> {
+        Some(self)
+    }
+
     fn read_companions(
         &self,
         root: &Document<'_>,
@@ -154,6 +159,16 @@ impl Dialect for PulumiDialect {
 
     fn expression(&self, typed: &Document<'_>, of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         Some(document::expression(typed, of))
+    }
+}
+
+impl SecretManager for PulumiDialect {
+    fn unlock(&self, kind: &str, data: &str) -> Result<Box<dyn TextCipher>, Box<Diagnostic>> {
+        secret_manager::unlock(kind, data, self.passphrase)
+    }
+
+    fn create(&self, random: FillRandom<'_>) -> Result<NewKey, Box<Diagnostic>> {
+        secret_manager::create(self.passphrase, random)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::stack_config::{PathStep, SECURE, StackConfig, StackValue, full_key, s
 use crate::stack_file::{StackFile, declared};
 
 /// Returns the passphrase of the user.
-type Passphrase = fn() -> Result<Option<String>, String>;
+pub(crate) type Passphrase = fn() -> Result<Option<String>, String>;
 
 /// The text of the file of a new stack: with a key if there is a passphrase.
 pub(crate) fn new_file(
@@ -34,13 +34,14 @@ pub(crate) fn new_file(
     Ok(format!("encryptionsalt: {salt}\n"))
 }
 
-const HOW_TO_GIVE: &str = "set `PULUMI_CONFIG_PASSPHRASE`, or `PULUMI_CONFIG_PASSPHRASE_FILE`";
+pub(crate) const HOW_TO_GIVE: &str =
+    "set `PULUMI_CONFIG_PASSPHRASE`, or `PULUMI_CONFIG_PASSPHRASE_FILE`";
 
 fn one(mistake: Diagnostic) -> Diagnostics {
     std::iter::once(mistake).collect()
 }
 
-fn no_cipher(why: String) -> Diagnostic {
+pub(crate) fn no_cipher(why: String) -> Diagnostic {
     LOCKED_VALUE.new(format!("nothing can be encrypted: {why}"))
 }
 

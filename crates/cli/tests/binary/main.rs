@@ -9,6 +9,7 @@ mod checks;
 mod children;
 mod configuration;
 mod console;
+mod deployments;
 mod event_kinds;
 mod exhaustion;
 mod fmt;
