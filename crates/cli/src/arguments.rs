@@ -529,7 +529,8 @@ pub(crate) enum StateCommand {
     /// A new instance gets everything, history included. An existing instance gets the present
     /// resources only. From the output of `openstack stack abandon`, the documents are written to
     /// this folder and the resources are adopted. A deployment of `pulumi stack export` becomes the
-    /// state of a stack; its secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`.
+    /// state of a stack; its secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be
+    /// the folder of Pulumi's file store.
     Import {
         /// File to read; `-` reads standard input
         #[arg(value_name = "FILE", value_parser = path())]

@@ -2,6 +2,7 @@
 //!
 //! Not here: the format (`foreign::deployment`).
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
@@ -40,6 +41,45 @@ pub fn read_deployment(
         false => InstanceName::from_free_text(&stack),
     };
     Ok((Exported::of(&instance, &snapshot), instance))
+}
+
+/// Finds the file of a stack in the folder of a file store: `.pulumi/stacks/PROJECT/STACK.json`.
+pub fn file_in_store(folder: &Path, stack: Option<&InstanceName>) -> Result<PathBuf, Error> {
+    let mut found = Vec::new();
+    let stacks = [folder.join(".pulumi/stacks"), folder.join("stacks")];
+    for project in stacks.iter().flat_map(|stacks| entries_of(stacks)) {
+        found.extend(entries_of(&project).into_iter().filter(|file| {
+            let name = file.file_name().and_then(|name| name.to_str());
+            let name = name.and_then(|name| name.strip_suffix(".json"));
+            name.is_some_and(|name| stack.is_none_or(|stack| stack.as_str() == name))
+        }));
+    }
+    found.sort();
+    let shown = |files: &[PathBuf]| -> String {
+        let names = files.iter().map(|file| format!("`{}`", file.display()));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Error::Unfit {
+            name: folder.display().to_string(),
+            what: "has no state of a stack".to_owned(),
+            help: Some(
+                "name the folder of Pulumi's file store, or a file of `pulumi stack export`"
+                    .to_owned(),
+            ),
+        }),
+        many => Err(Error::Usage {
+            message: format!("`{}` has several stacks: {}", folder.display(), shown(many)),
+            help: Some("name one of the files, or the stack with `-i`".to_owned()),
+        }),
+    }
+}
+
+/// The paths in a folder; none if it cannot be read.
+fn entries_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.flatten().map(|entry| entry.path()).collect()
 }
 
 /// The secret managers of the tool that has deployments.

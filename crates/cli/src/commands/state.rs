@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use diag::Files;
-use engine::deployments::read_deployment;
+use engine::deployments::{file_in_store, read_deployment};
 use engine::foreign::deployment::{self, is_deployment};
 use engine::foreign::{self, Form};
 use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
@@ -95,6 +95,10 @@ pub(crate) async fn run(
             flag,
             consent,
         } => {
+            let file = match file.is_dir() {
+                true => file_in_store(&file, flag.instance.as_ref())?,
+                false => file,
+            };
             let text = match file == Path::new("-") {
                 true => open::standard_input()?,
                 false => read_text(&file)?,

@@ -4,7 +4,7 @@
 //! a replacement, a member of a later version, and secrets that another implementation encrypted with
 //! the passphrase `correct horse`. `plain.json` is the same in clear text.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::place::{Place, Ran, ran};
 
@@ -65,6 +65,26 @@ fn a_deployment_of_pulumi_is_imported_and_exported_without_loss() {
     assert!(!String::from_utf8_lossy(&state).contains("s3cret"));
     let said = with_passphrase(&place, &["state", "import", "stack.json", "--yes"]).err;
     assert!(said.contains("has a state already"), "{said}");
+}
+
+#[test]
+fn the_folder_of_a_file_store_is_imported() {
+    let place = Place::with("Pulumi.yaml", "name: lamps\nruntime: yaml\n");
+    place.ends(0, &["key", "new"]);
+    let tree: Value = serde_json::from_str(PLAIN).unwrap();
+    let deployment = &tree["deployment"];
+    let file = json!({"version": 3, "checkpoint": {"stack": "dev", "latest": deployment}});
+    place.write("store/.pulumi/meta.yaml", "version: 1\n");
+    place.write("store/.pulumi/stacks/lamps/dev.json", file.to_string());
+    place.write("store/.pulumi/stacks/lamps/dev.json.bak", "{");
+    place.ends(0, &["state", "import", "store", "--yes"]);
+    assert_eq!(exported(&place, &["--reveal"]), tree);
+    place.write("store/.pulumi/stacks/lamps/prod.json", file.to_string());
+    let said = place.ends(2, &["state", "import", "store", "--yes"]).err;
+    assert!(said.contains("has several stacks"), "{said}");
+    place.ends(0, &["state", "import", "store", "-i", "prod", "--yes"]);
+    let said = place.ends(1, &["state", "import", "home", "--yes"]).err;
+    assert!(said.contains("has no state of a stack"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of `cyan stack` and `cyan config`.
 
 use crate::place::{Place, Ran};
+use crate::plugins::shop;
 
 const PROGRAM: &str = "name: app
 runtime: yaml
@@ -201,4 +202,39 @@ fn a_value_is_read_from_a_pipe() {
     assert_eq!(crate::place::ran(command.output().unwrap()).code, 0);
     let value = place.ends(0, &["config", "get", "text"]).out;
     assert_eq!(value, "one\ntwo\n");
+}
+
+/// Plugins are told the name of the stack, and automatic names are made from it.
+#[test]
+fn a_renamed_stack_replaces_nothing() {
+    let Some(shop) = shop() else {
+        return;
+    };
+    let place = &shop.place;
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    let table = place.read("cyan.toml");
+    let table = table.replace("[plugins.shop]", "[plugins.peer]\npackage = \"shop\"");
+    let (table, _) = table.split_once("[plugins.shop.settings]").unwrap();
+    place.write("cyan.toml", table);
+    let folder = place.path().join("items").display().to_string();
+    place.write(
+        "Pulumi.yaml",
+        format!(
+            "name: store\nruntime: yaml\nconfig: {{'shop:folder': {folder}}}\nresources:\n  \
+             lamp: {{type: 'shop:Item', properties: {{name: lamp, label: red}}}}\noutputs: {{urn: '${{lamp.urn}}'}}\n"
+        ),
+    );
+    place.ends(0, &["key", "new"]);
+    place.ends(0, &["stack", "init", "dev"]);
+    place.ends(0, &["deploy", "--yes"]);
+    place.ends(0, &["stack", "rename", "prod"]);
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(
+        staged.contains("0 to create, 0 to update, 0 to delete"),
+        "{staged}"
+    );
+    place.ends(0, &["deploy", "--yes"]);
+    let exports = place.ends(0, &["exports"]).out;
+    assert!(exports.contains("urn:pulumi:prod::store::"), "{exports}");
+    place.ends(0, &["destroy", "--yes"]);
 }
