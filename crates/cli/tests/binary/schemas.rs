@@ -264,6 +264,7 @@ fn manage_stacks(seen: &mut Observed) {
     seen.value(&place, 0, &["stack", "rm", "dev", "--yes"]);
     let other = Place::with("blueprint.yaml", &TWO.replace("SECOND", "2"));
     seen.lines(&other, 0, &["deploy", "--yes", "-i", "b"]);
+    seen.lines(&other, 0, &["refresh", "--yes"]);
     seen.value(&other, 0, &["stack", "ls"]);
     seen.lines(&other, 0, &["stack", "rm", "b", "--force", "--yes"]);
 }

@@ -82,9 +82,9 @@ pub fn read(tree: &Json, manager: &dyn SecretManager) -> Result<ReadDeployment, 
     let pending = deployment
         .get("pending_operations")
         .and_then(Json::as_array);
-    for operation in pending.into_iter().flatten() {
+    for (at, operation) in pending.into_iter().flatten().enumerate() {
         reader
-            .interrupt(operation)
+            .interrupt(at, operation)
             .map_err(DeploymentError::Shape)?;
     }
     let first = all.first().and_then(|one| UrnParts::of(text(one, "urn")));
@@ -402,7 +402,7 @@ impl DeploymentReader<'_> {
     }
 
     /// Notes an operation whose outcome the other tool does not know.
-    fn interrupt(&mut self, operation: &Json) -> Result<(), String> {
+    fn interrupt(&mut self, at: usize, operation: &Json) -> Result<(), String> {
         let resource = operation.get("resource").and_then(Json::as_object);
         let resource = resource.ok_or("has a pending operation without a resource")?;
         self.name(resource);
@@ -411,10 +411,11 @@ impl DeploymentReader<'_> {
         let Some(address) = self.address(urn) else {
             return Err("has a pending operation without a URN".to_owned());
         };
-        let pending = (
-            Name::from(PENDING),
-            Value::list(vec![self.decoded(operation)?]),
-        );
+        let written = [
+            (Name::from(POSITION), Value::Int(at as i64)),
+            ("operation".into(), self.decoded(operation)?),
+        ];
+        let pending = (Name::from(PENDING), Value::list(vec![Value::map(written)]));
         let role = ResourceRole::of(resource);
         let is_there = self.snapshot.records.get_mut(&address);
         let op = match (kind, is_there) {

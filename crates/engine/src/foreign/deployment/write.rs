@@ -95,8 +95,15 @@ pub fn write(
         _ => {}
     }
     let DeploymentWriter {
-        resources, pending, ..
+        resources,
+        mut pending,
+        ..
     } = writer;
+    pending.sort_by_key(|(position, _)| *position);
+    let pending: Vec<Json> = pending
+        .into_iter()
+        .map(|(_, operation)| operation)
+        .collect();
     deployment.insert("resources".to_owned(), Json::Array(ordered(resources)));
     if !pending.is_empty() {
         deployment.insert("pending_operations".to_owned(), Json::Array(pending));
@@ -180,7 +187,8 @@ struct DeploymentWriter<'w> {
     /// The URNs of all records.
     known: HashSet<Name>,
     resources: Vec<Written>,
-    pending: Vec<Json>,
+    /// Pending operations with their positions.
+    pending: Vec<(i64, Json)>,
 }
 
 impl DeploymentWriter<'_> {
@@ -210,9 +218,13 @@ impl DeploymentWriter<'_> {
                 self.resources.push(written);
             }
             let kept = carried(record).and_then(|own| own.get(PENDING)?.as_list());
-            for operation in kept.unwrap_or(&[]) {
-                let operation = self.encode(operation)?;
-                self.pending.push(operation);
+            for kept in kept.unwrap_or(&[]) {
+                let operation = self.encode(kept.get("operation").unwrap_or(&Value::Null))?;
+                let position = match kept.get(POSITION) {
+                    Some(Value::Int(at)) => *at,
+                    _ => i64::MAX,
+                };
+                self.pending.push((position, operation));
             }
         }
         for open in self.request.snapshot.open.values() {
@@ -492,8 +504,8 @@ impl DeploymentWriter<'_> {
         if !intent.id.is_empty() {
             resource["id"] = json!(intent.id);
         }
-        self.pending
-            .push(json!({"resource": resource, "type": kind}));
+        let operation = json!({"resource": resource, "type": kind});
+        self.pending.push((i64::MAX, operation));
         Ok(())
     }
 }
