@@ -37,13 +37,15 @@ use dialect::{Dialect, Document, Lowered, Shape};
 /// The Blueprint Specification, versions 2023-04-20 and 2025-11-02.
 pub struct BlueprintDialect;
 
-/// Top-level keys that identify other document languages.
+/// Top-level keys that identify other document languages, and states of other tools.
 const FOREIGN: &[&str] = &[
     "heat_template_version",
     "HeatTemplateFormatVersion",
     "runtime",
     "apiVersion",
     "kind",
+    "deployment",
+    "checkpoint",
 ];
 
 impl Dialect for BlueprintDialect {

@@ -6,6 +6,7 @@ mod groups;
 mod inputs;
 mod language;
 mod path;
+mod stacks;
 mod values;
 
 use std::path::PathBuf;
@@ -22,6 +23,9 @@ pub(crate) use self::language::{
     Console, Eval, Explain, Fmt, Functions, Graph, GraphFormat, Schema, Types,
 };
 use self::path::path;
+pub(crate) use self::stacks::{
+    ConfigArguments, ConfigCommand, DocumentFlag, StackArguments, StackCommand,
+};
 pub(crate) use self::values::Adopted;
 use crate::terminal::ColorChoice;
 
@@ -96,6 +100,8 @@ pub(crate) enum Command {
     Drift(Drift),
     Refresh(Refresh),
     Import(Import),
+    Stack(StackArguments),
+    Config(ConfigArguments),
     State(State),
     List(List),
     Show(Show),
@@ -129,6 +135,8 @@ impl Command {
             Command::Drift(_) => "drift",
             Command::Refresh(_) => "refresh",
             Command::Import(_) => "import",
+            Command::Stack(_) => "stack",
+            Command::Config(_) => "config",
             Command::State(_) => "state",
             Command::List(_) => "list",
             Command::Show(_) => "show",
@@ -160,6 +168,10 @@ impl Command {
             Command::Refresh(command) => command.consent.yes,
             Command::Import(command) => command.consent.yes,
             Command::Unlock(command) => command.yes,
+            Command::Stack(command) => match &command.command {
+                StackCommand::Rm { consent, .. } => consent.yes,
+                _ => false,
+            },
             Command::State(command) => match &command.command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
@@ -179,6 +191,8 @@ impl Command {
             self,
             Command::Init(_)
                 | Command::Validate(_)
+                | Command::Stack(_)
+                | Command::Config(_)
                 | Command::Key(_)
                 | Command::Graph(_)
                 | Command::Explain(_)
@@ -199,6 +213,9 @@ impl Command {
             | Command::Refresh(_)
             | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
+            Command::Stack(stack) => {
+                matches!(stack.command, StackCommand::Rm { force: true, .. })
+            }
             Command::State(state) => !matches!(
                 state.command,
                 StateCommand::Export { .. } | StateCommand::Verify
@@ -500,7 +517,7 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         flag: InstanceFlag,
         /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without
-        /// secrets
+        /// secrets; `pulumi`, as `pulumi stack export`
         #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
         /// Write secrets in clear text, with --as
@@ -511,7 +528,9 @@ pub(crate) enum StateCommand {
     ///
     /// A new instance gets everything, history included. An existing instance gets the present
     /// resources only. From the output of `openstack stack abandon`, the documents are written to
-    /// this folder and the resources are adopted.
+    /// this folder and the resources are adopted. A deployment of `pulumi stack export` becomes the
+    /// state of a stack; its secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be
+    /// the folder of Pulumi's file store.
     Import {
         /// File to read; `-` reads standard input
         #[arg(value_name = "FILE", value_parser = path())]

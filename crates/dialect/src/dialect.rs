@@ -7,7 +7,7 @@ use syntax::Tree;
 
 use crate::{
     Companion, CompanionNames, DialectRules, DialectSetting, DialectSettings, DialectText,
-    Document, Explained, LoadedCompanions, Lowered, Shape, Wanted,
+    Document, Explained, InstanceFiles, LoadedCompanions, Lowered, SecretManager, Shape, Wanted,
 };
 
 /// A document language. Holds no state.
@@ -93,6 +93,17 @@ pub trait Dialect: Send + Sync {
     /// They are read together with the document, as companions of it. `None` if it has no such
     /// files.
     fn companion_names(&self, _document: &str) -> Option<CompanionNames> {
+        None
+    }
+
+    /// How the files that [`companion_names`](Dialect::companion_names) names are made and edited;
+    /// `None` if people edit them, or if a document of this name has none.
+    fn instance_files(&self, _document: &str) -> Option<&dyn InstanceFiles> {
+        None
+    }
+
+    /// The secret managers of the dialect's own tool, for its states; `None` if it has none.
+    fn secret_manager(&self) -> Option<&dyn SecretManager> {
         None
     }
 

@@ -15,11 +15,13 @@ mod dialect_text;
 mod document;
 mod expansion;
 mod explained;
+mod instance_files;
 mod list;
 mod load_context;
 mod mistake;
 mod parsed;
 pub mod rules;
+mod secret_manager;
 mod settings;
 mod shape;
 mod wanted;
@@ -29,6 +31,9 @@ pub use dialect_text::{DialectText, TextOrigin};
 pub use document::{Document, Lowered};
 pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
+pub use instance_files::{
+    ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, FillRandom, InstanceFile, InstanceFiles,
+};
 pub use list::Dialects;
 pub use load_context::{
     Companion, CompanionNames, DialectContext, LoadContext, LoadedCompanions, TypeLookup,
@@ -36,6 +41,7 @@ pub use load_context::{
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
+pub use secret_manager::{NewKey, SecretManager, TextCipher};
 pub use settings::{
     DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
 };

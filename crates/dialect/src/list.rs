@@ -8,7 +8,7 @@ use expr::FunctionTable;
 
 use crate::{
     Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, DocumentSettings,
-    LoadedCompanions,
+    InstanceFiles, LoadedCompanions, SecretManager,
 };
 
 /// The dialects that documents may be written in, as the program hands them in. Cheap to clone;
@@ -89,6 +89,18 @@ impl Dialects {
     pub fn companion_names(&self, document: &str) -> Option<CompanionNames> {
         self.iter()
             .find_map(|dialect| dialect.companion_names(document))
+    }
+
+    /// How the files of the instances of a document of this name are made and edited: see
+    /// [`Dialect::instance_files`].
+    pub fn instance_files(&self, document: &str) -> Option<&'static dyn InstanceFiles> {
+        self.iter()
+            .find_map(|dialect| dialect.instance_files(document))
+    }
+
+    /// The secret managers of the tool of a dialect.
+    pub fn secret_manager(&self, dialect: &str) -> Option<&'static dyn SecretManager> {
+        self.get(dialect)?.secret_manager()
     }
 
     /// Reads the companion files of a root. If the root's own dialect has no such files, another

@@ -15,5 +15,6 @@ diag::codes! {
     UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
     EMPTY_INPUT_FILE = Warning "empty-input-file": "a file of inputs sets nothing";
+    INVALID_DEPLOYMENT = Error "invalid-deployment": "a deployment of Pulumi breaks its own rules";
     DOCUMENT_MOVED = Error "document-moved": "the document of an instance is gone";
 }

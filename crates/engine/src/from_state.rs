@@ -48,6 +48,18 @@ pub(crate) fn usual_reads(snapshot: &Snapshot) -> Reads {
     }
 }
 
+/// Whether a state edit loads records that have the names that plugins gave them. The plugins need
+/// not be on this machine yet: nothing is asked of them.
+fn loads_named(options: &Options) -> bool {
+    match &options.state_edit {
+        Some(StateEdit::Load(exported)) => {
+            let mut records = exported.records.values();
+            records.any(|record| !record.origin.urn.is_empty())
+        }
+        _ => false,
+    }
+}
+
 impl Session {
     /// Makes a plan from the state alone, without a document.
     pub async fn stage_state(
@@ -62,7 +74,11 @@ impl Session {
         let options = self.plan_options(options, usual_reads(&snapshot));
         self.library.open_recorded(&snapshot).await;
         self.open_added(&options).await;
-        let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
+        let root = self.root_of(&snapshot);
+        let mut shell = match loads_named(&options) {
+            true => self.shell_without_plugins(&instance, &root)?,
+            false => self.shell(&instance, &root)?,
+        };
         let basis = Basis {
             document: None,
             given: Given::default(),

@@ -1,8 +1,9 @@
 //! Selects the instance of a document, and the instance of a request without a document.
 //!
-//! The first of these applies: the request or the configuration; the name that the document states;
-//! the instance with the derived name, if it was deployed from this document; the only instance
-//! that was deployed from this document; a new instance with the derived name. If a document has no
+//! The first of these applies: the request or the configuration; the selected instance; the name
+//! that the document states; the instance with the derived name, if it was deployed from this
+//! document; the only instance that was deployed from this document; the only instance that a file
+//! beside the document configures; a new instance with the derived name. If a document has no
 //! instance and the document of another instance no longer exists, the document may have been
 //! renamed: the user decides.
 //!
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::frontend::{Frontend, FrontendRun, Notice, Renamed};
 use crate::named_file::NamedFile;
 use crate::paths::{absolute, folder_of, nearest_folder};
+use crate::selected::selected;
 use crate::session::Session;
 
 /// The facts that identify the instance of a document.
@@ -27,8 +29,12 @@ use crate::session::Session;
 struct Identity {
     /// The path of the document, relative to the state; `-` for standard input.
     path: String,
+    /// The instance that the user has selected for the document.
+    selected: Option<InstanceName>,
     /// The name that the document states.
     stated: Option<InstanceName>,
+    /// The instances that files beside the document configure.
+    configured: Vec<InstanceName>,
     /// The name derived from the file or its folder.
     derived: InstanceName,
 }
@@ -54,7 +60,7 @@ enum Match {
 
 impl Identity {
     /// The identity of a checked document.
-    fn of(document: &Document, session: &Session) -> Identity {
+    fn of(document: &Document, session: &Session) -> Result<Identity, Error> {
         let blueprint = document.checked.as_ref().map(|checked| &checked.blueprint);
         let stated = blueprint
             .and_then(|blueprint| blueprint.instance.as_ref())
@@ -64,7 +70,7 @@ impl Identity {
 
     /// Returns the identity of the document at a path. A document that cannot be read states no
     /// name.
-    fn of_file(path: &Path, session: &Session) -> Identity {
+    fn of_file(path: &Path, session: &Session) -> Result<Identity, Error> {
         let dialects = &session.installed.dialects;
         match DocumentSource::find(Some(path), dialects) {
             Ok(source) => {
@@ -82,20 +88,34 @@ impl Identity {
         }
     }
 
-    fn new(source: &DocumentSource, stated: Option<&str>, session: &Session) -> Identity {
-        let path = source.stored_path(&session.place.base());
-        Identity {
-            path: path.unwrap_or_else(|| WITHOUT_FILE.to_owned()),
+    fn new(
+        source: &DocumentSource,
+        stated: Option<&str>,
+        session: &Session,
+    ) -> Result<Identity, Error> {
+        let path = session.stored_path(source);
+        // A folder that cannot be listed was reported when its document was read.
+        let files = source.companion_files(&session.installed.dialects);
+        let mut configured: Vec<InstanceName> = files
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(of, _)| of)
+            .collect();
+        configured.dedup();
+        Ok(Identity {
+            selected: selected(&session.place, &path)?,
+            path,
             stated: stated.and_then(|name| name.parse().ok()),
+            configured,
             derived: derived(source.path.as_deref(), &source.folder),
-        }
+        })
     }
 
     /// Finds the instance among all existing ones. `exists` says whether a document exists.
     fn find(&self, all: &[InstanceInfo], exists: impl Fn(&str) -> bool) -> Match {
         let named =
             |name: &InstanceName| all.iter().find(|info| info.name == *name && is_used(info));
-        if let Some(name) = &self.stated {
+        if let Some(name) = self.selected.as_ref().or(self.stated.as_ref()) {
             return match named(name).filter(|info| self.differs(info) && exists(&info.document)) {
                 Some(info) => Match::Taken {
                     instance: name.clone(),
@@ -125,6 +145,15 @@ impl Identity {
             [] => {}
             [one] => return Match::Instance(one.name.clone()),
             many => return Match::Several(many.iter().map(|info| info.name.clone()).collect()),
+        }
+        if let [only] = self.configured.as_slice() {
+            return match named(only).filter(|info| self.differs(info) && exists(&info.document)) {
+                Some(info) => Match::Taken {
+                    instance: only.clone(),
+                    by: info.document.to_string(),
+                },
+                None => Match::Instance(only.clone()),
+            };
         }
         if let Some(info) =
             own.filter(|info| &*info.document == WITHOUT_FILE || exists(&info.document))
@@ -224,10 +253,14 @@ impl Session {
             Some(instance) => Some(instance.clone()),
             None => {
                 let all = self.reading().instances().await?;
-                match Identity::new(source, None, self).find(&all, exists_in(self)) {
+                let identity = Identity::new(source, None, self)?;
+                match identity.find(&all, exists_in(self)) {
                     Match::Instance(instance) => {
                         let is_known = |info: &InstanceInfo| info.name == instance && is_used(info);
-                        all.iter().any(is_known).then_some(instance)
+                        let is_chosen = identity.selected.is_some()
+                            || identity.configured.contains(&instance)
+                            || all.iter().any(is_known);
+                        is_chosen.then_some(instance)
                     }
                     _ => None,
                 }
@@ -244,11 +277,38 @@ impl Session {
                     source.shown,
                     names.join(", ")
                 ),
-                help: Some(format!("name it: `-i {}`", files[0].0)),
+                help: Some(format!(
+                    "name it: `-i {0}`, or select it once: `cyan stack select {0}`",
+                    files[0].0
+                )),
             });
         };
         let own = files.into_iter().filter(|(of, _)| *of == instance);
         Ok(own.map(|(_, path)| NamedFile::new(path)).collect())
+    }
+
+    /// Returns the instance that requests for a document mean if they name none; `None` if it must
+    /// be named.
+    pub(crate) fn default_instance(
+        &self,
+        source: &DocumentSource,
+        all: &[InstanceInfo],
+    ) -> Result<Option<InstanceName>, Error> {
+        if let Some(name) = &self.config.instance {
+            return Ok(Some(name.clone()));
+        }
+        let stated = stated_in(source, &self.installed.dialects);
+        let identity = Identity::new(source, stated.as_deref(), self)?;
+        Ok(match identity.find(all, exists_in(self)) {
+            Match::Instance(instance) => Some(instance),
+            _ => None,
+        })
+    }
+
+    /// Returns the path of a document as the state stores it.
+    pub(crate) fn stored_path(&self, source: &DocumentSource) -> String {
+        let path = source.stored_path(&self.place.base());
+        path.unwrap_or_else(|| WITHOUT_FILE.to_owned())
     }
 
     /// Returns the instance that a checked document is or will be deployed as.
@@ -262,11 +322,13 @@ impl Session {
         if let Some(name) = named.or(self.config.instance.as_ref()) {
             return Ok(name.clone());
         }
-        let identity = Identity::of(document, self);
+        let identity = Identity::of(document, self)?;
         let all = self.reading().instances().await?;
         let found = identity.find(&all, exists_in(self));
         if let Match::Instance(instance) = &found
             && identity.stated.is_none()
+            && identity.selected.is_none()
+            && !identity.configured.contains(instance)
             && *instance != identity.derived
         {
             run.notice(Notice::BelongsTo(instance.clone()), frontend);
@@ -282,7 +344,7 @@ impl Session {
         run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<InstanceName, Error> {
-        let identity = Identity::of_file(path, self);
+        let identity = Identity::of_file(path, self)?;
         let all = self.reading().instances().await?;
         resolve_match(
             identity.find(&all, exists_in(self)),
@@ -351,7 +413,7 @@ impl Session {
         }
         let all = self.reading().instances().await?;
         if let Some(path) = selector.document {
-            let identity = Identity::of_file(path, self);
+            let identity = Identity::of_file(path, self)?;
             let instance = match identity.find(&all, exists_in(self)) {
                 // A read-only request may use the only instance, even if its document was renamed.
                 Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => {
@@ -371,7 +433,7 @@ impl Session {
             if all.iter().any(|info| info.name == instance) {
                 return Ok(instance);
             }
-            if selector.is_named {
+            if selector.is_named || identity.selected.is_some() {
                 return Err(unknown_instance(&instance, &all, self));
             }
         }
@@ -565,7 +627,9 @@ mod tests {
         let name = InstanceName::from_free_text;
         Identity {
             path: path.to_owned(),
+            selected: None,
             stated: stated.map(name),
+            configured: Vec::new(),
             derived: name(derived),
         }
     }
@@ -606,6 +670,28 @@ mod tests {
             Match::Instance(name("shop")),
             "nothing is left of it"
         );
+    }
+
+    #[test]
+    fn selection_and_the_only_file_of_an_instance_choose_it() {
+        let shop = identity("shop.yaml", Some("stated"), "shop");
+        let selected = Identity {
+            selected: Some(name("chosen")),
+            ..shop
+        };
+        let find = |of: &Identity, all: &[InstanceInfo]| of.find(all, |_| true);
+        let own = [instance("shop", "shop.yaml", 1)];
+        assert_eq!(find(&selected, &own), Match::Instance(name("chosen")));
+        let of_other = [instance("chosen", "other.yaml", 1)];
+        assert!(matches!(find(&selected, &of_other), Match::Taken { .. }));
+        let configured = Identity {
+            configured: vec![name("dev")],
+            ..identity("shop.yaml", None, "shop")
+        };
+        assert_eq!(find(&configured, &[]), Match::Instance(name("dev")));
+        assert_eq!(find(&configured, &own), Match::Instance(name("shop")));
+        let of_other = [instance("dev", "other.yaml", 1)];
+        assert!(matches!(find(&configured, &of_other), Match::Taken { .. }));
     }
 
     #[test]

@@ -47,6 +47,7 @@
 mod catalog_files;
 pub mod codes;
 pub mod config;
+pub mod deployments;
 pub mod discovery;
 mod document;
 mod document_source;
@@ -80,12 +81,16 @@ pub mod retention;
 mod rollback;
 mod root;
 mod saved_plan;
+mod selected;
 mod session;
+mod stack_values;
+pub mod stacks;
 mod stage;
 mod state_url;
 mod text;
 pub mod transfer;
 pub mod validate;
+mod whole_file;
 mod withheld;
 
 pub use config::Config;
@@ -110,6 +115,7 @@ pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
 pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
+pub use whole_file::write_whole;
 
 use stage::Basis;
 

@@ -42,6 +42,17 @@ impl StatePlace {
         self.file.as_ref().map(|file| file.with_extension("world"))
     }
 
+    /// The file of the real state, also for the place of a rehearsal; `None` for a store without a
+    /// file.
+    pub(crate) fn real_file(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        let name = file.file_name()?.to_str()?;
+        Some(match name.strip_suffix(SIMULATED_STATE) {
+            Some(stem) => file.with_file_name(format!("{stem}.db")),
+            None => file.clone(),
+        })
+    }
+
     /// The folder with what became of the calls of an instance, beside the file of the state.
     pub fn calls_folder(&self, instance: &InstanceName) -> Option<PathBuf> {
         let file = self.file.as_ref()?;

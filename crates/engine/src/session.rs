@@ -216,6 +216,24 @@ impl Session {
         documents: Option<&Documents>,
     ) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
+        self.shell_with(instance, root, documents)
+    }
+
+    /// As [`Session::shell`], for a plan that calls no plugin: one that cannot be used is no error.
+    pub(crate) fn shell_without_plugins(
+        &self,
+        instance: &InstanceName,
+        root: &Path,
+    ) -> Result<Shell, Error> {
+        self.shell_with(instance, root, None)
+    }
+
+    fn shell_with(
+        &self,
+        instance: &InstanceName,
+        root: &Path,
+        documents: Option<&Documents>,
+    ) -> Result<Shell, Error> {
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
         let providers = self.library.providers_at(&self.place, || {
             documents.map(read_parts).unwrap_or_default()

@@ -18,6 +18,7 @@ use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
+use crate::foreign::deployment::is_group_type;
 use crate::frontend::{Frontend, FrontendRun, Notice, SessionEvent};
 use crate::inputs::{self, Inputs};
 use crate::session::Session;
@@ -489,6 +490,7 @@ impl PlannedOperation {
             .steps
             .iter()
             .filter(|step| step.action != crate::phases::Action::None)
+            .filter(|step| !is_group_type(&step.type_name))
         {
             let namespace = step.type_name.package_name();
             if !simulated && let Some(diagnostic) = self.without_type(step) {

@@ -36,8 +36,10 @@ mod required_version;
 mod resources;
 mod rules;
 mod scalar;
+mod secret_manager;
 mod shape;
 mod stack_config;
+mod stack_edit;
 mod stack_file;
 mod std_calls;
 mod std_lowering;
@@ -49,10 +51,11 @@ mod untyped;
 mod written;
 
 use blueprint::{Blueprint, Expr, Packages};
-use diag::{Code, Diagnostics};
+use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
-    Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, Explained,
-    LoadedCompanions, Lowered, Shape, Wanted,
+    Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
+    DialectRules, DialectSettings, Document, Explained, FillRandom, InstanceFile, InstanceFiles,
+    LoadedCompanions, Lowered, NewKey, SecretManager, Shape, TextCipher, Wanted,
 };
 use expr::FunctionTable;
 
@@ -138,6 +141,14 @@ impl Dialect for PulumiDialect {
         is_program.then_some(stack_file::stack_of)
     }
 
+    fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {
+        shape::FILE_NAMES.contains(&document).then_some(self)
+    }
+
+    fn secret_manager(&self) -> Option<&dyn SecretManager> {
+        Some(self)
+    }
+
     fn read_companions(
         &self,
         root: &Document<'_>,
@@ -152,5 +163,53 @@ impl Dialect for PulumiDialect {
 
     fn expression(&self, typed: &Document<'_>, of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         Some(document::expression(typed, of))
+    }
+}
+
+impl SecretManager for PulumiDialect {
+    fn unlock(&self, kind: &str, data: &str) -> Result<Box<dyn TextCipher>, Box<Diagnostic>> {
+        secret_manager::unlock(kind, data, self.passphrase)
+    }
+
+    fn create(&self, random: FillRandom<'_>) -> Result<NewKey, Box<Diagnostic>> {
+        secret_manager::create(self.passphrase, random)
+    }
+}
+
+impl InstanceFiles for PulumiDialect {
+    fn file_name(&self, instance: &str) -> String {
+        stack_edit::file_name(instance)
+    }
+
+    fn new_file(&self, random: FillRandom<'_>) -> Result<String, Box<Diagnostic>> {
+        stack_edit::new_file(self.passphrase, random)
+    }
+
+    fn entries(
+        &self,
+        file: &InstanceFile<'_>,
+        reveal: bool,
+        found: &mut Diagnostics,
+    ) -> Vec<ConfigEntry> {
+        stack_edit::read(file, None, reveal, self.passphrase, found)
+    }
+
+    fn entry(
+        &self,
+        file: &InstanceFile<'_>,
+        key: &ConfigKey<'_>,
+        reveal: bool,
+        found: &mut Diagnostics,
+    ) -> Option<ConfigEntry> {
+        stack_edit::read(file, Some(key), reveal, self.passphrase, found).pop()
+    }
+
+    fn edit(
+        &self,
+        file: &InstanceFile<'_>,
+        edit: &ConfigEdit<'_>,
+        random: FillRandom<'_>,
+    ) -> Result<ConfigEdited, Diagnostics> {
+        stack_edit::edit(file, edit, self.passphrase, random)
     }
 }

@@ -1,4 +1,4 @@
-//! Decrypts values with the passphrase of a stack (Pulumi's passphrase manager).
+//! Encrypts and decrypts values with the passphrase of a stack (Pulumi's passphrase manager).
 //!
 //! ```text
 //! encryptionsalt = v1:SALT:CIPHERTEXT      CIPHERTEXT holds the word `pulumi`
@@ -10,6 +10,7 @@
 use aes_gcm::aead::{Aead as _, KeyInit as _};
 use aes_gcm::{Aes256Gcm, Nonce};
 use data_encoding::BASE64;
+use dialect::FillRandom;
 use sha2::Sha256;
 
 const ROUNDS: u32 = 1_000_000;
@@ -37,13 +38,45 @@ impl StackCipher {
         let salt = BASE64
             .decode(salt.as_bytes())
             .map_err(|_| DecryptError::Malformed)?;
-        let key: [u8; 32] =
-            pbkdf2::pbkdf2_hmac_array::<Sha256, 32>(passphrase.as_bytes(), &salt, ROUNDS);
-        let cipher = StackCipher(Aes256Gcm::new(&key.into()));
+        let cipher = StackCipher::derived(passphrase, &salt);
         match cipher.decrypt(proof)?.as_str() {
             PROOF => Ok(cipher),
             _ => Err(DecryptError::WrongKey),
         }
+    }
+
+    /// A cipher with a new salt, and the `encryptionsalt` that proves its passphrase. `random` is the
+    /// source of the salt and of a nonce.
+    pub(crate) fn create(
+        passphrase: &str,
+        random: FillRandom<'_>,
+    ) -> Result<(StackCipher, String), String> {
+        let mut salt = [0; 8];
+        random(&mut salt)?;
+        let cipher = StackCipher::derived(passphrase, &salt);
+        let proof = cipher.encrypt(PROOF, random)?;
+        Ok((cipher, format!("v1:{}:{proof}", BASE64.encode(&salt))))
+    }
+
+    fn derived(passphrase: &str, salt: &[u8]) -> StackCipher {
+        let key: [u8; 32] =
+            pbkdf2::pbkdf2_hmac_array::<Sha256, 32>(passphrase.as_bytes(), salt, ROUNDS);
+        StackCipher(Aes256Gcm::new(&key.into()))
+    }
+
+    /// Encrypts a value.
+    pub(crate) fn encrypt(&self, plain: &str, random: FillRandom<'_>) -> Result<String, String> {
+        let mut nonce = [0; 12];
+        random(&mut nonce)?;
+        let data = self
+            .0
+            .encrypt(&Nonce::from(nonce), plain.as_bytes())
+            .map_err(|_| "the value is too long to be encrypted".to_owned())?;
+        Ok(format!(
+            "v1:{}:{}",
+            BASE64.encode(&nonce),
+            BASE64.encode(&data)
+        ))
     }
 
     /// Decrypts a value.
@@ -70,6 +103,23 @@ mod tests {
     /// Made by another implementation (Node's `crypto`) with the passphrase `correct horse`.
     const SALT: &str = "v1:AQIDBAUGBwg=:v1:AQEBAQEBAQEBAQEB:E386FCC/nLtFQ4c0goKZVfriLlkMPw==";
     const VALUE: &str = "v1:AgICAgICAgICAgIC:7tEgyUgePh+j5TdcbgCvdOcMor5dFQsgHQ==";
+
+    #[test]
+    fn a_new_salt_proves_its_passphrase_and_values_return() {
+        let mut next = 0;
+        let mut count = |bytes: &mut [u8]| {
+            bytes.fill(next);
+            next += 1;
+            Ok(())
+        };
+        let (cipher, salt) = StackCipher::create("horse", &mut count).unwrap();
+        let first = cipher.encrypt("s3cret", &mut count).unwrap();
+        assert_ne!(first, cipher.encrypt("s3cret", &mut count).unwrap());
+        let again = StackCipher::unlock(&salt, "horse").unwrap();
+        assert_eq!(again.decrypt(&first).as_deref(), Ok("s3cret"));
+        let mut none = |_: &mut [u8]| Err("there is no randomness".to_owned());
+        assert!(cipher.encrypt("x", &mut none).is_err());
+    }
 
     #[test]
     fn a_value_is_decrypted_with_the_right_passphrase_only() {

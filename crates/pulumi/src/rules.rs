@@ -76,6 +76,11 @@ impl NamingRules for PulumiRules {
         .into()
     }
 
+    fn in_instance(&self, urn: &str, instance: &str) -> Option<Name> {
+        let (stack, rest) = urn.strip_prefix("urn:pulumi:")?.split_once("::")?;
+        (stack != instance).then(|| format!("urn:pulumi:{instance}::{rest}").into())
+    }
+
     fn former_resources(&self, names: &FormerNames<'_>) -> Vec<Name> {
         former_urns(names)
     }

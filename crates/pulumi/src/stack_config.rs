@@ -12,7 +12,7 @@ use crate::scalar;
 use dialect::codes::{INVALID_NAME, WRONG_SHAPE};
 
 /// The key of an encrypted value.
-const SECURE: &str = "secure";
+pub(crate) const SECURE: &str = "secure";
 
 /// What stands for a secret in texts for people.
 const REDACTED: &str = "[secret]";
@@ -89,19 +89,19 @@ impl StackConfig {
     pub fn get(&self, path: &str) -> Option<&StackValue> {
         let (namespace, rest) = path.split_once(':')?;
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
-        let (name, mut rest) = rest.split_at(end);
-        let mut value = &self
-            .entries
-            .get(format!("{namespace}:{name}").as_str())?
-            .item;
-        while !rest.is_empty() {
-            let (step, after) = next_step(rest)?;
+        let (name, rest) = rest.split_at(end);
+        self.at(&format!("{namespace}:{name}"), &steps(rest)?)
+    }
+
+    /// The value at the steps below a full key.
+    pub(crate) fn at(&self, key: &str, steps: &[PathStep<'_>]) -> Option<&StackValue> {
+        let mut value = &self.entries.get(key)?.item;
+        for step in steps {
             value = match (step, value) {
-                (PathStep::Name(name), StackValue::Map(entries)) => entries.get(name)?,
-                (PathStep::Position(at), StackValue::List(items)) => items.get(at)?,
+                (PathStep::Name(name), StackValue::Map(entries)) => entries.get(*name)?,
+                (PathStep::Position(at), StackValue::List(items)) => items.get(*at)?,
                 _ => return None,
             };
-            rest = after;
         }
         Some(value)
     }
@@ -118,6 +118,30 @@ impl StackValue {
         let mut all = Vec::new();
         self.collect_secure(&mut all);
         all
+    }
+
+    /// The value with its encrypted texts replaced by what `decrypt` returns; `None` if that is
+    /// `None` for one of them.
+    pub(crate) fn revealed(
+        &self,
+        decrypt: &mut dyn FnMut(&str, Span) -> Option<String>,
+    ) -> Option<StackValue> {
+        Some(match self {
+            StackValue::Scalar(value) => StackValue::Scalar(value.clone()),
+            StackValue::Secure(text, place) => {
+                StackValue::Scalar(Value::text(decrypt(text, *place)?))
+            }
+            StackValue::List(items) => {
+                let items = items.iter().map(|item| item.revealed(decrypt));
+                StackValue::List(items.collect::<Option<_>>()?)
+            }
+            StackValue::Map(entries) => {
+                let revealed = entries
+                    .iter()
+                    .map(|(key, entry)| Some((key.clone(), entry.revealed(decrypt)?)));
+                StackValue::Map(revealed.collect::<Option<_>>()?)
+            }
+        })
     }
 
     fn collect_secure<'v>(&'v self, all: &mut Vec<&'v Name>) {
@@ -179,7 +203,7 @@ fn sorted(entries: &IndexMap<Name, StackValue>) -> impl Iterator<Item = (&Name, 
 }
 
 /// The full key of an entry. `None` if it has no name or too many parts.
-fn full_key(written: &str, project: &str) -> Option<Name> {
+pub(crate) fn full_key(written: &str, project: &str) -> Option<Name> {
     let parts: Vec<&str> = written.split(':').collect();
     let (namespace, name) = match parts.as_slice() {
         [name] => (project, *name),
@@ -234,9 +258,23 @@ fn go_json(value: &Json) -> String {
 }
 
 /// A step of a path.
-enum PathStep<'p> {
+#[derive(Clone, Copy)]
+pub(crate) enum PathStep<'p> {
+    /// An entry of a map.
     Name(&'p str),
+    /// An item of a list.
     Position(usize),
+}
+
+/// The steps of a path below its first part. `None` if the path is malformed.
+pub(crate) fn steps(mut path: &str) -> Option<Vec<PathStep<'_>>> {
+    let mut steps = Vec::new();
+    while !path.is_empty() {
+        let (step, rest) = next_step(path)?;
+        steps.push(step);
+        path = rest;
+    }
+    Some(steps)
 }
 
 /// The first step of a path, and the rest. `None` if the path is malformed.

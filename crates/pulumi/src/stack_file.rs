@@ -138,7 +138,7 @@ pub(crate) fn read(
 }
 
 /// The declared entries of a program with the keys of their values in the stack's file.
-fn declared(program: &Node) -> Vec<(&str, &str)> {
+pub(crate) fn declared(program: &Node) -> Vec<(&str, &str)> {
     let sections = ["config", "configuration"].into_iter();
     let sections = sections.filter_map(|key| program.get(key)?.as_map());
     let mut declared = Vec::new();
@@ -153,20 +153,20 @@ fn declared(program: &Node) -> Vec<(&str, &str)> {
 }
 
 /// A file of a stack while it is read.
-struct StackFile<'t> {
-    root: &'t Node,
-    project: &'t str,
+pub(crate) struct StackFile<'t> {
+    pub(crate) root: &'t Node,
+    pub(crate) project: &'t str,
     /// Whether only a check reads it: encrypted values may stay unknown.
-    is_check: bool,
-    passphrase: fn() -> Result<Option<String>, String>,
+    pub(crate) is_check: bool,
+    pub(crate) passphrase: fn() -> Result<Option<String>, String>,
     /// The cipher, once it was needed; an error was reported.
-    cipher: Option<Result<StackCipher, Locked>>,
-    found: &'t mut Diagnostics,
+    pub(crate) cipher: Option<Result<StackCipher, Locked>>,
+    pub(crate) found: &'t mut Diagnostics,
 }
 
 /// Nothing can be decrypted; this was reported, or a check does not need it.
 #[derive(Clone, Copy)]
-struct Locked;
+pub(crate) struct Locked;
 
 impl StackFile<'_> {
     fn read(&mut self, values: &mut IndexMap<Name, Spanned<Value>>) {
@@ -210,30 +210,35 @@ impl StackFile<'_> {
     }
 
     fn decrypted(&mut self, text: &str, place: Span) -> Value {
-        if self.cipher.is_none() {
-            self.cipher = Some(self.unlock(place));
-        }
         // The lack of a key is one error: what reads the value goes on without it.
-        let unknown = Value::unknown(None, None).secret();
-        let Some(Ok(cipher)) = &self.cipher else {
-            return unknown;
-        };
-        match cipher.decrypt(text) {
-            Ok(plain) => Value::text(plain).secret(),
-            Err(_) => {
-                self.found.push(
-                    LOCKED_VALUE
-                        .new("the value cannot be decrypted")
-                        .label(place, "not encrypted with the key of this stack")
-                        .help("set it again: `pulumi config set --secret KEY`"),
-                );
-                unknown
-            }
+        match self.decrypt(text, place) {
+            Some(plain) => Value::text(plain).secret(),
+            None => Value::unknown(None, None).secret(),
         }
     }
 
+    /// Decrypts a text. `None` if that is not possible, which was reported.
+    pub(crate) fn decrypt(&mut self, text: &str, place: Span) -> Option<String> {
+        if self.cipher.is_none() {
+            self.cipher = Some(self.unlock(place));
+        }
+        let Some(Ok(cipher)) = &self.cipher else {
+            return None;
+        };
+        let plain = cipher.decrypt(text);
+        if plain.is_err() {
+            self.found.push(
+                LOCKED_VALUE
+                    .new("the value cannot be decrypted")
+                    .label(place, "not encrypted with the key of this stack")
+                    .help("set it again: `cyan config set --secret KEY`"),
+            );
+        }
+        plain.ok()
+    }
+
     /// The cipher of the stack. `place` is that of the first encrypted value.
-    fn unlock(&mut self, place: Span) -> Result<StackCipher, Locked> {
+    pub(crate) fn unlock(&mut self, place: Span) -> Result<StackCipher, Locked> {
         let passphrase = (self.passphrase)();
         if self.is_check && !matches!(passphrase, Ok(Some(_))) {
             return Err(Locked);

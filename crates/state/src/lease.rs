@@ -143,6 +143,13 @@ impl LeaseRow {
         }
     }
 
+    /// Continues the epochs of the row of another name, from which the instance was renamed. The
+    /// lease is not held.
+    pub fn continue_after(&mut self, other: &LeaseRow) {
+        self.epoch = self.epoch.max(other.epoch);
+        self.held = None;
+    }
+
     /// Ends the lease; returns its holder.
     pub fn end(&mut self, host: &dyn Host) -> Option<LeaseHolder> {
         let holder = self.holder(host);

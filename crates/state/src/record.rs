@@ -182,10 +182,13 @@ impl Record {
     /// All values of the record, its deposed objects and its attempt.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let own = [&self.inputs, &self.outputs, &self.private, &self.metadata];
+        let ties = self.origin.ties.as_deref();
+        let carried = ties.map(|ties| &ties.carried);
         let deposed = self.deposed.as_deref().into_iter();
         // Few records hold others, so only these are boxed.
         let held = deposed.chain(self.attempt.as_deref());
-        own.into_iter().chain(held.flat_map(Record::boxed_values))
+        let own = own.into_iter().chain(carried);
+        own.chain(held.flat_map(Record::boxed_values))
     }
 
     fn boxed_values(&self) -> Box<dyn Iterator<Item = &Value> + '_> {

@@ -161,6 +161,19 @@ pub trait Store: Send + Sync {
         first: &'a str,
     ) -> BoxFuture<'a, Result<Pruned, StoreError>>;
 
+    /// Gives an instance another name, with its journal and its revision. The lease stays that of
+    /// the old name, which is free afterwards. All or nothing, and durable once it returns.
+    ///
+    /// # Errors
+    /// `Busy` if the lease was taken over, ended or given back, or while a lease on the new name is
+    /// held; `Unknown` if the instance was never committed to; `Moved` if the new name was committed
+    /// to before.
+    fn rename<'a>(
+        &'a self,
+        lease: &'a Lease,
+        to: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
     /// Seals all secrets with another key, in one transaction. Returns the number of entries that
     /// were resealed. This store keeps its former key: the caller opens the place again with the
     /// new one.

@@ -247,6 +247,47 @@ impl SmallStore {
         })
     }
 
+    fn rename_now(&self, lease: &Lease, to: &InstanceName) -> Result<(), StoreError> {
+        let mut all = self.lock();
+        let stored = self.held(&mut all, lease)?;
+        if stored.text.is_none() {
+            return Err(StoreError::Unknown {
+                instance: lease.instance.clone(),
+            });
+        }
+        let (tail, row, epoch) = (
+            stored.tail(&self.sealer)?,
+            stored.lease.clone(),
+            stored.epoch,
+        );
+        let new = all.entry(to.clone()).or_default();
+        if let Some(holder) = new.lease.holder(&*self.host).filter(LeaseHolder::is_active) {
+            return Err(StoreError::Busy {
+                instance: to.clone(),
+                holder: Some(holder),
+            });
+        }
+        let found = new.tail(&self.sealer)?.revision;
+        if found > Revision(0) {
+            return Err(StoreError::Moved {
+                instance: to.clone(),
+                expected: Revision(0),
+                found,
+            });
+        }
+        new.put(to, tail, &self.sealer)?;
+        new.lease.continue_after(&row);
+        new.epoch = epoch;
+        all.insert(
+            lease.instance.clone(),
+            Stored {
+                lease: row,
+                ..Stored::default()
+            },
+        );
+        Ok(())
+    }
+
     fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
         let mut all = self.lock();
         if !to.can_seal() {
@@ -451,6 +492,14 @@ impl Store for SmallStore {
         first: &'a str,
     ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
         Box::pin(async move { self.prune_now(lease, first) })
+    }
+
+    fn rename<'a>(
+        &'a self,
+        lease: &'a Lease,
+        to: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.rename_now(lease, to) })
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {

@@ -7,7 +7,7 @@
 //!        └── json ─────┘
 //! ```
 //!
-//! `layout` writes a tree in the house style.
+//! `layout` writes a tree in the house style; `edit` changes single values of a text.
 //!
 //! Invalid text also gives a tree: everything before an error is kept, and parsing resumes at the
 //! next line whose indentation fits. Other crates do not need to know whether the text was YAML or
@@ -20,6 +20,7 @@
 mod alias;
 mod codes;
 mod decode;
+pub mod edit;
 mod format;
 mod json;
 mod json_token;

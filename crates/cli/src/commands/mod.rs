@@ -3,6 +3,7 @@
 
 mod adopt;
 mod completions;
+mod config;
 mod console;
 mod deploy;
 mod destroy;
@@ -24,6 +25,7 @@ mod refresh;
 mod rollback;
 mod schema;
 mod show;
+mod stack;
 mod stage;
 mod state;
 mod types;
@@ -154,6 +156,8 @@ async fn carry_out(
         Command::Drift(arguments) => drift::run(arguments, global, report).await,
         Command::Refresh(arguments) => refresh::run(arguments, global, report).await,
         Command::Import(arguments) => import::run(arguments, global, report).await,
+        Command::Stack(arguments) => stack::run(arguments, global, report).await,
+        Command::Config(arguments) => config::run(arguments, global, report).await,
         Command::State(arguments) => state::run(arguments, global, report).await,
         Command::List(arguments) => list::run(arguments, global, report).await,
         Command::Show(arguments) => show::run(arguments, global, report).await,

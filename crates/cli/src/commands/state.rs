@@ -4,6 +4,8 @@
 use std::path::Path;
 
 use diag::Files;
+use engine::deployments::{file_in_store, read_deployment};
+use engine::foreign::deployment::{self, is_deployment};
 use engine::foreign::{self, Form};
 use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
 use engine::{
@@ -63,6 +65,14 @@ pub(crate) async fn run(
             flag,
             form: Some(form),
             reveal,
+        } if form == deployment::NAME => {
+            export_deployment(file.as_deref(), &flag, reveal, global, report).await
+        }
+        StateCommand::Export {
+            file,
+            flag,
+            form: Some(form),
+            reveal,
         } => {
             export_as(
                 foreign::form(&form)?,
@@ -85,15 +95,23 @@ pub(crate) async fn run(
             flag,
             consent,
         } => {
+            let file = match file.is_dir() {
+                true => file_in_store(&file, flag.instance.as_ref())?,
+                false => file,
+            };
             let text = match file == Path::new("-") {
                 true => open::standard_input()?,
                 false => read_text(&file)?,
             };
+            let shown = file.display().to_string();
+            if is_deployment(&text) {
+                let read = read_deployment(&text, &shown, &open::dialects(), report)?;
+                return import_deployment(read, flag, consent, global, report).await;
+            }
             if let Some(form) = foreign::recognised(&text) {
                 return super::adopt::run(form, &text, flag, consent, global, report).await;
             }
-            let (exported, name) =
-                read_exported(&text, &file.display().to_string(), &key::sealer()?)?;
+            let (exported, name) = read_exported(&text, &shown, &key::sealer()?)?;
             import(
                 InstanceTarget::MayBeNew(flag, Some(name)),
                 exported,
@@ -337,7 +355,44 @@ async fn import(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut session, instance) = resolve_instance(&target, global, report).await?;
+    let (session, instance) = resolve_instance(&target, global, report).await?;
+    import_into(session, instance, exported, consent, report).await
+}
+
+/// Imports a deployment of Pulumi as the state of a new stack. The document in the current folder
+/// becomes its document.
+async fn import_deployment(
+    (exported, name): (Exported, InstanceName),
+    flag: InstanceFlag,
+    consent: Consent,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let target = InstanceTarget::MayBeNew(flag, Some(name));
+    let (session, instance) = resolve_instance(&target, global, report).await?;
+    if session.reading().info(&instance).await?.is_some() {
+        return Err(CommandError::Usage {
+            message: format!(
+                "`{instance}` has a state already, which the import would not replace"
+            ),
+            help: Some("name another stack with `-i`".to_owned()),
+        });
+    }
+    let document = match open::document_in_folder()? {
+        Some(name) => Some(open::source(Some(Path::new(&name)))?),
+        None => None,
+    };
+    let exported = session.as_operation(exported, document.as_ref(), &operation::who());
+    import_into(session, instance, exported, consent, report).await
+}
+
+async fn import_into(
+    mut session: Session,
+    instance: InstanceName,
+    exported: Exported,
+    consent: Consent,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     let import = session
         .stage_import_of_state(instance.clone(), exported, report)
         .await?;
@@ -430,6 +485,34 @@ async fn export(
         }
         None => report.terminal.write_value(&text),
     }
+    Ok(Exit::Done)
+}
+
+/// Writes an instance as a deployment of Pulumi.
+async fn export_deployment(
+    file: Option<&Path>,
+    flag: &InstanceFlag,
+    reveal: bool,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (session, instance) = open::session_and_instance(None, flag, global, report).await?;
+    let tree = session.export_deployment(&instance, reveal).await?;
+    let text = format!("{tree:#}\n");
+    let Some(file) = file else {
+        match report.is_json() {
+            true => report.set_result(tree),
+            false => report.terminal.write_value(&text),
+        }
+        return Ok(Exit::Done);
+    };
+    may_be_replaced(file, "exported stack", is_deployment)?;
+    write_private(file, &text)?;
+    let shown = file.display().to_string();
+    report.set_result(json!({"instance": instance, "file": shown, "left_out": []}));
+    report.terminal.write_message(format!(
+        "`{instance}` is in `{shown}`, as `pulumi` writes it."
+    ));
     Ok(Exit::Done)
 }
 

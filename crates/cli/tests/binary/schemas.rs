@@ -82,6 +82,7 @@ fn machine_output_of_every_command_fits_its_schema() {
     run_without_a_document(&mut seen, &place);
     make_mistakes(&mut seen);
     fail_and_stop_early(&mut seen);
+    manage_stacks(&mut seen);
 
     let help = place.ends(0, &["--help"]).out;
     let listed = help
@@ -247,6 +248,25 @@ fn run_without_a_document(seen: &mut Observed, place: &Place) {
         0,
         &["import", "local/file", "there.txt", "f", "--yes"],
     );
+}
+
+/// Makes, configures, selects and removes stacks.
+fn manage_stacks(seen: &mut Observed) {
+    let place = Place::with("Pulumi.yaml", "name: app\nruntime: yaml\n");
+    seen.value(&place, 0, &["stack", "ls"]);
+    seen.value(&place, 0, &["stack", "init", "dev"]);
+    seen.value(&place, 0, &["config", "set", "size", "3"]);
+    seen.value(&place, 0, &["config"]);
+    seen.value(&place, 0, &["config", "get", "size"]);
+    seen.value(&place, 1, &["config", "rm", "sise"]);
+    seen.value(&place, 0, &["stack", "ls"]);
+    seen.value(&place, 0, &["stack", "select", "dev"]);
+    seen.value(&place, 0, &["stack", "rm", "dev", "--yes"]);
+    let other = Place::with("blueprint.yaml", &TWO.replace("SECOND", "2"));
+    seen.lines(&other, 0, &["deploy", "--yes", "-i", "b"]);
+    seen.lines(&other, 0, &["refresh", "--yes"]);
+    seen.value(&other, 0, &["stack", "ls"]);
+    seen.lines(&other, 0, &["stack", "rm", "b", "--force", "--yes"]);
 }
 
 /// Runs commands with mistakes in documents and in arguments.

@@ -5,8 +5,10 @@
 //! and leaves the same objects. `CYAN_SEQUENCE` names the cases to run.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "the report of the pack")]
 
+mod config;
 #[path = "../binary/place.rs"]
 #[expect(dead_code, reason = "the binary's tests use the rest")]
 mod place;

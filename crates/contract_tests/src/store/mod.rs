@@ -17,6 +17,7 @@ mod host;
 mod journal;
 mod leases;
 mod pruned;
+mod renamed;
 mod restored;
 pub mod samples;
 mod secrets;
@@ -96,6 +97,12 @@ const CASES: &[(&str, ContractCase)] = &[
     }),
     ("one of several writers wins", |place| {
         Box::pin(concurrent::one_of_several_writers_wins(place))
+    }),
+    ("a renamed instance goes on", |place| {
+        Box::pin(renamed::renamed_instance_goes_on(place))
+    }),
+    ("a taken name is refused", |place| {
+        Box::pin(renamed::taken_names_are_refused(place))
     }),
     ("pruning keeps the state", |place| {
         Box::pin(pruned::pruning_keeps_the_state(place))

@@ -70,6 +70,12 @@ pub trait NamingRules: Send + Sync {
         Name::default()
     }
 
+    /// The name of a resource for plugins in an instance of this name; `None` if it has that name, or
+    /// if names do not depend on the instance.
+    fn in_instance(&self, _urn: &str, _instance: &str) -> Option<Name> {
+        None
+    }
+
     /// The former names of a resource for plugins, those that the document states first. Empty if the
     /// dialect has no such names.
     fn former_resources(&self, _resource: &FormerNames<'_>) -> Vec<Name> {

@@ -4,6 +4,7 @@
 //! (`engine`).
 
 mod adopt;
+pub mod deployment;
 mod form;
 mod heat;
 
@@ -23,7 +24,8 @@ pub fn form(name: &str) -> Result<&'static dyn Form, Error> {
         .find(|form| form.name() == name)
         .copied()
         .ok_or_else(|| {
-            let known: Vec<&str> = FORMS.iter().map(|form| form.name()).collect();
+            let known = FORMS.iter().map(|form| form.name());
+            let known: Vec<&str> = known.chain([deployment::NAME]).collect();
             Error::usage(format!(
                 "there is no form `{name}`; there is `{}`",
                 known.join("`, `")

@@ -50,6 +50,7 @@ pub(super) fn follow_urns(
     if !snapshot.records.values().any(is_named) {
         return IndexMap::default();
     }
+    name_after_instance(documents, instance, snapshot, settled_records);
     let resources = named_resources(documents, instance, within);
     let records = snapshot
         .records
@@ -117,6 +118,33 @@ pub(super) fn follow_urns(
         }
     }
     moved.into_iter().map(|(from, to)| (to, from)).collect()
+}
+
+/// Names records after the instance, which may have got another name since they were written.
+fn name_after_instance(
+    documents: &Documents,
+    instance: &str,
+    snapshot: &mut Snapshot,
+    settled_records: &mut crate::settled::SettledRecords,
+) {
+    let Some(root) = documents.units().first() else {
+        return;
+    };
+    let naming = root.checked.rules.naming;
+    let renamed: Vec<(Address, Name)> = snapshot
+        .records
+        .iter()
+        .filter_map(|(address, record)| {
+            let urn = naming.in_instance(&record.origin.urn, instance)?;
+            Some((address.clone(), urn))
+        })
+        .collect();
+    for (address, urn) in renamed {
+        settled_records.note(snapshot, &address);
+        if let Some(record) = snapshot.records.get_mut(&address) {
+            Arc::make_mut(record).origin.urn = urn;
+        }
+    }
 }
 
 /// The declared resources that have URNs.

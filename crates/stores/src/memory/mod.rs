@@ -325,6 +325,37 @@ impl MemoryStore {
         })
     }
 
+    fn rename_now(&self, lease: &Lease, to: &InstanceName) -> Result<(), StoreError> {
+        let mut world = self.state.lock();
+        world.check_held(lease, &*self.host)?;
+        let row = world.leases.get(to);
+        let holder = row.and_then(|row| row.holder(&*self.host));
+        if let Some(holder) = holder.filter(LeaseHolder::is_active) {
+            return Err(StoreError::Busy {
+                instance: to.clone(),
+                holder: Some(holder),
+            });
+        }
+        let found = world.revision(to);
+        if found != Revision(0) {
+            return Err(StoreError::Moved {
+                instance: to.clone(),
+                expected: Revision(0),
+                found,
+            });
+        }
+        let Some(instance) = world.instances.remove(&lease.instance) else {
+            return Err(StoreError::Unknown {
+                instance: lease.instance.clone(),
+            });
+        };
+        world.instances.insert(to.clone(), instance);
+        let row = world.leases.get(&lease.instance).cloned();
+        let new = world.leases.entry(to.clone()).or_default();
+        new.continue_after(&row.unwrap_or_default());
+        Ok(())
+    }
+
     fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
         let Some(key) = to.key_id() else {
             return Err(StoreError::NoKey);
@@ -504,6 +535,14 @@ impl Store for MemoryStore {
         first: &'a str,
     ) -> BoxFuture<'a, Result<Pruned, StoreError>> {
         Box::pin(async move { self.prune_now(lease, first) })
+    }
+
+    fn rename<'a>(
+        &'a self,
+        lease: &'a Lease,
+        to: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.rename_now(lease, to) })
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {

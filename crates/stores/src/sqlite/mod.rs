@@ -530,6 +530,23 @@ impl Store for SqliteStore {
         })
     }
 
+    fn rename<'a>(
+        &'a self,
+        lease: &'a Lease,
+        to: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = WriteRequest::Rename {
+            lease: lease.clone(),
+            to: to.clone(),
+        };
+        Box::pin(async move {
+            match self.write(request).await? {
+                WriteAnswer::Done => Ok(()),
+                _ => self.unexpected_answer_error(),
+            }
+        })
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         let request = WriteRequest::Rekey { to: to.clone() };
         Box::pin(async move {

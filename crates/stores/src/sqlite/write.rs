@@ -6,6 +6,7 @@ mod entry_rows;
 mod known;
 mod leases;
 mod lookup;
+mod renaming;
 pub(super) mod request;
 mod restore;
 mod write_error;
@@ -278,6 +279,9 @@ impl StateWriter {
                 self.known.remove(&lease.instance);
                 Ok(WriteAnswer::Pruned(pruned))
             }
+            WriteRequest::Rename { lease, to } => self
+                .rename(connection, lease, to)
+                .map(|()| WriteAnswer::Done),
             WriteRequest::Rekey { .. } => Ok(WriteAnswer::Rekeyed(0)),
             WriteRequest::Restore { .. } => Ok(WriteAnswer::Done),
             #[cfg(test)]

@@ -206,6 +206,14 @@ impl Store for FaultyStore {
         self.inner.prune(lease, first)
     }
 
+    fn rename<'a>(
+        &'a self,
+        lease: &'a Lease,
+        to: &'a InstanceName,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.rename(lease, to)
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         self.inner.rekey(to)
     }

@@ -390,6 +390,24 @@ impl Store for BucketStore {
         Box::pin(async move { self.update(prune) })
     }
 
+    fn rename<'a>(&'a self, lease: &'a Lease, to: &'a InstanceName) -> StoreFuture<'a, ()> {
+        let rename = move |object: &mut ToyState| {
+            object.check_lease(lease, &*self.host)?;
+            object.check_free(to, &*self.host)?;
+            object.check_revision(to, Revision(0))?;
+            let journal = object.journals.remove(&lease.instance);
+            let journal = journal.ok_or_else(|| StoreError::Unknown {
+                instance: lease.instance.clone(),
+            })?;
+            object.journals.insert(to.clone(), journal);
+            let row = object.leases.get(&lease.instance).cloned();
+            let new = object.leases.entry(to.clone()).or_default();
+            new.continue_after(&row.unwrap_or_default());
+            Ok(())
+        };
+        Box::pin(async move { self.update(rename) })
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> StoreFuture<'a, u64> {
         let rekey = |object: &mut ToyState| {
             let key = to.key_id().ok_or(StoreError::NoKey)?;

@@ -36,6 +36,11 @@ pub(in crate::sqlite) enum WriteRequest {
         /// The first operation to keep.
         first: String,
     },
+    Rename {
+        lease: Lease,
+        /// The new name.
+        to: InstanceName,
+    },
     /// Always alone: a refusal in the middle must leave no change.
     Restore {
         instance: InstanceName,

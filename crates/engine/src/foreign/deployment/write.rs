@@ -1,0 +1,631 @@
+//! Writes a state as a deployment.
+//!
+//! A record that was imported and not changed since is written with the members that it carries;
+//! those of another record are made from it.
+
+use std::collections::{HashMap, HashSet};
+
+use blueprint::{Address, IndexMap, Name, PROVIDER_TYPE, Timeouts, Value};
+use dialect::{FillRandom, NewKey, SecretManager};
+use serde_json::{Map, Value as Json, json};
+use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, StatusWord};
+
+use super::check::{magic, text, violations};
+use super::names::{PROVIDERS, STACK, UrnParts, package_of, token};
+use super::values::{SecretForm, ValueWriter};
+use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
+
+/// The version of the format.
+const VERSION: u64 = 3;
+
+/// A state to write.
+pub struct DeploymentRequest<'a> {
+    /// The name of the instance.
+    pub instance: &'a InstanceName,
+    /// The state.
+    pub snapshot: &'a Snapshot,
+    /// The project of the document.
+    pub project: &'a str,
+    /// Encrypts secrets; `None` writes them in clear text.
+    pub manager: Option<&'a dyn SecretManager>,
+}
+
+/// Writes a state.
+pub fn write(
+    request: &DeploymentRequest<'_>,
+    random: FillRandom<'_>,
+) -> Result<Json, DeploymentError> {
+    let own = deployment_of(request.snapshot);
+    let has_secret = request.snapshot.values().any(Value::has_secret);
+    let key = match request.manager.filter(|_| has_secret) {
+        Some(manager) => Some(key_of(own, manager, &mut *random)?),
+        None => None,
+    };
+    let snapshot = request.snapshot;
+    let reference = |address: &Address| {
+        let record = snapshot.records.get(address)?;
+        Some((urn_of(record), record.id.clone()))
+    };
+    let secrets = match &key {
+        Some(key) => SecretForm::Sealed {
+            cipher: key.cipher.as_ref(),
+            random,
+        },
+        None => SecretForm::Plain,
+    };
+    let mut writer = DeploymentWriter {
+        request,
+        values: ValueWriter {
+            secrets,
+            reference: &reference,
+        },
+        known: known_urns(snapshot),
+        resources: Vec::new(),
+        pending: Vec::new(),
+    };
+    let parts = parts_of(request);
+    writer.add_all(&parts)?;
+    let mut deployment = Map::new();
+    for (name, value) in own.into_iter().flat_map(|own| own.iter()) {
+        if name.as_ref() != "secrets_providers" {
+            let value = writer
+                .values
+                .encode(value)
+                .map_err(DeploymentError::Shape)?;
+            deployment.insert(name.to_string(), value);
+        }
+    }
+    if own.is_none() {
+        let version = concat!("cyan-", env!("CARGO_PKG_VERSION"));
+        deployment.insert(
+            "manifest".to_owned(),
+            json!({"time": "0001-01-01T00:00:00Z", "magic": magic(version), "version": version}),
+        );
+    }
+    let kept = own.and_then(|own| own.get("secrets_providers"));
+    match (&key, kept) {
+        (Some(key), _) => {
+            let provider = json!({"type": key.kind, "state": {"salt": key.data}});
+            deployment.insert("secrets_providers".to_owned(), provider);
+        }
+        (None, Some(kept)) if !has_secret => {
+            let kept = writer.values.encode(kept).map_err(DeploymentError::Shape)?;
+            deployment.insert("secrets_providers".to_owned(), kept);
+        }
+        _ => {}
+    }
+    let DeploymentWriter {
+        resources,
+        mut pending,
+        ..
+    } = writer;
+    pending.sort_by_key(|(position, _)| *position);
+    let pending: Vec<Json> = pending
+        .into_iter()
+        .map(|(_, operation)| operation)
+        .collect();
+    deployment.insert("resources".to_owned(), Json::Array(ordered(resources)));
+    if !pending.is_empty() {
+        deployment.insert("pending_operations".to_owned(), Json::Array(pending));
+    }
+    let found = violations(&deployment);
+    match found.is_empty() {
+        true => Ok(json!({"version": VERSION, "deployment": deployment})),
+        false => Err(DeploymentError::Violations(found)),
+    }
+}
+
+/// What the record of the stack carries of its deployment.
+fn deployment_of(snapshot: &Snapshot) -> Option<&blueprint::Map> {
+    let mut records = snapshot.records.values();
+    records.find_map(|record| carried(record)?.get(DEPLOYMENT)?.as_map())
+}
+
+fn carried(record: &Record) -> Option<&blueprint::Map> {
+    record.origin.ties.as_deref()?.carried.as_map()
+}
+
+/// The key with which the deployment was encrypted, else a new one.
+fn key_of(
+    own: Option<&blueprint::Map>,
+    manager: &dyn SecretManager,
+    random: FillRandom<'_>,
+) -> Result<NewKey, DeploymentError> {
+    let named = own.and_then(|own| own.get("secrets_providers"));
+    let kind = named.and_then(|named| named.get("type")?.as_text());
+    let salt = named.and_then(|named| named.get("state")?.get("salt")?.as_text());
+    if let (Some("passphrase"), Some(salt)) = (kind, salt)
+        && let Ok(cipher) = manager.unlock("passphrase", salt)
+    {
+        return Ok(NewKey {
+            kind: "passphrase",
+            cipher,
+            data: salt.to_owned(),
+        });
+    }
+    manager.create(random).map_err(DeploymentError::Locked)
+}
+
+/// The URN of a record in the other tool.
+fn urn_of(record: &Record) -> Name {
+    let own = carried(record).and_then(|carried| carried.get("urn")?.as_text());
+    own.map_or_else(|| record.origin.urn.clone(), Name::from)
+}
+
+/// The URNs of all records and of their former objects.
+fn known_urns(snapshot: &Snapshot) -> HashSet<Name> {
+    let records = snapshot.records.values();
+    let all = records.flat_map(|record| {
+        let live = record.as_ref();
+        std::iter::once(live).chain(live.deposed_objects())
+    });
+    all.map(urn_of).collect()
+}
+
+/// The names that all URNs of a deployment share, as the URN of some resource.
+fn parts_of(request: &DeploymentRequest<'_>) -> (String, String) {
+    let mut records = request.snapshot.records.values();
+    let urn = records.find_map(|record| {
+        let parts = UrnParts::of(&record.origin.urn)?;
+        Some((parts.stack.to_owned(), parts.project.to_owned()))
+    });
+    urn.unwrap_or_else(|| {
+        let stack = request.instance.as_str().to_owned();
+        (stack, request.project.to_owned())
+    })
+}
+
+/// A written resource with its position in the deployment that it was imported from.
+struct Written {
+    position: usize,
+    resource: Map<String, Json>,
+}
+
+struct DeploymentWriter<'w> {
+    request: &'w DeploymentRequest<'w>,
+    values: ValueWriter<'w>,
+    /// The URNs of all records.
+    known: HashSet<Name>,
+    resources: Vec<Written>,
+    /// Pending operations with their positions.
+    pending: Vec<(i64, Json)>,
+}
+
+impl DeploymentWriter<'_> {
+    fn add_all(&mut self, (stack, project): &(String, String)) -> Result<(), DeploymentError> {
+        let parts = UrnParts {
+            stack,
+            project,
+            name: "",
+        };
+        let records = &self.request.snapshot.records;
+        let has_stack = records.values().any(|record| is_stack(record));
+        if !has_stack {
+            self.add_stack(&parts)?;
+        }
+        let mut defaults: IndexMap<Name, String> = IndexMap::default();
+        for (address, record) in records {
+            let is_gone = record.id.is_empty() && record.status.word == StatusWord::Gone;
+            let waits = carried(record).is_some_and(|own| own.get("pendingReplacement").is_some());
+            let is_begun = record.id.is_empty() && record.token.is_some();
+            if !(is_gone && !waits || is_begun) {
+                let written = self.record(address, record, &parts, &mut defaults)?;
+                self.resources.push(written);
+            }
+            for old in record.deposed_objects() {
+                let mut written = self.record(address, old, &parts, &mut defaults)?;
+                written.resource.insert("delete".to_owned(), json!(true));
+                self.resources.push(written);
+            }
+            let kept = carried(record).and_then(|own| own.get(PENDING)?.as_list());
+            for kept in kept.unwrap_or(&[]) {
+                let operation = self.encode(kept.get("operation").unwrap_or(&Value::Null))?;
+                let position = match kept.get(POSITION) {
+                    Some(Value::Int(at)) => *at,
+                    _ => i64::MAX,
+                };
+                self.pending.push((position, operation));
+            }
+        }
+        for open in self.request.snapshot.open.values() {
+            self.add_open(open, &parts, &mut defaults)?;
+        }
+        for (urn, package) in defaults {
+            let id = super::check::magic(&urn);
+            let id = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..32]].join("-");
+            let resource = json!({
+                "urn": urn,
+                "custom": true,
+                "id": id,
+                "type": format!("{PROVIDERS}{package}"),
+            });
+            self.push(resource);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, resource: Json) {
+        if let Json::Object(resource) = resource {
+            self.resources.push(Written {
+                position: 0,
+                resource,
+            });
+        }
+    }
+
+    fn encode(&mut self, value: &Value) -> Result<Json, DeploymentError> {
+        self.values.encode(value).map_err(DeploymentError::Shape)
+    }
+
+    fn add_stack(&mut self, parts: &UrnParts<'_>) -> Result<(), DeploymentError> {
+        let urn = parts.stack_urn();
+        let mut resource = json!({"urn": urn, "custom": false, "type": STACK});
+        let outputs = self.outputs()?;
+        if !outputs.is_empty() {
+            resource["outputs"] = Json::Object(outputs);
+        }
+        self.push(resource);
+        Ok(())
+    }
+
+    /// The outputs of the stack.
+    fn outputs(&mut self) -> Result<Map<String, Json>, DeploymentError> {
+        let exports = &self.request.snapshot.exports;
+        let mut outputs = Map::new();
+        for (name, value) in exports {
+            outputs.insert(name.to_string(), self.encode(value)?);
+        }
+        Ok(outputs)
+    }
+
+    fn record(
+        &mut self,
+        address: &Address,
+        record: &Record,
+        parts: &UrnParts<'_>,
+        defaults: &mut IndexMap<Name, String>,
+    ) -> Result<Written, DeploymentError> {
+        let own = carried(record);
+        let namespace = record.inputs.get("namespace").and_then(Value::as_text);
+        let urn = urn_of(record);
+        let Some(kind) = token(&record.type_name, namespace).filter(|_| !urn.is_empty()) else {
+            return Err(DeploymentError::Foreign(format!(
+                "`{address}` is a `{}`, which Pulumi cannot manage",
+                record.type_name
+            )));
+        };
+        let ties = record.origin.ties.as_deref();
+        let keeping = ties.map(|ties| ties.keeping).unwrap_or_default();
+        let mut resource = Map::new();
+        let mut put = |key: &str, value: Json| insert_unless_empty(&mut resource, key, value);
+        put("urn", json!(urn));
+        put("custom", json!(keeping != Keeping::Group));
+        put("id", json!(record.id));
+        put("type", json!(kind));
+        let is_provider = record.type_name.name().as_ref() == PROVIDER_TYPE;
+        let (inputs, outputs) = match (is_provider, is_stack(record)) {
+            (true, _) => {
+                let settings = record.inputs.get("settings").cloned().unwrap_or_default();
+                let settings = self.values.encode(&settings);
+                let settings = settings.map_err(DeploymentError::Shape)?;
+                (settings.clone(), settings)
+            }
+            (_, true) => (Json::Null, Json::Object(self.outputs()?)),
+            _ => {
+                let encode = |writer: &mut ValueWriter<'_>, value| {
+                    writer.encode(value).map_err(DeploymentError::Shape)
+                };
+                let inputs = encode(&mut self.values, &record.inputs)?;
+                (inputs, encode(&mut self.values, &record.outputs)?)
+            }
+        };
+        for (key, fields) in [("inputs", &inputs), ("outputs", &outputs)] {
+            let is_stack_without = is_stack(record) && fields == &json!({});
+            if !fields.is_null() && !is_stack_without {
+                resource.insert(key.to_owned(), fields.clone());
+            }
+        }
+        let mut put = |key: &str, value: Json| insert_unless_empty(&mut resource, key, value);
+        let records = &self.request.snapshot.records;
+        let urns = |addresses: &[Address]| -> Vec<Name> {
+            let known = addresses.iter().filter_map(|address| records.get(address));
+            known.map(|record| urn_of(record)).collect()
+        };
+        let has_own = own.is_some();
+        let parent = ties.and_then(|ties| ties.parent.clone());
+        let parent_urn = parent
+            .as_ref()
+            .and_then(|parent| urns(std::slice::from_ref(parent)).pop());
+        if !is_stack(record) {
+            put(
+                "parent",
+                json!(parent_urn.unwrap_or_else(|| self.stack_urn(parts))),
+            );
+        }
+        put("protect", json!(record.protect));
+        put("external", json!(keeping == Keeping::Read));
+        put("retainOnDelete", json!(record.retain));
+        put("initErrors", json!(record.unhealthy));
+        let used = self.used(record, parent.as_ref(), has_own);
+        put("dependencies", json!(urns(&used)));
+        if let Some(ties) = ties {
+            put("additionalSecretOutputs", json!(ties.secret_fields));
+            put("ignoreChanges", json!(ties.ignore_changes));
+            put("replaceOnChanges", json!(ties.replace_on_changes));
+            put("hideDiff", json!(ties.hidden));
+            put("importID", json!(ties.imported));
+            put("replaceWith", json!(urns(&ties.replaced_with)));
+            let with = ties.deleted_with.iter().cloned().collect::<Vec<_>>();
+            put("deletedWith", json!(urns(&with).pop()));
+        }
+        if keeping != Keeping::Group && !is_provider {
+            put(
+                "provider",
+                json!(self.provider(record, &kind, parts, defaults)),
+            );
+        }
+        if !has_own && keeping != Keeping::Group {
+            put(
+                "customTimeouts",
+                limits(ties.map(|ties| ties.timeouts).unwrap_or_default()),
+            );
+            let fields = inputs.as_object().into_iter().flatten();
+            let by_field = fields.map(|(field, _)| {
+                let used = ties.and_then(|ties| ties.uses.get(field.as_str()));
+                (
+                    field.clone(),
+                    json!(urns(used.map_or(&[][..], Vec::as_slice))),
+                )
+            });
+            put("propertyDependencies", Json::Object(by_field.collect()));
+        }
+        let mut position = usize::MAX;
+        for (key, value) in own.into_iter().flat_map(|own| own.iter()) {
+            match (key.as_ref(), value) {
+                (POSITION, Value::Int(at)) => position = usize::try_from(*at).unwrap_or(position),
+                (DEPLOYMENT | PENDING | POSITION, _) => {}
+                ("provider", _) if keeping != Keeping::Group && !is_provider => {}
+                ("propertyDependencies", value) => {
+                    let mut by_field = self.encode(value)?;
+                    // Addresses follow a resource that got another URN.
+                    for (field, used) in ties.into_iter().flat_map(|ties| &ties.uses) {
+                        by_field[field.as_ref()] = json!(urns(used));
+                    }
+                    resource.insert("propertyDependencies".to_owned(), self.known_in(by_field));
+                }
+                ("parent", Value::Null) => {
+                    resource.remove("parent");
+                }
+                (key, value) => {
+                    let value = self.values.encode(value).map_err(DeploymentError::Shape)?;
+                    match value.is_null() && matches!(key, "inputs" | "outputs") {
+                        true => drop(resource.remove(key)),
+                        false => drop(resource.insert(key.to_owned(), value)),
+                    }
+                }
+            }
+        }
+        Ok(Written { position, resource })
+    }
+
+    /// The reference to the provider of a resource. A default provider that was imported has no
+    /// record any more after a deployment.
+    fn provider(
+        &self,
+        record: &Record,
+        kind: &str,
+        parts: &UrnParts<'_>,
+        defaults: &mut IndexMap<Name, String>,
+    ) -> String {
+        let records = &self.request.snapshot.records;
+        let declared = record.provider.as_ref();
+        if let Some((provider, id)) =
+            declared.and_then(|of| Some((records.get(&of.address)?, &of.id)))
+        {
+            return format!("{}::{id}", urn_of(provider));
+        }
+        let own = carried(record);
+        let named = own.and_then(|own| own.get("provider")?.as_text());
+        let named = named.unwrap_or_default();
+        let urn = named.rsplit_once("::").map_or("", |(urn, _)| urn);
+        match own.is_none() || !named.is_empty() && !self.known.contains(urn) {
+            true => default_provider(parts, kind, defaults),
+            false => named.to_owned(),
+        }
+    }
+
+    /// The resources by field, without those that the state no longer has.
+    fn known_in(&self, mut by_field: Json) -> Json {
+        let fields = by_field.as_object_mut().into_iter().flatten();
+        for used in fields.filter_map(|(_, used)| used.as_array_mut()) {
+            used.retain(|urn| urn.as_str().is_some_and(|urn| self.known.contains(urn)));
+        }
+        by_field
+    }
+
+    fn stack_urn(&self, parts: &UrnParts<'_>) -> Name {
+        let mut records = self.request.snapshot.records.values();
+        let own = records.find(|record| is_stack(record));
+        own.map_or_else(|| parts.stack_urn(), |record| urn_of(record))
+    }
+
+    /// The resources that a resource depends on. A deployment names neither the provider nor the
+    /// parent among them; what was imported is written as it was.
+    fn used(&self, record: &Record, parent: Option<&Address>, is_imported: bool) -> Vec<Address> {
+        if is_imported {
+            return record.dependencies.clone();
+        }
+        let provider = record.provider.as_ref().map(|of| &of.address);
+        let groups = &self.request.snapshot.groups;
+        let mut used: IndexMap<Address, ()> = IndexMap::default();
+        for address in &record.dependencies {
+            let group = groups.get(address.name.as_ref());
+            let is_group = !self.request.snapshot.records.contains_key(address);
+            match group.filter(|_| is_group) {
+                Some(group) => used.extend(group.iter().map(|one| (one.clone(), ()))),
+                None => drop(used.insert(address.clone(), ())),
+            }
+        }
+        used.into_keys()
+            .filter(|address| Some(address) != provider && Some(address) != parent)
+            .collect()
+    }
+
+    /// Adds a call whose outcome is not known as a pending operation.
+    fn add_open(
+        &mut self,
+        open: &OpenIntent,
+        parts: &UrnParts<'_>,
+        defaults: &mut IndexMap<Name, String>,
+    ) -> Result<(), DeploymentError> {
+        let intent = &open.intent;
+        let kind = match intent.op {
+            StatusOp::Create => "creating",
+            StatusOp::Update => "updating",
+            StatusOp::Delete => "deleting",
+        };
+        let Some(token) = token(&intent.type_name, None) else {
+            return Ok(());
+        };
+        let inputs = self.encode(&intent.inputs)?;
+        let mut resource = json!({
+            "urn": intent.urn,
+            "custom": true,
+            "type": token,
+            "inputs": inputs,
+            "parent": self.stack_urn(parts),
+        });
+        let declared = intent.provider.as_ref().and_then(|of| {
+            let provider = self.request.snapshot.records.get(&of.address)?;
+            Some(format!("{}::{}", urn_of(provider), of.id))
+        });
+        let provider = declared.unwrap_or_else(|| default_provider(parts, &token, defaults));
+        resource["provider"] = json!(provider);
+        if !intent.id.is_empty() {
+            resource["id"] = json!(intent.id);
+        }
+        let operation = json!({"resource": resource, "type": kind});
+        self.pending.push((i64::MAX, operation));
+        Ok(())
+    }
+}
+
+/// The reference to the default provider of a token's package, which is noted.
+fn default_provider(
+    parts: &UrnParts<'_>,
+    token: &str,
+    defaults: &mut IndexMap<Name, String>,
+) -> String {
+    let package = package_of(token);
+    let urn = parts.default_provider(package);
+    defaults.insert(urn.clone(), package.to_owned());
+    let id = super::check::magic(&urn);
+    let id = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..32]].join("-");
+    format!("{urn}::{id}")
+}
+
+/// Inserts a member. The other tool leaves out empty ones, except `custom`.
+fn insert_unless_empty(resource: &mut Map<String, Json>, key: &str, value: Json) {
+    let is_empty = match &value {
+        Json::Null => true,
+        Json::Bool(is) => !is && key != "custom",
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(entries) => entries.is_empty(),
+        Json::Number(_) => false,
+    };
+    if !is_empty {
+        resource.insert(key.to_owned(), value);
+    }
+}
+
+fn is_stack(record: &Record) -> bool {
+    token(&record.type_name, None).as_deref() == Some(STACK)
+}
+
+fn limits(limits: Timeouts) -> Json {
+    let mut written = Map::new();
+    for (key, limit) in [
+        ("create", limits.create),
+        ("update", limits.update),
+        ("delete", limits.delete),
+        ("read", limits.read),
+    ] {
+        if let Some(limit) = limit {
+            written.insert(key.to_owned(), json!(limit.as_secs_f64()));
+        }
+    }
+    Json::Object(written)
+}
+
+/// The resources in an order in which each comes behind those that it names, as close to their
+/// positions as possible.
+fn ordered(mut all: Vec<Written>) -> Vec<Json> {
+    let is_stack = |written: &Written| text(&written.resource, "type") == STACK;
+    all.sort_by_key(|written| (!is_stack(written), written.position));
+    let mut by_urn: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, written) in all.iter().enumerate() {
+        let urn = text(&written.resource, "urn").to_owned();
+        by_urn.entry(urn).or_default().push(at);
+    }
+    let named: Vec<Vec<usize>> = all
+        .iter()
+        .map(|written| {
+            let urns = named_urns(&written.resource);
+            // The first object with a URN is enough.
+            let first = urns.iter().filter_map(|urn| by_urn.get(urn)?.first());
+            first.copied().collect()
+        })
+        .collect();
+    let mut order = Vec::with_capacity(all.len());
+    let mut is_entered = vec![false; all.len()];
+    for start in 0..all.len() {
+        if std::mem::replace(&mut is_entered[start], true) {
+            continue;
+        }
+        let mut open = vec![(start, 0)];
+        while let Some((at, next)) = open.pop() {
+            let Some(&other) = named[at].get(next) else {
+                order.push(at);
+                continue;
+            };
+            open.push((at, next + 1));
+            if !std::mem::replace(&mut is_entered[other], true) {
+                open.push((other, 0));
+            }
+        }
+    }
+    let mut resources: Vec<Option<Map<String, Json>>> = all
+        .into_iter()
+        .map(|written| Some(written.resource))
+        .collect();
+    order
+        .into_iter()
+        .filter_map(|at| resources[at].take())
+        .map(Json::Object)
+        .collect()
+}
+
+/// The URNs that a resource names.
+fn named_urns(resource: &Map<String, Json>) -> Vec<String> {
+    let mut urns: Vec<String> = Vec::new();
+    if let Some((provider, _)) = text(resource, "provider").rsplit_once("::") {
+        urns.push(provider.to_owned());
+    }
+    urns.extend(["parent", "deletedWith"].map(|key| text(resource, key).to_owned()));
+    for key in ["dependencies", "replaceWith"] {
+        urns.extend(
+            super::check::texts(resource, key)
+                .into_iter()
+                .map(str::to_owned),
+        );
+    }
+    let by_property = resource
+        .get("propertyDependencies")
+        .and_then(Json::as_object);
+    for used in by_property.into_iter().flat_map(Map::values) {
+        let used = used.as_array().into_iter().flatten();
+        urns.extend(used.filter_map(Json::as_str).map(str::to_owned));
+    }
+    urns
+}
