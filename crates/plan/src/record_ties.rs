@@ -1,11 +1,17 @@
 //! What a record keeps of the options of a declared resource.
 
-use blueprint::{Address, Expr, ExprKind, IndexMap, Lifecycle, Name, ReferenceHead, Resource};
+use blueprint::{
+    Address, Expr, ExprKind, FieldPath, IndexMap, Lifecycle, Name, PathStep, ReferenceHead,
+    Resource,
+};
 use dialect::rules::Reads;
 use state::{Record, RecordTies};
 use understand::documents::{DocumentInstance, Documents};
 
 use crate::model::{AddressSet, HashSet};
+
+/// The field of a configuration that holds the settings.
+const SETTINGS: &str = "settings";
 
 /// The ties of a declared resource; `None` for a dialect whose resources have no names for plugins,
 /// or if there are none. What another tool wrote into the former record is kept.
@@ -40,12 +46,9 @@ pub fn record_ties(
             .flat_map(|ties| ties.replaced_with.iter().map(address))
             .collect(),
         timeouts: *timeouts,
-        secret_fields: secret_fields.clone(),
+        secret_fields: hidden_fields(documents, number, secret_fields),
         ignore_changes: ignore_changes.clone(),
-        replace_on_changes: replace_on_changes
-            .iter()
-            .map(|path| path.to_string().into())
-            .collect(),
+        replace_on_changes: replace_on_changes.iter().map(path_text).collect(),
         hidden: ties.map(|ties| ties.hidden.clone()).unwrap_or_default(),
         imported: import.clone(),
         uses: uses(unit, resource),
@@ -55,9 +58,40 @@ pub fn record_ties(
     (made != RecordTies::default()).then(|| Box::new(made))
 }
 
+/// A path as the document writes it. `#initerror`, the health of the object, is no field.
+fn path_text(path: &FieldPath) -> Name {
+    match path.0.as_slice() {
+        [PathStep::Field(name)] => name.clone(),
+        _ => path.to_string().into(),
+    }
+}
+
+/// The fields whose values must not be shown: those that the document names, and the secret outputs of
+/// the type.
+fn hidden_fields(documents: &Documents, number: u32, stated: &[Name]) -> Vec<Name> {
+    let ty = documents.resource_type(number);
+    let fields = ty.into_iter().flat_map(|ty| &ty.schema.fields);
+    let secret = fields.filter(|(_, field)| field.sensitive);
+    let mut all = stated.to_vec();
+    for (name, _) in secret {
+        if !all.contains(name) {
+            all.push(name.clone());
+        }
+    }
+    all
+}
+
 /// The resources that the value of each declared field comes from, also through named values.
 fn uses(unit: &DocumentInstance, resource: &Resource) -> IndexMap<Name, Vec<Address>> {
-    let ExprKind::Map(entries) = &resource.spec.inner().kind else {
+    let mut spec = resource.spec.inner();
+    // The settings of a provider's configuration are a map inside its spec.
+    if resource.configured_namespace().is_some()
+        && let ExprKind::Map(entries) = &spec.kind
+        && let Some((_, settings)) = entries.iter().find(|(key, _)| *key.item == *SETTINGS)
+    {
+        spec = settings.inner();
+    }
+    let ExprKind::Map(entries) = &spec.kind else {
         return IndexMap::default();
     };
     let of_entry = |(key, value): &(diag::Spanned<Name>, Expr)| {

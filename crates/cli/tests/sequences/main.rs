@@ -14,6 +14,7 @@ mod config;
 mod place;
 mod runner;
 mod sim;
+mod state;
 mod steps;
 
 /// Machine output is checked against its schema by the binary's tests.
@@ -25,6 +26,9 @@ use std::path::PathBuf;
 
 /// The minimum of passing cases. It is never lowered.
 const THRESHOLD: usize = 77;
+
+/// The minimum of cases whose exported state is the recorded one too.
+const THRESHOLD_WITH_STATE: usize = 65;
 
 #[test]
 fn recorded_sequences_end_as_recorded() {
@@ -47,11 +51,23 @@ fn recorded_sequences_end_as_recorded() {
         println!("{failure}");
     }
     let passed = tally.all - tally.failures.len();
+    for difference in &tally.states {
+        println!("{difference}");
+    }
     println!(
         "pulumi conformance sequences/lifecycle: {passed} of {}",
         tally.all
     );
+    let with_state = passed - tally.states.len();
+    println!(
+        "pulumi conformance sequences/lifecycle with the state: {with_state} of {}",
+        tally.all
+    );
     if named.is_none() && chosen.is_empty() {
         assert!(passed >= THRESHOLD, "{passed} pass, {THRESHOLD} did before");
+        assert!(
+            with_state >= THRESHOLD_WITH_STATE,
+            "{with_state} pass with the state, {THRESHOLD_WITH_STATE} did before"
+        );
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::place::Place;
 use crate::sim::Sim;
+use crate::state::compare_state;
 use crate::steps::{Announced, Stepped, take};
 
 /// Cases in which the recorded tool carries out a part before it meets a mistake that a plan finds
@@ -23,6 +24,8 @@ pub(crate) struct Tally {
     pub(crate) all: usize,
     /// One line for each failing case.
     pub(crate) failures: Vec<String>,
+    /// One line for each case that passes but for its exported state.
+    pub(crate) states: Vec<String>,
 }
 
 /// Runs the cases of a file. `chosen` holds parts of names; if it is empty, all cases run.
@@ -36,14 +39,18 @@ pub(crate) fn run(file: &Path, chosen: &str, mut sim: Sim) -> Tally {
             continue;
         }
         tally.all += 1;
-        if let Err(difference) = run_case(case, &mut sim) {
-            tally.failures.push(format!("{name}: {difference}"));
+        match run_case(case, &mut sim) {
+            Ok(None) => {}
+            Ok(Some(difference)) => tally.states.push(format!("{name}: {difference}")),
+            Err(difference) => tally.failures.push(format!("{name}: {difference}")),
         }
     }
     tally
 }
 
-fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
+/// Runs a case. Returns the first difference of the exported state.
+fn run_case(case: &Value, sim: &mut Sim) -> Result<Option<String>, String> {
+    let mut state = None;
     let place = Place::new();
     let world = place.path().join("world");
     std::fs::create_dir(&world).unwrap();
@@ -78,7 +85,7 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
             |difference: String| format!("step {at} ({what}): {difference}\n{}", stepped.said);
         if stepped.ok != ok {
             if !stepped.ok && refused_counts {
-                return Ok(());
+                return Ok(state);
             }
             let word = if ok { "should succeed" } else { "should fail" };
             return Err(describe(word.to_owned()));
@@ -86,7 +93,7 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
         // What the recorded tool has done before a mistake that a plan finds is refused as a whole.
         if !ok && stepped.refused {
             if PLANNED_MISTAKES.contains(&name) {
-                return Ok(());
+                return Ok(state);
             }
             refuse_calls(expected).map_err(describe)?;
             continue;
@@ -98,9 +105,15 @@ fn run_case(case: &Value, sim: &mut Sim) -> Result<(), String> {
         if !is_preview {
             compare_calls(expected, &world).map_err(describe)?;
             compare_world(expected, &world).map_err(describe)?;
+            if state.is_none() && expected["state"].is_object() {
+                let compared = compare_state(&place, &expected["state"]);
+                state = compared
+                    .err()
+                    .map(|difference| format!("step {at} ({what}): {difference}"));
+            }
         }
     }
-    Ok(())
+    Ok(state)
 }
 
 /// The step must not have reached the provider: nothing was refused there.

@@ -8,6 +8,10 @@ use super::check::{is_true, text};
 /// The token of the stack itself.
 pub(super) const STACK: &str = "pulumi:pulumi:Stack";
 
+/// The output that holds the id of an object. A host keeps the plugin's own one in the private data of
+/// the record, under the same name.
+pub(super) const ID: &str = "id";
+
 /// The beginning of the tokens of providers.
 pub(super) const PROVIDERS: &str = "pulumi:providers:";
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, IndexMap, Map as Entries, Name, Timeouts, Value};
+use blueprint::{Address, IndexMap, Map as Entries, Name, ResourceMetadata, Timeouts, Value};
 use dialect::{SecretManager, TextCipher};
 use serde_json::{Map, Value as Json};
 use state::{
@@ -15,7 +15,7 @@ use state::{
 };
 
 use super::check::{Violation, is_true, resources, text, texts, violations};
-use super::names::{ResourceRole, UrnParts, namespace, settings};
+use super::names::{ID, ResourceRole, UrnParts, namespace, settings};
 use super::values::decode;
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
 
@@ -32,7 +32,7 @@ pub struct ReadDeployment {
 }
 
 /// Members of a resource that a record has a place for.
-const MAPPED: [&str; 18] = [
+const MAPPED: [&str; 19] = [
     "urn",
     "type",
     "custom",
@@ -51,6 +51,7 @@ const MAPPED: [&str; 18] = [
     "hideDiff",
     "importID",
     "initErrors",
+    "replacementTrigger",
 ];
 
 /// Reads a deployment, from an export or from the file of a store.
@@ -291,6 +292,13 @@ impl DeploymentReader<'_> {
             carry("urn", Value::Text(urn.clone()));
             urn = own;
         }
+        let trigger = part("replacementTrigger")?;
+        let metadata = match trigger.is_null() {
+            true => Value::Null,
+            false => Value::map([(ResourceMetadata::REPLACEMENT_TRIGGER, trigger)]),
+        };
+        let own_id = outputs.get(ID).filter(|_| role == ResourceRole::Object);
+        let private = own_id.map_or(Value::Null, |own| Value::map([(ID, own.clone())]));
         let status = match waits {
             true => Status::new(StatusOp::Delete, StatusWord::Gone),
             false => Status::new(StatusOp::Create, StatusWord::Ready),
@@ -301,8 +309,8 @@ impl DeploymentReader<'_> {
             id,
             inputs,
             outputs,
-            private: Value::Null,
-            metadata: Value::Null,
+            private,
+            metadata,
             dependencies: self.all(resource, "dependencies"),
             retain: is_true(resource, "retainOnDelete"),
             protect: is_true(resource, "protect"),

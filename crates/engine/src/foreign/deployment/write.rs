@@ -5,13 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::{Address, IndexMap, Name, PROVIDER_TYPE, Timeouts, Value};
+use blueprint::{Address, IndexMap, Name, PROVIDER_TYPE, ResourceMetadata, Timeouts, Value};
 use dialect::{FillRandom, NewKey, SecretManager};
 use serde_json::{Map, Value as Json, json};
 use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, StatusWord};
 
 use super::check::{magic, text, violations};
-use super::names::{PROVIDERS, STACK, UrnParts, package_of, token};
+use super::names::{ID, PROVIDERS, STACK, UrnParts, package_of, token};
 use super::values::{SecretForm, ValueWriter};
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
 
@@ -316,7 +316,7 @@ impl DeploymentWriter<'_> {
                     writer.encode(value).map_err(DeploymentError::Shape)
                 };
                 let inputs = encode(&mut self.values, &record.inputs)?;
-                (inputs, encode(&mut self.values, &record.outputs)?)
+                (inputs, encode(&mut self.values, &own_outputs(record))?)
             }
         };
         for (key, fields) in [("inputs", &inputs), ("outputs", &outputs)] {
@@ -336,7 +336,8 @@ impl DeploymentWriter<'_> {
         let parent_urn = parent
             .as_ref()
             .and_then(|parent| urns(std::slice::from_ref(parent)).pop());
-        if !is_stack(record) {
+        let is_default = is_provider && is_default_name(&urn);
+        if !is_stack(record) && !is_default {
             put(
                 "parent",
                 json!(parent_urn.unwrap_or_else(|| self.stack_urn(parts))),
@@ -364,19 +365,21 @@ impl DeploymentWriter<'_> {
                 json!(self.provider(record, &kind, parts, defaults)),
             );
         }
-        if !has_own && keeping != Keeping::Group {
+        let trigger = record.metadata.get(ResourceMetadata::REPLACEMENT_TRIGGER);
+        if let Some(trigger) = trigger {
+            let trigger = self.values.encode(trigger);
+            put(
+                "replacementTrigger",
+                trigger.map_err(DeploymentError::Shape)?,
+            );
+        }
+        if !has_own && keeping != Keeping::Group && !is_default {
             put(
                 "customTimeouts",
                 limits(ties.map(|ties| ties.timeouts).unwrap_or_default()),
             );
-            let fields = inputs.as_object().into_iter().flatten();
-            let by_field = fields.map(|(field, _)| {
-                let used = ties.and_then(|ties| ties.uses.get(field.as_str()));
-                (
-                    field.clone(),
-                    json!(urns(used.map_or(&[][..], Vec::as_slice))),
-                )
-            });
+            let fields = ties.into_iter().flat_map(|ties| &ties.uses);
+            let by_field = fields.map(|(field, used)| (field.to_string(), json!(urns(used))));
             put("propertyDependencies", Json::Object(by_field.collect()));
         }
         let mut position = usize::MAX;
@@ -466,8 +469,18 @@ impl DeploymentWriter<'_> {
                 None => drop(used.insert(address.clone(), ())),
             }
         }
+        // A tie alone is no dependency there.
+        let ties = record.origin.ties.as_deref();
+        let is_tie = |address: &Address| {
+            ties.is_some_and(|ties| {
+                let tied = ties.deleted_with.iter().chain(&ties.replaced_with);
+                let mut read = ties.uses.values().flatten();
+                tied.clone().any(|one| one == address) && !read.any(|one| one == address)
+            })
+        };
         used.into_keys()
             .filter(|address| Some(address) != provider && Some(address) != parent)
+            .filter(|address| !is_tie(address))
             .collect()
     }
 
@@ -628,4 +641,26 @@ fn named_urns(resource: &Map<String, Json>) -> Vec<String> {
         urns.extend(used.filter_map(Json::as_str).map(str::to_owned));
     }
     urns
+}
+
+/// The outputs as the plugin gave them. A host adds the id, unless the plugin gave one itself, and null
+/// for each output that the plugin left out.
+fn own_outputs(record: &Record) -> Value {
+    let (Value::Map(entries), secret) = record.outputs.split_secret() else {
+        return record.outputs.clone();
+    };
+    let is_hosted = entries.contains_key(ID) && record.private.get(ID).is_none();
+    if !is_hosted {
+        return record.outputs.clone();
+    }
+    let given = entries
+        .iter()
+        .filter(|(name, value)| name.as_ref() != ID && !value.is_null());
+    Value::map(given.map(|(name, value)| (name.clone(), value.clone()))).tainted(secret)
+}
+
+/// Whether the name in a URN is that of a default provider, which has no parent.
+fn is_default_name(urn: &str) -> bool {
+    let name = urn.rsplit("::").next().unwrap_or_default();
+    name == "default" || name.starts_with("default_")
 }
