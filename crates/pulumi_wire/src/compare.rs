@@ -21,8 +21,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// The places at which two maps of properties differ. A list is one place. An unknown value differs
-/// from every value, and a secret from the same value in the open. Places below one of `ignored` do
-/// not count.
+/// from every value. Places below one of `ignored` do not count.
 pub fn differences(old: &Value, new: &Value, ignored: &[PropertyPath]) -> Vec<PropertyPath> {
     let mut found = Vec::new();
     compare(
@@ -48,8 +47,6 @@ fn compare(
     {
         return;
     }
-    let is_secret = |value: Option<&Value>| value.is_some_and(Value::has_secret);
-    let same_marks = is_secret(old) == is_secret(new);
     match (old.map(Value::unmarked), new.map(Value::unmarked)) {
         (Some(Value::Map(old)), Some(Value::Map(new))) => {
             let added = new.keys().filter(|key| !old.contains_key(key));
@@ -60,8 +57,7 @@ fn compare(
             }
         }
         (None, None) => {}
-        (Some(old), Some(new))
-            if same_marks && !old.has_unknown() && !new.has_unknown() && same(old, new) => {}
+        (Some(old), Some(new)) if !old.has_unknown() && !new.has_unknown() && same(old, new) => {}
         _ => found.push(at.clone()),
     }
 }
