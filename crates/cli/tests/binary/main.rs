@@ -28,6 +28,7 @@ mod machine;
 mod moves;
 mod named_files;
 mod output;
+mod parts;
 mod place;
 mod plugins;
 mod programs;
