@@ -82,6 +82,20 @@ fn a_program_is_deployed_with_the_plugin_that_it_names() {
     place.ends(0, &["deploy", "--yes"]);
     let exports = place.ends(0, &["exports"]).out;
     assert!(exports.contains("found = \"shade of lamp 1\""), "{exports}");
+    // A parent is a dependency too if a property reads it.
+    let words = ["state", "export", "--as", "pulumi", "--reveal"];
+    let state: serde_json::Value = serde_json::from_str(&place.ends(0, &words).out).unwrap();
+    let resources = state["deployment"]["resources"].as_array().unwrap();
+    let urn = |resource: &serde_json::Value| resource["urn"].as_str().unwrap().to_owned();
+    let named = |name: &str| {
+        resources
+            .iter()
+            .find(|one| urn(one).ends_with(name))
+            .unwrap()
+    };
+    let (lamp, shade) = (named("::lamp"), named("::shade"));
+    assert_eq!(shade["parent"], lamp["urn"]);
+    assert_eq!(shade["dependencies"], serde_json::json!([lamp["urn"]]));
     // A destroy finds the package by the types of the state.
     std::fs::remove_file(place.path().join("Pulumi.yaml")).unwrap();
     let gone = place.ends(0, &["destroy", "--yes"]).out;

@@ -452,8 +452,8 @@ impl DeploymentWriter<'_> {
         own.map_or_else(|| parts.stack_urn(), |record| urn_of(record))
     }
 
-    /// The resources that a resource depends on. A deployment names neither the provider nor the
-    /// parent among them; what was imported is written as it was.
+    /// The resources that a resource depends on. A deployment does not name the provider among them, and
+    /// the parent only if a property reads it; what was imported is written as it was.
     fn used(&self, record: &Record, parent: Option<&Address>, is_imported: bool) -> Vec<Address> {
         if is_imported {
             return record.dependencies.clone();
@@ -469,18 +469,18 @@ impl DeploymentWriter<'_> {
                 None => drop(used.insert(address.clone(), ())),
             }
         }
-        // A tie alone is no dependency there.
+        // A parent or a tie alone is no dependency there.
         let ties = record.origin.ties.as_deref();
         let is_tie = |address: &Address| {
             ties.is_some_and(|ties| {
                 let tied = ties.deleted_with.iter().chain(&ties.replaced_with);
+                let mut named = tied.chain(parent);
                 let mut read = ties.uses.values().flatten();
-                tied.clone().any(|one| one == address) && !read.any(|one| one == address)
+                named.any(|one| one == address) && !read.any(|one| one == address)
             })
         };
         used.into_keys()
-            .filter(|address| Some(address) != provider && Some(address) != parent)
-            .filter(|address| !is_tie(address))
+            .filter(|address| Some(address) != provider && !is_tie(address))
             .collect()
     }
 
