@@ -303,7 +303,10 @@ pub(crate) fn accept(
                 },
                 Some(ty),
             ) => {
-                if drifted_fields(&ty, &record, fields).next().is_none() {
+                // A provider may keep fields that the document does not set in its own data.
+                let is_named = !record.origin.urn.is_empty();
+                let as_recorded = !is_named || *private == record.private;
+                if as_recorded && drifted_fields(&ty, &record, fields).next().is_none() {
                     continue;
                 }
                 decision.changes = crate::drift::changes(&ty, &record, fields);

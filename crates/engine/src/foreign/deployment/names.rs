@@ -12,6 +12,10 @@ pub(super) const STACK: &str = "pulumi:pulumi:Stack";
 /// the record, under the same name.
 pub(super) const ID: &str = "id";
 
+/// The inputs that a plugin has read, in the private data of a record, if they differ from the sent
+/// ones.
+pub(super) const READ_INPUTS: &str = "readInputs";
+
 /// The beginning of the tokens of providers.
 pub(super) const PROVIDERS: &str = "pulumi:providers:";
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, StatusWord};
 
 use super::check::{magic, text, violations};
-use super::names::{ID, PROVIDERS, STACK, UrnParts, package_of, token};
+use super::names::{ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token};
 use super::values::{SecretForm, ValueWriter};
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
 
@@ -315,7 +315,9 @@ impl DeploymentWriter<'_> {
                 let encode = |writer: &mut ValueWriter<'_>, value| {
                     writer.encode(value).map_err(DeploymentError::Shape)
                 };
-                let inputs = encode(&mut self.values, &record.inputs)?;
+                // What a refresh has read is in the private data of the host.
+                let read = record.private.get(READ_INPUTS);
+                let inputs = encode(&mut self.values, read.unwrap_or(&record.inputs))?;
                 (inputs, encode(&mut self.values, &own_outputs(record))?)
             }
         };
