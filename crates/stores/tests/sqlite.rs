@@ -549,13 +549,13 @@ fn the_first_format_is_read() {
         .unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
     let (mut entries, mut wanted) = full_operation();
-    // Records of that time had no transforms, durations, attempts, providers and URNs, and states
-    // had no children.
+    // Records of that time had no transforms, durations, attempts, providers, URNs and ties, and
+    // states had no children.
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
         (record.origin.made_from, record.duration_ms, record.attempt) = ("".into(), 0, None);
         (record.origin.folder, record.provider) = ("".into(), None);
-        record.origin.urn = "".into();
+        (record.origin.urn, record.origin.ties) = ("".into(), None);
     };
     wanted.records.values_mut().for_each(forget);
     for open in wanted.open.values_mut() {
