@@ -13,7 +13,7 @@ use crate::encode::DEPTH;
 use crate::lookups::Lookups;
 use crate::path::{PropertyPath, PropertyStep};
 use crate::rules::Phase;
-use crate::signature::{KEY, Special, unknown_of_text};
+use crate::signature::{KEY, Special, UNKNOWN_TEXT, unknown_of_text};
 
 /// The rules for decoding an answer.
 #[derive(Clone, Copy)]
@@ -217,11 +217,17 @@ fn special_value(
             match decoding.lookups.address(urn) {
                 Some(address) => Ok(Value::Resource(Arc::new(address))),
                 None => {
-                    // A reference that stays a map has an empty text for an unknown id.
+                    // A reference that stays a map. An empty text stands for an unknown id too.
+                    let is_unknown =
+                        |text: &str| text.is_empty() || unknown_of_text(text).is_some();
                     if let Some(id) = fields.get_mut("id")
-                        && matches!(&id.kind, Some(Kind::StringValue(text)) if unknown_of_text(text).is_some())
+                        && matches!(&id.kind, Some(Kind::StringValue(text)) if is_unknown(text))
                     {
-                        id.kind = Some(Kind::StringValue(String::new()));
+                        let text = match decoding.phase {
+                            Phase::Planning => UNKNOWN_TEXT,
+                            Phase::Applying => "",
+                        };
+                        id.kind = Some(Kind::StringValue(text.to_owned()));
                     }
                     Ok(Value::Map(Arc::new(entries(fields, decoding, depth)?)))
                 }

@@ -241,4 +241,10 @@ fn a_reference_with_an_unknown_id_is_sent_as_unknown() {
         sent(Value::from("n-1"), ALL).get("id"),
         Some(&Value::from("n-1"))
     );
+    // A plan does not take an id for known that is still unknown.
+    assert!(
+        sent(unknown(), ALL)
+            .get("id")
+            .is_some_and(Value::is_unknown)
+    );
 }

@@ -263,6 +263,11 @@ fn equal(one: &Value, other: &Value) -> bool {
         Some(Value::String(kind)) if kind == "1b47061264138c4ac30d75fd1eb44270" => &one["value"],
         _ => one,
     };
+    if let (Some(reference), Some(members)) = (other.get("$ref"), one.as_object()) {
+        let mut members = members.clone();
+        members.remove("4dabf18193072939515e22adb298388d");
+        return equal(&members.into(), reference);
+    }
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
         (Value::Array(one), Value::Array(other)) => {
