@@ -34,14 +34,11 @@ impl DriftReport {
     }
 }
 
-/// Whether plans from the state alone read the recorded objects. Only dialects that read on request
-/// give their resources URNs.
+/// Whether plans from the state alone read the recorded objects: as the dialect of the root document
+/// does. Only dialects that read on request give their resources URNs.
 pub(crate) fn usual_reads(snapshot: &Snapshot) -> Reads {
-    if snapshot
-        .records
-        .values()
-        .any(|record| !record.origin.urn.is_empty())
-    {
+    let mut of_root = snapshot.records.iter().filter(|(at, _)| at.path.is_empty());
+    if of_root.any(|(_, record)| !record.origin.urn.is_empty()) {
         Reads::OnRequest
     } else {
         Reads::BeforePlans

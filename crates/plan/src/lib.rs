@@ -181,7 +181,11 @@ async fn plan_from(
                 .draft_documents(documents, pinned, functions, failed_before)
                 .await
         }
-        None => Some(planner.draft_records().await),
+        None => {
+            let complaints = refreshed.diagnostics.iter();
+            let sick = complaints.map(|(address, _)| address.clone()).collect();
+            Some(planner.draft_records(&sick).await)
+        }
     };
     let Some(mut draft) = drafted else {
         found.append(planner.mistakes);

@@ -236,6 +236,7 @@ impl<'a> Planner<'a> {
             target_set: &target_set,
             moves: &mut self.moves,
             replace: &self.named.replace,
+            excluded: &self.named.excluded,
             taken: &self.options.taken,
             catalogs: &self.catalogs,
             world: self.world,
@@ -288,7 +289,8 @@ impl<'a> Planner<'a> {
 
     /// Moves records to the addresses that the documents give them.
     fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
-        let within = |address: &Address| target_set.covers(address);
+        let excluded = &self.named.excluded;
+        let within = |address: &Address| target_set.covers(address) && !excluded.covers(address);
         let snapshot = &mut self.snapshot;
         let answers = &mut self.answers;
         self.moves = moves::apply_hints(
@@ -334,7 +336,8 @@ impl<'a> Planner<'a> {
 
     /// Decides about the records of the state, without a document: a change of the state, a
     /// reconciliation, or a destroy.
-    pub(crate) async fn draft_records(&mut self) -> Draft {
+    /// `sick` are the objects about which their providers complained when they were read.
+    pub(crate) async fn draft_records(&mut self, sick: &AddressSet) -> Draft {
         if let Some(state_edit) = &self.options.state_edit {
             let table = state_edit::StateEditContext {
                 snapshot: &mut self.snapshot,
@@ -343,6 +346,7 @@ impl<'a> Planner<'a> {
                 targets: &self.named.targets,
                 catalogs: &self.catalogs,
                 world: self.world,
+                sick,
             };
             return state_edit::draft(state_edit, table, &mut self.mistakes).await;
         }

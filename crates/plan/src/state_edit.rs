@@ -31,6 +31,8 @@ pub(crate) struct StateEditContext<'a> {
     pub(crate) targets: &'a SelectedAddresses,
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
+    /// The objects about which their providers complained when they were read.
+    pub(crate) sick: &'a AddressSet,
 }
 
 /// Changes the records, and drafts a decision for each changed record.
@@ -46,6 +48,7 @@ pub(crate) async fn draft(
         targets,
         catalogs,
         world,
+        sick,
     } = context;
     let mut draft = Draft {
         groups: snapshot.groups.clone(),
@@ -71,12 +74,7 @@ pub(crate) async fn draft(
         }
         StateEdit::Remove(wanted) => {
             let named = SelectedAddresses::new(wanted);
-            for address in wanted {
-                let one = SelectedAddresses::new(std::slice::from_ref(address));
-                if !snapshot.records.keys().any(|address| one.covers(address)) {
-                    found.push(unknown_in_state(address, snapshot));
-                }
-            }
+            refuse_unrecorded(wanted, snapshot, found);
             for (address, record) in snapshot
                 .records
                 .iter()
@@ -90,12 +88,7 @@ pub(crate) async fn draft(
         }
         StateEdit::Unprotect(wanted) => {
             let named = SelectedAddresses::new(wanted);
-            for address in wanted {
-                let one = SelectedAddresses::new(std::slice::from_ref(address));
-                if !snapshot.records.keys().any(|address| one.covers(address)) {
-                    found.push(unknown_in_state(address, snapshot));
-                }
-            }
+            refuse_unrecorded(wanted, snapshot, found);
             let protected: Vec<Address> = snapshot
                 .records
                 .iter()
@@ -149,10 +142,20 @@ pub(crate) async fn draft(
             answers,
             settled_records,
             targets,
-            catalogs,
+            (catalogs, sick),
         ),
     }
     draft
+}
+
+/// Reports `unknown-address` for each address that covers no record.
+fn refuse_unrecorded(wanted: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+    for address in wanted {
+        let one = SelectedAddresses::new(std::slice::from_ref(address));
+        if !snapshot.records.keys().any(|address| one.covers(address)) {
+            found.push(unknown_in_state(address, snapshot));
+        }
+    }
 }
 
 /// A decision whose only effect is the change of the record.
@@ -282,7 +285,7 @@ pub(crate) fn accept(
     answers: &Answers,
     settled_records: &mut SettledRecords,
     targets: &SelectedAddresses,
-    catalogs: &Catalogs,
+    (catalogs, sick): (&Catalogs, &AddressSet),
 ) {
     for (address, seen) in &answers.seen {
         if !targets.is_empty() && !targets.covers(address) {
@@ -325,7 +328,12 @@ pub(crate) fn accept(
         .collect();
     let read_well = |address: &Address, record: &Record| {
         let within = targets.is_empty() || targets.covers(address);
-        within && !answers.unread.contains_key(address) && is_unsettled(record)
+        let reads = match catalogs.resource_type(&record.type_name) {
+            TypeRef::Known(ty) => ty.capabilities.reads,
+            _ => false,
+        };
+        let was_read = reads && !answers.unread.contains_key(address);
+        within && was_read && !sick.contains(address) && is_unsettled(record)
     };
     let records = snapshot.records.iter();
     let recovered: Vec<(Address, Arc<Record>)> = records

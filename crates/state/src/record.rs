@@ -4,7 +4,7 @@ use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::{self, hides_id};
-use crate::record_ties::RecordTies;
+use crate::record_ties::{Keeping, RecordTies};
 use crate::status::{Status, StatusOp, StatusWord};
 
 /// The place where the resource of a record was declared. A destroy needs it because it has no
@@ -213,6 +213,13 @@ impl Record {
         } else {
             &self.id
         }
+    }
+
+    /// Whether the record is about an object that is managed here. An imported state may also have
+    /// objects that are only read, and groups without an object.
+    pub fn is_managed(&self) -> bool {
+        let ties = self.origin.ties.as_deref();
+        ties.is_none_or(|ties| ties.keeping == Keeping::Managed)
     }
 
     /// The deposed objects, newest first.

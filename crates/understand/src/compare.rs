@@ -672,79 +672,53 @@ fn with_part_of(value: &Value, other: &Value, steps: &[PathStep]) -> Value {
     let Some((step, rest)) = steps.split_first() else {
         return other.clone();
     };
-    if step.is_every() {
-        let places = places_in(value, other);
-        return places.into_iter().fold(value.clone(), |value, place| {
-            with_step_of(&value, other, &place, rest)
-        });
-    }
-    with_step_of(value, other, step, rest)
-}
-
-/// The steps to every entry or item of two values.
-fn places_in(value: &Value, other: &Value) -> Vec<PathStep> {
-    match (value.unmarked(), other.unmarked()) {
-        (Value::List(items), Value::List(others)) => {
-            let count = items.len().min(others.len()) as u64;
-            (0..count).map(PathStep::Index).collect()
-        }
-        (own, theirs) => {
-            let names = |value: &Value| match value {
-                Value::Map(map) => map.keys().cloned().collect(),
-                _ => Vec::new(),
-            };
-            let mut all = names(own);
-            all.extend(names(theirs));
-            all.into_iter().map(PathStep::Key).collect()
-        }
-    }
-}
-
-fn with_step_of(value: &Value, other: &Value, step: &PathStep, rest: &[PathStep]) -> Value {
     let (bare, secret) = value.split_secret();
-    let name = match step {
-        PathStep::Field(name) | PathStep::Key(name) => name,
-        PathStep::Index(index) => {
-            let at = usize::try_from(*index).unwrap_or(usize::MAX);
-            let (Value::List(items), Value::List(others)) = (bare, other.unmarked()) else {
-                return value.clone();
+    let hidden = matches!(other, Value::Secret(_)) && !secret;
+    let changed = match (step, bare, other.unmarked()) {
+        (step, Value::List(items), Value::List(others)) => {
+            let is_meant = |at: usize| match step {
+                PathStep::Index(index) => usize::try_from(*index) == Ok(at),
+                step => step.is_every(),
             };
-            let (Some(own), Some(theirs)) = (items.get(at), others.get(at)) else {
-                return value.clone();
-            };
-            let new = with_part_of(own, theirs, rest);
-            let replaced = items.iter().enumerate().map(|(position, item)| {
-                if position == at {
-                    new.clone()
-                } else {
-                    item.clone()
+            let items = items.iter().enumerate().map(|(at, item)| {
+                match others.get(at).filter(|_| is_meant(at)) {
+                    Some(theirs) => with_part_of(item, theirs, rest),
+                    None => item.clone(),
                 }
             });
-            return Value::list(replaced).tainted(secret);
+            Value::list(items)
         }
-    };
-    let own_entry = value.get(name);
-    let theirs = other.get(name);
-    let new = match (rest.is_empty(), own_entry, theirs) {
-        (false, Some(mine), Some(theirs)) => Some(with_part_of(mine, theirs, rest)),
-        (false, ..) | (true, None, None) => return value.clone(),
-        (true, _, theirs) => theirs.cloned(),
-    };
-    let mut map = match bare {
-        Value::Map(map) => Map::clone(map),
-        Value::Null => Map::default(),
+        (PathStep::Field(name) | PathStep::Key(name), Value::Map(_) | Value::Null, _) => {
+            let own = bare.as_map().cloned().unwrap_or_default();
+            let entry = |name: &str| match (own.get(name), other.get(name)) {
+                (Some(own), Some(theirs)) => Some(with_part_of(own, theirs, rest).tainted(hidden)),
+                // Only the end of a path adds or removes an entry.
+                (own, _) if !rest.is_empty() => own.cloned(),
+                (_, theirs) => theirs.map(|theirs| theirs.clone().tainted(hidden)),
+            };
+            let map: Map = if step.is_every() {
+                let theirs = other.as_map().into_iter().flat_map(Map::keys);
+                let names = own.keys().chain(theirs);
+                let entries = names.filter_map(|name| Some((name.clone(), entry(name)?)));
+                entries.collect()
+            } else {
+                let new = entry(name);
+                let mut map = own.clone();
+                match new {
+                    Some(new) => drop(map.insert(name.clone(), new)),
+                    None => drop(map.shift_remove(name)),
+                }
+                map
+            };
+            // A path through nothing makes no map.
+            match bare.is_null() && map.is_empty() {
+                true => Value::Null,
+                false => Value::Map(Arc::new(map)),
+            }
+        }
         _ => return value.clone(),
     };
-    match new {
-        Some(new) => {
-            let hidden = matches!(other, Value::Secret(_)) && !secret;
-            map.insert(name.clone(), new.tainted(hidden));
-        }
-        None => {
-            map.shift_remove(name);
-        }
-    }
-    Value::Map(Arc::new(map)).tainted(secret)
+    changed.tainted(secret)
 }
 
 #[cfg(test)]

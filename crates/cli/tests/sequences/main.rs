@@ -5,10 +5,11 @@
 //! and leaves the same objects. `CYAN_SEQUENCE` names the cases to run.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "the report of the pack")]
 
 mod config;
+mod own;
 #[path = "../binary/place.rs"]
 #[expect(dead_code, reason = "the binary's tests use the rest")]
 mod place;
@@ -30,9 +31,14 @@ const THRESHOLD: usize = 79;
 /// The minimum of cases whose exported state is the recorded one too.
 const THRESHOLD_WITH_STATE: usize = 66;
 
-#[test]
-fn recorded_sequences_end_as_recorded() {
-    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
+/// The folder of the pack that the environment names.
+fn named_pack() -> Option<PathBuf> {
+    std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from)
+}
+
+/// The folder of the pack. `None`, with a message, if it does not stand beside the project.
+fn pack() -> Option<PathBuf> {
+    let named = named_pack();
     let beside =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/pulumi");
     let pack = named.clone().unwrap_or(beside);
@@ -40,8 +46,15 @@ fn recorded_sequences_end_as_recorded() {
     if !file.exists() {
         assert!(named.is_none(), "{} is missing", file.display());
         println!("skipped: {} is not there", file.display());
-        return;
+        return None;
     }
+    Some(pack)
+}
+
+#[test]
+fn recorded_sequences_end_as_recorded() {
+    let Some(pack) = pack() else { return };
+    let file = pack.join("sequences/lifecycle.json");
     let Some(sim) = sim::Sim::start(&pack.join("sequences/sim-schema.json")) else {
         return;
     };
@@ -63,7 +76,7 @@ fn recorded_sequences_end_as_recorded() {
         "pulumi conformance sequences/lifecycle with the state: {with_state} of {}",
         tally.all
     );
-    if named.is_none() && chosen.is_empty() {
+    if named_pack().is_none() && chosen.is_empty() {
         assert!(passed >= THRESHOLD, "{passed} pass, {THRESHOLD} did before");
         assert!(
             with_state >= THRESHOLD_WITH_STATE,

@@ -45,6 +45,8 @@ pub(crate) struct LevelContext<'a> {
     pub(crate) groups: &'a IndexMap<Name, Vec<Address>>,
     /// The resources that the user asked to replace.
     pub(crate) replace: &'a SelectedAddresses,
+    /// The resources that the user excluded.
+    pub(crate) excluded: &'a SelectedAddresses,
     pub(crate) world: &'a dyn World,
 }
 
@@ -60,10 +62,12 @@ pub(crate) async fn decide_level(
         snapshot,
         groups,
         replace,
+        excluded,
         world,
     } = with;
     let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
+    let mut kept = Vec::new();
     for index in resources {
         let Some((unit, _, resource)) = documents.resource(*index) else {
             continue;
@@ -105,7 +109,10 @@ pub(crate) async fn decide_level(
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
-            drafts.push(decision);
+            match excluded.covers(&decision.address) {
+                true => kept.push(decision),
+                false => drafts.push(decision),
+            }
         }
     }
     request_replacements(&mut drafts, replace);
@@ -123,6 +130,11 @@ pub(crate) async fn decide_level(
     )
     .await;
     ask_providers(evaluation, &mut drafts, world, found).await;
+    if !kept.is_empty() {
+        keep_as_recorded(evaluation, &mut kept);
+        drafts.append(&mut kept);
+        drafts.sort_by_key(|decision| decision.element);
+    }
     for mut decision in drafts {
         let Some((index, position)) = decision.element else {
             continue;
@@ -153,6 +165,29 @@ pub(crate) async fn decide_level(
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
         }
         conclude(evaluation, decision, decided);
+    }
+}
+
+/// Decides that excluded resources stay as they are recorded, without asking their providers. Others
+/// read their recorded values. One that does not exist yet remains a create, which is left out later.
+fn keep_as_recorded(evaluation: &mut Evaluation, kept: &mut [Decision]) {
+    for decision in kept {
+        let record = decision.prior.clone();
+        let existing = record.filter(|record| !record.id.is_empty() && record.is_managed());
+        let (Some(record), Some((index, position))) = (existing, decision.element) else {
+            continue;
+        };
+        decision.action = Action::None;
+        decision.reasons.clear();
+        decision.changes.clear();
+        decision.may_replace = false;
+        decision.only_recorded = false;
+        decision.record_differs = false;
+        decision.desired = record.inputs.clone();
+        if let Some(member) = evaluation.member_mut(index, position) {
+            member.spec = record.inputs.clone();
+            member.metadata = record.metadata.clone();
+        }
     }
 }
 
@@ -229,12 +264,14 @@ pub(crate) fn decide(
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
     let mut decision = initial_decision(wanted, record);
-    let existing = record.filter(|record| !record.id.is_empty());
+    // An object that was only read so far stays as it is: the resource gets one of its own.
+    let is_managed = record.is_none_or(|record| record.is_managed());
+    let existing = record.filter(|record| !record.id.is_empty() && is_managed);
     let Some(record) = existing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
         decision.reasons = vec![match (existing, record) {
             (Some(_), _) => Reason::Vanished,
-            (None, Some(_)) => Reason::FailedBefore,
-            (None, None) => Reason::New,
+            (None, Some(_)) if is_managed => Reason::FailedBefore,
+            (None, _) => Reason::New,
         }];
         differences(
             &ty.schema,

@@ -52,6 +52,7 @@ pub(crate) struct Drafting<'a> {
     pub(crate) target_set: &'a TargetSet<'a>,
     pub(crate) moves: &'a mut Moves,
     pub(crate) replace: &'a SelectedAddresses,
+    pub(crate) excluded: &'a SelectedAddresses,
     pub(crate) taken: &'a [ForeignObject],
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
@@ -70,6 +71,7 @@ pub(crate) async fn draft(
         target_set,
         moves,
         replace,
+        excluded,
         taken,
         catalogs,
         world,
@@ -126,6 +128,7 @@ pub(crate) async fn draft(
             snapshot,
             groups: &draft.groups,
             replace,
+            excluded,
             world,
         };
         decide_level(evaluation, &resources, context, &mut decided, found).await;

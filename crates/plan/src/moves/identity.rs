@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name};
-use diag::{Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Span};
 use provider::ResourceType;
 use state::Snapshot;
 use understand::documents::Documents;
@@ -51,7 +51,7 @@ pub(super) fn follow_urns(
         return IndexMap::default();
     }
     name_after_instance(documents, instance, snapshot, settled_records);
-    let resources = named_resources(documents, instance, within);
+    let resources = named_resources(documents, instance);
     let records = snapshot
         .records
         .iter()
@@ -65,10 +65,9 @@ pub(super) fn follow_urns(
     }
     let mut pairs: IndexMap<Address, Address> = IndexMap::default();
     let mut retyped: Vec<(Address, Arc<ResourceType>)> = Vec::new();
-    let mut served: IndexMap<&Address, ()> = IndexMap::default();
-    for (from, claim) in &claims {
+    let changing = claims.iter().filter(|(_, claim)| within(&claim.by.address));
+    for (from, claim) in changing {
         let to = &claim.by.address;
-        served.insert(to, ());
         if from != to {
             pairs.insert(from.clone(), to.clone());
         }
@@ -87,11 +86,21 @@ pub(super) fn follow_urns(
     for resource in &resources {
         let address = &resource.address;
         let occupied = snapshot.records.get(address).is_some_and(is_named);
-        let leaves = claims.contains_key(address);
-        if occupied && !leaves {
+        if !occupied || !within(address) {
+            continue;
+        }
+        let claim = claims.get(address);
+        if let Some(claim) = claim.filter(|claim| !within(&claim.by.address)) {
+            found.push(held_out_of_target(resource, claim.by));
+            continue;
+        }
+        if claim.is_none() {
             let free = free_address(address, snapshot, &pairs);
             pairs.insert(address.clone(), free);
         }
+    }
+    if found.has_errors() {
+        return IndexMap::default();
     }
     if let Some((from, to)) = moved.iter().find(|(_, to)| {
         let record = snapshot.records.get(to);
@@ -112,6 +121,9 @@ pub(super) fn follow_urns(
     rename(pairs, snapshot, answers, settled_records);
     for claim in claims.values().filter(|claim| claim.former) {
         let address = &claim.by.address;
+        if !within(address) {
+            continue;
+        }
         settled_records.note(snapshot, address);
         if let Some(record) = snapshot.records.get_mut(address) {
             Arc::make_mut(record).origin.urn = claim.by.urn.clone();
@@ -148,17 +160,13 @@ fn name_after_instance(
 }
 
 /// The declared resources that have URNs.
-fn named_resources<'d>(
-    documents: &'d Documents,
-    instance: &str,
-    within: impl Fn(&Address) -> bool,
-) -> Vec<Named<'d>> {
+fn named_resources<'d>(documents: &'d Documents, instance: &str) -> Vec<Named<'d>> {
     let mut all = Vec::new();
     for unit in documents.units() {
         for (position, (name, resource)) in unit.blueprint().resources.iter().enumerate() {
             let number = unit.resource(position);
             let address = unit.address(name);
-            if resource.each.is_some() || !within(&address) {
+            if resource.each.is_some() {
                 continue;
             }
             let urn = documents.urn_of(unit, name, resource, instance);
@@ -229,6 +237,19 @@ fn claims<'n, 'd>(
         claims.insert(address.clone(), claim);
     }
     claims
+}
+
+/// The conflict of a resource with a record at its address that belongs to a resource which the plan
+/// may not change.
+fn held_out_of_target(resource: &Named<'_>, owner: &Named<'_>) -> Diagnostic {
+    codes::MOVE_CONFLICT
+        .new(format!(
+            "`{}` cannot change without `{}`, whose object has its address",
+            resource.address, owner.address
+        ))
+        .label(resource.span, "may change")
+        .label(owner.span, "may not change in this plan")
+        .help("let both change in one plan")
 }
 
 /// An address for the record of an object that is no longer that of the resource at the address.

@@ -223,6 +223,23 @@ fn ignored_path_adds_or_removes_only_its_last_name() {
     assert_eq!(with("b"), r#"{"a":{"x":1}}"#);
     assert_eq!(with("b.x"), r#"{"a":{"x":1},"b":1}"#);
     assert_eq!(with("c.x"), r#"{"a":{"x":1},"b":1}"#);
+    // An item that either list lacks stays; `*` means every entry and item.
+    let wanted = read(r#"{"l":[1,2,3],"m":{"k":1,"new":2},"o":[{"x":1,"y":1}]}"#);
+    let prior = read(r#"{"l":[7,8],"m":{"k":5,"old":6},"o":[{"x":9,"y":9},{}]}"#);
+    let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
+    let rest = r#""m":{"k":1,"new":2},"o":[{"x":1,"y":1}]}"#;
+    assert_eq!(with("l[1]"), format!(r#"{{"l":[1,8,3],{rest}"#));
+    assert_eq!(with("l[2]"), format!(r#"{{"l":[1,2,3],{rest}"#));
+    assert_eq!(with("l[*]"), format!(r#"{{"l":[7,8,3],{rest}"#));
+    assert_eq!(
+        with("m[*]"),
+        r#"{"l":[1,2,3],"m":{"k":5,"old":6},"o":[{"x":1,"y":1}]}"#
+    );
+    assert_eq!(
+        with("o[*].x"),
+        r#"{"l":[1,2,3],"m":{"k":1,"new":2},"o":[{"x":9,"y":1}]}"#
+    );
+    let prior = read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#);
     let secret = Value::map([("a", read(r#"{"x":1}"#).secret())]);
     assert_eq!(
         with_path_of(&secret, &prior, "a.x").to_string(),
