@@ -31,6 +31,23 @@ fn an_excluded_resource_stays_as_it_is() {
 }
 
 #[test]
+fn readers_of_an_excluded_resource_see_its_recorded_value() {
+    let document = DOCUMENT.replace("spec.path}'}, dependsOn", "spec.content}'}, dependsOn");
+    let place = Place::with("shop.blueprint.yaml", &document);
+    place.ends(0, &["deploy", "--yes"]);
+    let words = ["--var", "text=two", "--exclude", "base"];
+    let staged = place.ends(0, &[["stage"].as_slice(), &words].concat()).out;
+    assert!(
+        staged.contains("1 to update") && !staged.contains("user"),
+        "{staged}"
+    );
+    place.ends(0, &[["deploy", "--yes"].as_slice(), &words].concat());
+    assert_eq!(place.read("user"), "after one");
+    place.ends(0, &["deploy", "--yes", "--var", "text=two"]);
+    assert_eq!(place.read("user"), "after two");
+}
+
+#[test]
 fn an_excluded_resource_that_is_needed_is_an_error_unless_its_users_are_excluded() {
     let place = shop();
     let refused = place.ends(1, &["deploy", "--yes", "--exclude", "base"]).err;

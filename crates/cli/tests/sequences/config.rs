@@ -4,7 +4,6 @@
 //! A case counts if each step ends as recorded, and if the outputs of the stack are the recorded ones,
 //! marks of secrets included, in what `state export --as pulumi` writes.
 
-use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::{Map, Value, json};
@@ -21,16 +20,8 @@ const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
 
 #[test]
 fn recorded_configurations_give_what_was_recorded() {
-    let named = std::env::var_os("CYAN_CONFORMANCE_PULUMI").map(PathBuf::from);
-    let beside =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/pulumi");
-    let pack = named.clone().unwrap_or(beside);
+    let Some(pack) = crate::pack() else { return };
     let file = pack.join("sequences/config.json");
-    if !file.exists() {
-        assert!(named.is_none(), "{} is missing", file.display());
-        println!("skipped: {} is not there", file.display());
-        return;
-    }
     let Some(mut sim) = Sim::start(&pack.join("sequences/sim-schema.json")) else {
         return;
     };
@@ -44,7 +35,7 @@ fn recorded_configurations_give_what_was_recorded() {
     }
     let all = cases.len();
     println!("pulumi conformance sequences/config: {passed} of {all}");
-    if named.is_none() {
+    if crate::named_pack().is_none() {
         assert!(passed >= THRESHOLD, "{passed} pass, {THRESHOLD} did before");
     }
 }
