@@ -1,7 +1,6 @@
 //! Files that commands write.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::exit::CommandError;
 
@@ -34,35 +33,4 @@ pub(crate) fn may_be_replaced(
         // If the file cannot be written, writing reports it.
         Err(_) => Ok(()),
     }
-}
-
-/// Writes a file that only its owner can read, completely or not at all.
-pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
-    let unwritable = |source| CommandError::Unwritable {
-        name: out.display().to_string(),
-        source,
-    };
-    // A random name, because `create_new` refuses an existing file.
-    let mut partial_name = out.as_os_str().to_owned();
-    partial_name.push(format!(
-        ".{}-{:08x}.part",
-        std::process::id(),
-        rand::random::<u32>()
-    ));
-    let partial_path = PathBuf::from(partial_name);
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&partial_path).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        std::fs::rename(&partial_path, out)
-    });
-    if let Err(source) = written {
-        // The partial file is useless. If it cannot be removed, the write error is still the one to
-        // report.
-        let _ = std::fs::remove_file(&partial_path);
-        return Err(unwritable(source));
-    }
-    Ok(())
 }

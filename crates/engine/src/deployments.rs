@@ -21,8 +21,8 @@ use crate::foreign::deployment::{
     self, DIALECT, DeploymentError, DeploymentRequest, ReadDeployment, Violation,
 };
 use crate::frontend::Frontend;
+use crate::key::fill_random;
 use crate::session::Session;
-use crate::stacks::fill_random;
 
 /// Reads a deployment as an exported state, with the name of its stack. `name` is the file in
 /// messages.

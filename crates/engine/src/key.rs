@@ -98,6 +98,12 @@ fn parse(text: &str, place: &str) -> Result<[u8; 32], Error> {
     })
 }
 
+/// Fills a buffer with random bytes.
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), String> {
+    rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, bytes)
+        .map_err(|error| format!("the system has no random bytes: {error}"))
+}
+
 /// Writes a new key into a new file, which only its owner can read on Unix. Returns `None` if the
 /// file exists already, and leaves it as it is.
 pub fn write_new(file: &Path) -> Result<Option<[u8; 32]>, Error> {
@@ -106,11 +112,9 @@ pub fn write_new(file: &Path) -> Result<Option<[u8; 32]>, Error> {
         source,
     };
     let mut key = [0; 32];
-    rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut key).map_err(|error| {
-        Error::Machine {
-            what: "no random key can be made",
-            source: io::Error::other(error),
-        }
+    fill_random(&mut key).map_err(|why| Error::Machine {
+        what: "no random key can be made",
+        source: io::Error::other(why),
     })?;
     if let Some(folder) = file
         .parent()

@@ -115,7 +115,7 @@ pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
 pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
-pub use whole_file::write_whole;
+pub use whole_file::{Readers, write_whole};
 
 use stage::Basis;
 

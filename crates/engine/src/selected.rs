@@ -16,7 +16,7 @@ use state::InstanceName;
 
 use crate::error::Error;
 use crate::place::StatePlace;
-use crate::whole_file::write_whole;
+use crate::whole_file::{Readers, write_whole};
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -68,7 +68,7 @@ pub(crate) fn select(
         std::fs::create_dir_all(folder).map_err(unwritable)?;
     }
     let text = serde_json::to_string(&file).map_err(|error| unwritable(error.into()))?;
-    write_whole(&path, &format!("{text}\n"))
+    write_whole(&path, &format!("{text}\n"), Readers::Kept)
 }
 
 /// The file of a state; `None` for a state without a file.

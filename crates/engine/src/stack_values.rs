@@ -11,10 +11,11 @@ use dialect::{ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, InstanceFile, In
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::frontend::Frontend;
+use crate::key::fill_random;
 use crate::session::Session;
-use crate::stacks::{Stack, fill_random, report};
+use crate::stacks::{Stack, report};
 use crate::text::read_text;
-use crate::whole_file::write_whole;
+use crate::whole_file::{Readers, write_whole};
 
 /// What a request does with a file.
 type FileUse<'u, T> =
@@ -74,7 +75,7 @@ impl Session {
             };
         let (edited, path) = self.with_stack_file(source, stack, &mut change, frontend)?;
         let edited = edited.ok_or(Error::Reported)?;
-        write_whole(&path, &edited.text)?;
+        write_whole(&path, &edited.text, Readers::Kept)?;
         Ok((edited, path))
     }
 

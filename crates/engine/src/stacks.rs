@@ -10,11 +10,12 @@ use state::{InstanceInfo, InstanceName, StoreError};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::frontend::Frontend;
+use crate::key::fill_random;
 use crate::phases::{Options, Refresh, StateEdit};
 use crate::selected::{select, selected};
 use crate::session::Session;
 use crate::stage::PlannedOperation;
-use crate::whole_file::write_whole;
+use crate::whole_file::{Readers, write_whole};
 
 /// A stack of a document.
 #[derive(Clone, Debug)]
@@ -146,7 +147,7 @@ impl Session {
             Some(other) => crate::text::read_text(other)?,
             None => files.new_file(&mut fill_random).map_err(Error::Diagnosed)?,
         };
-        write_whole(&path, &text)?;
+        write_whole(&path, &text, Readers::Kept)?;
         Ok(Some(path))
     }
 
@@ -234,12 +235,6 @@ impl Session {
         let path = document.with_file_name(files.file_name(instance.as_str()));
         Some((files, path))
     }
-}
-
-/// Fills a buffer with random bytes.
-pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), String> {
-    rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, bytes)
-        .map_err(|error| format!("the system has no random bytes: {error}"))
 }
 
 /// Reports the mistakes of a file of a stack.

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use engine::{Session, StageRequest, StagedDocument, json};
+use engine::{Readers, Session, StageRequest, StagedDocument, json, write_whole};
 use engine::{Staged, plan_file};
 use serde_json::Value as Json;
 
 use crate::arguments::{Global, Stage};
 use crate::exit::{CommandError, Exit};
-use crate::out_file::{may_be_replaced, write_private};
+use crate::out_file::may_be_replaced;
 use crate::view::report::Report;
 use crate::{open, operation};
 
@@ -78,6 +78,6 @@ fn write_plan(
             name: out.display().to_string(),
             source,
         })?;
-    write_private(out, &text)?;
+    write_whole(out, &text, Readers::Owner)?;
     Ok(true)
 }

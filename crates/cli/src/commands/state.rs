@@ -9,7 +9,8 @@ use engine::foreign::deployment::{self, is_deployment};
 use engine::foreign::{self, Form};
 use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
 use engine::{
-    InstanceSelector, Options, Refresh, Session, StateEdit, json, key, read_text, retention,
+    InstanceSelector, Options, Readers, Refresh, Session, StateEdit, json, key, read_text,
+    retention, write_whole,
 };
 use serde_json::json;
 use state::seal::Sealer;
@@ -17,7 +18,7 @@ use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, Verif
 
 use crate::arguments::{Consent, Global, InstanceFlag, State, StateCommand};
 use crate::exit::{CommandError, Exit};
-use crate::out_file::{may_be_replaced, write_private};
+use crate::out_file::may_be_replaced;
 use crate::view::report::Report;
 use crate::{open, operation};
 
@@ -468,7 +469,7 @@ async fn export(
     match file {
         Some(file) => {
             may_be_replaced(file, "exported state", is_exported)?;
-            write_private(file, &text)?;
+            write_whole(file, &text, Readers::Owner)?;
             report.set_result(
                 json!({"instance": instance, "file": shown, "records": exported.records.len()}),
             );
@@ -507,7 +508,7 @@ async fn export_deployment(
         return Ok(Exit::Done);
     };
     may_be_replaced(file, "exported stack", is_deployment)?;
-    write_private(file, &text)?;
+    write_whole(file, &text, Readers::Owner)?;
     let shown = file.display().to_string();
     report.set_result(json!({"instance": instance, "file": shown, "left_out": []}));
     report.terminal.write_message(format!(
@@ -538,7 +539,7 @@ async fn export_as(
         Some(file) => {
             let is_one = |text: &str| foreign::recognised(text).is_some();
             may_be_replaced(file, "exported stack", is_one)?;
-            write_private(file, &text)?;
+            write_whole(file, &text, Readers::Owner)?;
             let shown = file.display().to_string();
             report.set_result(
                 json!({"instance": instance, "file": shown, "left_out": written.left_out}),
