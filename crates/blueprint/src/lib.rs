@@ -50,7 +50,7 @@ pub use package_calls::{INVOKE, PackageCall};
 pub use package_family::{PackageFamily, is_package_name};
 pub use schema::{Constraint, Field, Kind, OpaqueKind, Schema, StandsFor, SupportStatus};
 pub use site::DeclarationSite;
-pub use ties::{FormerIdentity, FormerParent, Ties};
+pub use ties::{FormerIdentity, FormerParent, StatedPlugin, Ties};
 pub use type_id::{Package, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};

@@ -20,6 +20,28 @@ pub struct Ties {
     /// Paths inside the spec whose changes are not shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<Name>,
+    /// The plugin that the document asks for, if it does.
+    #[serde(skip_serializing_if = "StatedPlugin::is_empty")]
+    pub plugin: StatedPlugin,
+}
+
+/// The plugin that a document asks for.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct StatedPlugin {
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Name>,
+    /// The place to get it from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Name>,
+}
+
+impl StatedPlugin {
+    /// Whether any plugin of the package will do.
+    pub fn is_empty(&self) -> bool {
+        self.version.is_none() && self.url.is_none()
+    }
 }
 
 impl Ties {

@@ -96,6 +96,12 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// The names of files beside a document of this name that belong to it. Those that exist are read
+    /// together with it, as companions of it for all instances, and are no documents of their own.
+    fn project_files(&self, _document: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How the files that [`companion_names`](Dialect::companion_names) names are made and edited;
     /// `None` if people edit them, or if a document of this name has none.
     fn instance_files(&self, _document: &str) -> Option<&dyn InstanceFiles> {

@@ -91,6 +91,13 @@ impl Dialects {
             .find_map(|dialect| dialect.companion_names(document))
     }
 
+    /// The files beside a document of this name that belong to it: see [`Dialect::project_files`].
+    pub fn project_files(&self, document: &str) -> impl Iterator<Item = &'static str> {
+        self.iter()
+            .flat_map(move |dialect| dialect.project_files(document))
+            .copied()
+    }
+
     /// How the files of the instances of a document of this name are made and edited: see
     /// [`Dialect::instance_files`].
     pub fn instance_files(&self, document: &str) -> Option<&'static dyn InstanceFiles> {

@@ -235,8 +235,10 @@ impl Session {
         let path = self.place.base().join(document.as_ref());
         let dialects = &self.installed.dialects;
         let source = DocumentSource::find(Some(&path), dialects).ok();
-        let context = dialect::LoadContext::NONE;
         let project = source.and_then(|source| {
+            let mut files = Files::new();
+            files.add(source.shown.clone(), source.text.clone());
+            let context = source.project_context(dialects, &mut files);
             let parsed = dialects.parse(FileId::new(0), &source.shown, &source.text, &context);
             let document = parsed.document();
             let lowered =

@@ -55,6 +55,17 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
             }
         }
     }
+    let parts: Vec<PathBuf> = found
+        .iter()
+        .filter_map(|path| Some((path, path.file_name()?.to_str()?)))
+        .flat_map(|(path, name)| {
+            let parts = dialects.project_files(name);
+            parts
+                .map(|part| path.with_file_name(part))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    found.retain(|path| !parts.contains(path));
     found.sort();
     Ok(found)
 }
@@ -157,6 +168,11 @@ pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String
         others.retain(|name| is_recognised(&within.join(name), name, dialects));
         names = others;
     }
+    let parts: Vec<&str> = names
+        .iter()
+        .flat_map(|name| dialects.project_files(name))
+        .collect();
+    names.retain(|name| !parts.contains(&name.as_str()));
     names.sort();
     Ok(names)
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::Name;
-use dialect::Dialects;
+use diag::{FileId, Files};
+use dialect::{Companion, Dialects, LoadContext};
 use state::InstanceName;
 
 use crate::phases::PinnedDocument;
@@ -48,6 +49,8 @@ pub struct EnvironmentFile {
     pub path: PathBuf,
     /// Its text.
     pub text: Arc<str>,
+    /// Whether its lines may be shown. Others may hold secrets.
+    pub is_shown: bool,
     /// Whether only a check reads it: values that need a secret of the user may be unknown.
     pub is_check: bool,
 }
@@ -82,6 +85,7 @@ impl DocumentSource {
                 shown: path.to_string(),
                 path: place.base().join(path.as_ref()),
                 text: text.clone(),
+                is_shown: false,
                 is_check: false,
             });
         let environments = environments.collect();
@@ -144,6 +148,37 @@ impl DocumentSource {
         Ok(files)
     }
 
+    /// The context of the document from the files beside it that belong to it, which are added to `files`.
+    pub(crate) fn project_context(&self, dialects: &Dialects, files: &mut Files) -> LoadContext {
+        let own = self.environments.iter().filter(|file| file.is_shown);
+        let trees: Vec<_> = own
+            .map(|file| {
+                let id = files.add(file.shown.clone(), file.text.clone());
+                let (tree, _) = dialects.parse_companion(id, &file.shown, &file.text);
+                (id, file, tree)
+            })
+            .collect();
+        if trees.is_empty() {
+            return LoadContext::NONE;
+        }
+        let companions: Vec<Companion<'_>> = trees
+            .iter()
+            .map(|(file, own, tree)| Companion {
+                file: *file,
+                name: &own.shown,
+                folder: "",
+                tree,
+                is_check: true,
+            })
+            .collect();
+        let root = FileId::new(0);
+        let context = LoadContext::NONE;
+        let parsed = dialects.parse(root, &self.shown, &self.text, &context);
+        dialects
+            .read_companions(&parsed.document(), &companions)
+            .context
+    }
+
     /// Adds the files beside the document that give values for this instance; those for all
     /// instances, for a check that is about none of them.
     pub fn with_companions(
@@ -172,6 +207,7 @@ impl DocumentSource {
                 shown: file.path().display().to_string(),
                 path: absolute(path),
                 text: file.text()?,
+                is_shown: false,
                 is_check: false,
             });
         }
@@ -249,13 +285,32 @@ impl DocumentSource {
             return Ok(DocumentSource::of_text(&shown, text));
         }
         let folder = folder_of(path);
+        let environments = project_files_of(path, dialects)?;
         Ok(DocumentSource {
             shown,
             path: Some(path.to_owned()),
             folder,
             text,
             is_folder: false,
-            environments: Vec::new(),
+            environments,
         })
     }
+}
+
+/// The files beside a document that belong to it.
+fn project_files_of(path: &Path, dialects: &Dialects) -> Result<Vec<EnvironmentFile>, Error> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let beside = dialects.project_files(name.unwrap_or_default());
+    let beside = beside.map(|file| path.with_file_name(file));
+    let existing = beside.filter(|path| path.is_file());
+    let read = existing.map(|path| {
+        Ok(EnvironmentFile {
+            shown: path.display().to_string(),
+            text: read_text(&path)?.into(),
+            path: absolute(&path),
+            is_shown: true,
+            is_check: false,
+        })
+    });
+    read.collect()
 }

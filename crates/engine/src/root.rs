@@ -9,7 +9,7 @@ use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialect::{Companion, Dialects, LoadContext};
 use syntax::{Content, Format};
 
-use crate::document_source::DocumentSource;
+use crate::document_source::{DocumentSource, EnvironmentFile};
 use crate::inputs::empty_file;
 use crate::installed::RootOptions;
 use crate::library::Library;
@@ -84,8 +84,9 @@ struct TextIds {
 fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
     let root = files.add(source.shown.clone(), source.text.clone());
     // Environment files contain values of inputs, which may be secret.
-    let add = |file: &crate::document_source::EnvironmentFile| {
-        files.add_withheld(file.shown.clone(), file.text.clone())
+    let add = |file: &EnvironmentFile| match file.is_shown {
+        true => files.add(file.shown.clone(), file.text.clone()),
+        false => files.add_withheld(file.shown.clone(), file.text.clone()),
     };
     TextIds {
         root,

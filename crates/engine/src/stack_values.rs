@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 
 use diag::{Diagnostics, Files};
-use dialect::LoadContext;
 use dialect::{ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, InstanceFile, InstanceFiles};
 
 use crate::document_source::DocumentSource;
@@ -104,7 +103,7 @@ impl Session {
         // The file may hold secrets.
         let file = all.add_withheld(name.clone(), text.as_str());
         let dialects = &self.installed.dialects;
-        let context = LoadContext::NONE;
+        let context = source.project_context(dialects, &mut all);
         let parsed = dialects.parse(root, &source.shown, &source.text, &context);
         let mut found = Diagnostics::new();
         let done = then(

@@ -52,6 +52,7 @@ pub fn record_ties(
         hidden: ties.map(|ties| ties.hidden.clone()).unwrap_or_default(),
         imported: import.clone(),
         uses: uses(unit, resource),
+        plugin: ties.map(|ties| ties.plugin.clone()).unwrap_or_default(),
         carried: former.map(|ties| ties.carried.clone()).unwrap_or_default(),
         ..RecordTies::default()
     };

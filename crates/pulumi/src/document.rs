@@ -26,7 +26,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
         dialect: NAME,
         ..Blueprint::default()
     };
-    let mut lowering = ProgramLowering::new(document.text, named_packages(document));
+    let mut lowering = ProgramLowering::new(document, named_packages(document));
     lowering.stack = StackValues::of(document.context);
     lowering.has_stack_file = document.context.dialect_context.is_some();
     let Some(root) = &document.tree().root else {
@@ -55,7 +55,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
 
 /// Reads a value as a part of the program that was lowered to this blueprint.
 pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
-    let mut lowering = ProgramLowering::new(typed.text, named_packages(typed));
+    let mut lowering = ProgramLowering::new(typed, named_packages(typed));
     let end = u32::try_from(typed.text.len()).unwrap_or(u32::MAX);
     let whole = Span::new(typed.file, 0, end);
     let named =
@@ -78,9 +78,10 @@ pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
 }
 
 impl<'d> ProgramLowering<'d> {
-    fn new(source: &'d str, packages: NamedPackages) -> ProgramLowering<'d> {
+    fn new(document: &Document<'d>, packages: NamedPackages) -> ProgramLowering<'d> {
         ProgramLowering {
-            source,
+            file: document.file,
+            source: document.text,
             project: UNNAMED.into(),
             names: IndexMap::default(),
             variables: IndexMap::default(),

@@ -4,7 +4,7 @@
 use blueprint::{
     Accessor, AccessorKind, Expr, ExprKind, INVOKE, Name, Ref, ReferenceHead, TextPart, Value,
 };
-use diag::{Severity, Span, Spanned};
+use diag::{Severity, Span, Spanned, TextMap};
 use expr::codes::{ARGUMENT_COUNT, ARGUMENT_TYPE, UNKNOWN_FIELD};
 use syntax::{Content, Node, Scalar};
 
@@ -125,7 +125,11 @@ impl ProgramLowering<'_> {
         if !access::is_interpolated(&scalar.text) {
             return Expr::literal(Value::text(&*scalar.text), span);
         }
-        let map = node.text_map(self.source);
+        // A value of the project's file is no part of this text.
+        let map = match node.span.file == self.file {
+            true => node.text_map(self.source),
+            false => TextMap::identity(node.span.file, node.span.start, 0),
+        };
         let pieces = access::pieces(&scalar.text, &map, &mut self.found);
         match pieces.as_slice() {
             [TextPiece::Literal(text)] => return Expr::literal(Value::text(text.as_str()), span),

@@ -30,6 +30,7 @@ mod native;
 mod options;
 mod packages;
 mod passphrase;
+mod project;
 mod read;
 mod reference;
 mod required_version;
@@ -118,7 +119,7 @@ impl Dialect for PulumiDialect {
     }
 
     fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
-        packages::required(document)
+        project::with_project(document, packages::required)
     }
 
     fn lower(
@@ -127,7 +128,7 @@ impl Dialect for PulumiDialect {
         _functions: &FunctionTable,
         packages: &Packages,
     ) -> Lowered {
-        let mut lowered = document::lower(document);
+        let mut lowered = project::with_project(document, document::lower);
         lowered.blueprint.resolve_types(packages);
         lowered
     }
@@ -139,6 +140,10 @@ impl Dialect for PulumiDialect {
     fn companion_names(&self, document: &str) -> Option<CompanionNames> {
         let is_program = shape::FILE_NAMES.contains(&document);
         is_program.then_some(stack_file::stack_of)
+    }
+
+    fn project_files(&self, document: &str) -> &'static [&'static str] {
+        project::project_files(document)
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {
@@ -154,7 +159,7 @@ impl Dialect for PulumiDialect {
         root: &Document<'_>,
         beside: &[Companion<'_>],
     ) -> Option<LoadedCompanions> {
-        (self.recognise(root) > 0).then(|| stack_file::read(root, beside, self.passphrase))
+        (self.recognise(root) > 0).then(|| project::read_beside(root, beside, self.passphrase))
     }
 
     fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
@@ -191,7 +196,9 @@ impl InstanceFiles for PulumiDialect {
         reveal: bool,
         found: &mut Diagnostics,
     ) -> Vec<ConfigEntry> {
-        stack_edit::read(file, None, reveal, self.passphrase, found)
+        with_whole_document(file, |file| {
+            stack_edit::read(file, None, reveal, self.passphrase, found)
+        })
     }
 
     fn entry(
@@ -201,7 +208,9 @@ impl InstanceFiles for PulumiDialect {
         reveal: bool,
         found: &mut Diagnostics,
     ) -> Option<ConfigEntry> {
-        stack_edit::read(file, Some(key), reveal, self.passphrase, found).pop()
+        with_whole_document(file, |file| {
+            stack_edit::read(file, Some(key), reveal, self.passphrase, found).pop()
+        })
     }
 
     fn edit(
@@ -210,6 +219,20 @@ impl InstanceFiles for PulumiDialect {
         edit: &ConfigEdit<'_>,
         random: FillRandom<'_>,
     ) -> Result<ConfigEdited, Diagnostics> {
-        stack_edit::edit(file, edit, self.passphrase, random)
+        with_whole_document(file, |file| {
+            stack_edit::edit(file, edit, self.passphrase, random)
+        })
     }
+}
+
+/// Uses a file of an instance beside the program with what its project's file says.
+fn with_whole_document<T>(file: &InstanceFile<'_>, then: impl FnOnce(&InstanceFile<'_>) -> T) -> T {
+    project::with_project(&file.document, |document| {
+        then(&InstanceFile {
+            document: *document,
+            file: file.file,
+            name: file.name,
+            text: file.text,
+        })
+    })
 }

@@ -2,7 +2,7 @@
 //! diagnostics so far.
 
 use blueprint::{Expr, IndexMap, Name, Value};
-use diag::{Diagnostic, Diagnostics, Severity, Span, Spanned};
+use diag::{Diagnostic, Diagnostics, FileId, Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::access::has_access;
@@ -43,6 +43,8 @@ pub(crate) struct NamedElement {
 
 /// The state of lowering a program to a blueprint.
 pub(crate) struct ProgramLowering<'d> {
+    /// The file of the program.
+    pub(crate) file: FileId,
     /// The source text, for places inside of scalars.
     pub(crate) source: &'d str,
     /// The name of the project.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, Value};
+use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, StatedPlugin, Value};
 use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
@@ -105,6 +105,7 @@ impl ProgramLowering<'_> {
                 .extend(ties.replaced_with.iter().cloned());
         }
         resource.ties = options.ties;
+        self.ask_for_plugin(&mut resource, &package);
         resource.protection = options.protection;
         resource.metadata.replacement_trigger = options.replacement_trigger;
         resource.logical_name = fields
@@ -199,6 +200,20 @@ impl ProgramLowering<'_> {
             return self.expr(node);
         }
         self.plain_map(&all, place)
+    }
+
+    /// Notes which plugin of its package a resource is managed with, as far as the program says it.
+    fn ask_for_plugin(&self, resource: &mut Resource, package: &str) {
+        let Some(request) = self.packages.get(package) else {
+            return;
+        };
+        let plugin = StatedPlugin {
+            version: request.version.clone(),
+            url: request.url.clone(),
+        };
+        if !plugin.is_empty() {
+            resource.ties.get_or_insert_default().plugin = plugin;
+        }
     }
 
     /// The fields of the configuration of a provider.
@@ -456,6 +471,7 @@ impl ProgramLowering<'_> {
             let type_name = Spanned::new(PROVIDER_TYPE.into(), span);
             let mut provider = Resource::new(span, type_name, span, spec);
             provider.logical_name = Some("default".into());
+            self.ask_for_plugin(&mut provider, &package);
             self.default_providers
                 .insert(package, Spanned::new(name.clone(), span));
             providers.insert(name, provider);

@@ -14,6 +14,9 @@ pub(crate) const FILE_NAMES: [&str; 5] = [
     "Pulumi.json",
 ];
 
+/// The names of files that describe a project.
+pub(crate) const PROJECT_FILES: &[&str] = &["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
+
 /// The name of a project that states none.
 pub(crate) const UNNAMED: &str = "project";
 

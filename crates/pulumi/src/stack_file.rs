@@ -13,7 +13,7 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, Span, Spanned};
 use dialect::codes::UNSUPPORTED_FEATURE;
 use dialect::{Companion, DialectContext, Document, LoadContext, LoadedCompanions};
-use syntax::Node;
+use syntax::{Node, Tree};
 
 use crate::codes::LOCKED_VALUE;
 use crate::passphrase::{DecryptError, StackCipher};
@@ -38,6 +38,8 @@ pub(crate) fn stack_of(file: &str) -> Option<&str> {
 /// The values of a stack by their full keys, such as `aws:region`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackValues {
+    /// The project's file beside the program, if it has one of its own.
+    pub(crate) project: Option<Arc<Tree>>,
     values: Arc<IndexMap<Name, Spanned<Value>>>,
 }
 
@@ -48,7 +50,7 @@ impl DialectContext for StackValues {
     }
 
     fn identity(&self) -> usize {
-        match self.values.is_empty() {
+        match self.values.is_empty() && self.project.is_none() {
             true => 0,
             false => Arc::as_ptr(&self.values).addr(),
         }
@@ -85,9 +87,10 @@ impl StackValues {
 }
 
 /// Reads the files of a stack. A later file takes precedence. `passphrase` returns that of the user.
-pub(crate) fn read(
+pub(crate) fn read<'c>(
     root: &Document<'_>,
-    beside: &[Companion<'_>],
+    beside: impl Iterator<Item = &'c Companion<'c>>,
+    own_project: Option<Arc<Tree>>,
     passphrase: fn() -> Result<Option<String>, String>,
 ) -> LoadedCompanions {
     let program = root.tree().root.as_ref();
@@ -128,6 +131,7 @@ pub(crate) fn read(
     LoadedCompanions {
         context: LoadContext {
             dialect_context: Some(Arc::new(StackValues {
+                project: own_project,
                 values: Arc::new(values),
             })),
             ..root.context.clone()

@@ -1,6 +1,6 @@
 //! What a record keeps of a declaration whose dialect names its resources for plugins.
 
-use blueprint::{Address, IndexMap, Name, Timeouts, Value};
+use blueprint::{Address, IndexMap, Name, StatedPlugin, Timeouts, Value};
 use serde::{Deserialize, Serialize};
 
 /// The options of a resource, besides its protection, that a destroy or another tool needs. A native
@@ -38,6 +38,9 @@ pub struct RecordTies {
     /// The resources that the value of each declared field comes from.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub uses: IndexMap<Name, Vec<Address>>,
+    /// The plugin that the document asked for.
+    #[serde(skip_serializing_if = "StatedPlugin::is_empty")]
+    pub plugin: StatedPlugin,
     /// How the object came into the record.
     #[serde(skip_serializing_if = "Keeping::is_managed")]
     pub keeping: Keeping,

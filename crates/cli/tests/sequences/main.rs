@@ -13,6 +13,7 @@ mod own;
 #[path = "../binary/place.rs"]
 #[expect(dead_code, reason = "the binary's tests use the rest")]
 mod place;
+mod played;
 mod runner;
 mod sim;
 mod state;

@@ -16,26 +16,7 @@ pub(crate) struct Sim {
 impl Sim {
     /// Starts the provider. `None`, with a message, if Pulumi's framework is not installed.
     pub(crate) fn start(schema: &Path) -> Option<Sim> {
-        let Some(python) = std::env::var_os("CYAN_TEST_PULUMI").filter(|path| !path.is_empty())
-        else {
-            assert!(
-                std::env::var_os("CYAN_TEST_ALL").is_none(),
-                "the provider framework of Pulumi should have been installed: CYAN_TEST_PULUMI is not set"
-            );
-            println!(
-                "skipped: the Python package pulumi is needed; `cargo xtask test` installs it"
-            );
-            return None;
-        };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences/sim.py");
-        let mut process = Command::new(python)
-            .args([script.as_path(), schema])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let commands = process.stdin.take().unwrap();
-        let mut answers = BufReader::new(process.stdout.take().unwrap());
+        let (process, commands, mut answers) = start_provider("sim.py", schema)?;
         let mut port = String::new();
         answers.read_line(&mut port).unwrap();
         Some(Sim {
@@ -53,6 +34,32 @@ impl Sim {
         self.answers.read_line(&mut ready).unwrap();
         assert_eq!(ready.trim(), "ready");
     }
+}
+
+/// Starts a provider of this folder with one argument. `None`, with a message, if Pulumi's framework is
+/// not installed.
+pub(crate) fn start_provider(
+    script: &str,
+    argument: &Path,
+) -> Option<(Child, ChildStdin, BufReader<ChildStdout>)> {
+    let Some(python) = std::env::var_os("CYAN_TEST_PULUMI").filter(|path| !path.is_empty()) else {
+        assert!(
+            std::env::var_os("CYAN_TEST_ALL").is_none(),
+            "the provider framework of Pulumi should have been installed: CYAN_TEST_PULUMI is not set"
+        );
+        println!("skipped: the Python package pulumi is needed; `cargo xtask test` installs it");
+        return None;
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences");
+    let mut process = Command::new(python)
+        .args([folder.join(script).as_path(), argument])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let commands = process.stdin.take().unwrap();
+    let answers = BufReader::new(process.stdout.take().unwrap());
+    Some((process, commands, answers))
 }
 
 impl Drop for Sim {

@@ -22,10 +22,10 @@ const LEFT_OUT: [&str; 5] = [
 ];
 
 /// Compares the state of the instance with a recorded one.
-pub(crate) fn compare_state(place: &Place, expected: &Value) -> Result<(), String> {
+pub(crate) fn compare_state(place: &Place, instance: &str, expected: &Value) -> Result<(), String> {
     let file = "exported.json";
     let words = [
-        "state", "export", "--as", "pulumi", "--reveal", file, "-i", "dev",
+        "state", "export", "--as", "pulumi", "--reveal", file, "-i", instance,
     ];
     let ran = place.run(&words);
     let recorded = by_identity(&expected["resources"]);

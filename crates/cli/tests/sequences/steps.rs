@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, ran};
+use crate::place::{Place, Ran, ran};
 use crate::runner::last_name;
 
 /// An operation that a plan announces.
@@ -61,7 +61,11 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut command = place.cyan(&all);
     command.env("PULUMI_DEBUG_PROVIDERS", format!("sim:{port}"));
-    let ran = ran(command.output().unwrap());
+    Ok(stepped(&words, &ran(command.output().unwrap())))
+}
+
+/// What came of a command, from its output.
+pub(crate) fn stepped(words: &[String], ran: &Ran) -> Stepped {
     let mut plan = Value::Null;
     for line in ran.out.lines() {
         let Ok(event) = serde_json::from_str::<Value>(line) else {
@@ -73,12 +77,12 @@ pub(crate) fn take(place: &Place, what: &str, step: &Value, port: &str) -> Resul
             plan = event["result"].clone();
         }
     }
-    Ok(Stepped {
+    Stepped {
         ok: ran.code == 0,
         refused: matches!(ran.code, 1 | 2),
         ops: operations(&plan),
-        said: format!("cyan {}\n{}{}", all.join(" "), ran.out, ran.err),
-    })
+        said: format!("cyan {}\n{}{}", words.join(" "), ran.out, ran.err),
+    }
 }
 
 /// The operations of a plan in the words of the recorded tool. A replacement is three of them; a

@@ -318,6 +318,10 @@ fn ties() -> RecordTies {
         uses: [("size".into(), vec![Address::root("core")])]
             .into_iter()
             .collect(),
+        plugin: blueprint::StatedPlugin {
+            version: Some("1.2.3".into()),
+            url: Some("https://example.com".into()),
+        },
         keeping: Keeping::Read,
         carried: Value::Bool(true),
     }

@@ -68,8 +68,21 @@ impl<'u> UrnParts<'u> {
 
     /// The URN of the default provider of a package.
     pub(super) fn default_provider(&self, package: &str) -> Name {
-        let UrnParts { stack, project, .. } = self;
-        format!("urn:pulumi:{stack}::{project}::{PROVIDERS}{package}::default").into()
+        let parts = UrnParts {
+            name: "default",
+            ..*self
+        };
+        parts.provider(package)
+    }
+
+    /// The URN of a provider of a package.
+    pub(super) fn provider(&self, package: &str) -> Name {
+        let UrnParts {
+            stack,
+            project,
+            name,
+        } = self;
+        format!("urn:pulumi:{stack}::{project}::{PROVIDERS}{package}::{name}").into()
     }
 }
 

@@ -7,7 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, IndexMap, Map as Entries, Name, ResourceMetadata, Timeouts, Value};
+use blueprint::{
+    Address, IndexMap, Map as Entries, Name, ResourceMetadata, StatedPlugin, Timeouts, Value,
+};
 use dialect::{SecretManager, TextCipher};
 use serde_json::{Map, Value as Json};
 use state::{
@@ -404,6 +406,8 @@ impl DeploymentReader<'_> {
                 .filter(|id| !id.is_empty())
                 .map(Name::from),
             uses: uses.collect(),
+            // What is imported names its provider itself.
+            plugin: StatedPlugin::default(),
             keeping,
             carried: Value::Map(Arc::new(carried)),
         }

@@ -5,7 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::{Address, IndexMap, Name, PROVIDER_TYPE, ResourceMetadata, Timeouts, Value};
+use blueprint::{
+    Address, IndexMap, Name, PROVIDER_TYPE, ResourceMetadata, StatedPlugin, Timeouts, Value,
+};
 use dialect::{FillRandom, NewKey, SecretManager};
 use serde_json::{Map, Value as Json, json};
 use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, StatusWord};
@@ -149,7 +151,20 @@ fn key_of(
 /// The URN of a record in the other tool.
 fn urn_of(record: &Record) -> Name {
     let own = carried(record).and_then(|carried| carried.get("urn")?.as_text());
-    own.map_or_else(|| record.origin.urn.clone(), Name::from)
+    let urn = own.map_or_else(|| record.origin.urn.clone(), Name::from);
+    // The name of a default provider states its plugin.
+    match urn.strip_suffix(DEFAULT_NAME) {
+        Some(before) if own.is_none() && record.type_name.name().as_ref() == PROVIDER_TYPE => {
+            format!("{before}::{}", default_name(plugin_of(record))).into()
+        }
+        _ => urn,
+    }
+}
+
+/// The plugin that the document of a record asked for.
+fn plugin_of(record: &Record) -> Option<&StatedPlugin> {
+    let ties = record.origin.ties.as_deref();
+    ties.map(|ties| &ties.plugin)
 }
 
 /// The URNs of all records and of their former objects.
@@ -203,7 +218,7 @@ impl DeploymentWriter<'_> {
         if !has_stack {
             self.add_stack(&parts)?;
         }
-        let mut defaults: IndexMap<Name, String> = IndexMap::default();
+        let mut defaults = DefaultProviders::default();
         for (address, record) in records {
             let is_gone = record.id.is_empty() && record.status.word == StatusWord::Gone;
             let waits = carried(record).is_some_and(|own| own.get("pendingReplacement").is_some());
@@ -230,15 +245,19 @@ impl DeploymentWriter<'_> {
         for open in self.request.snapshot.open.values() {
             self.add_open(open, &parts, &mut defaults)?;
         }
-        for (urn, package) in defaults {
-            let id = super::check::magic(&urn);
-            let id = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..32]].join("-");
-            let resource = json!({
+        for (urn, provider) in defaults {
+            let mut resource = json!({
                 "urn": urn,
                 "custom": true,
-                "id": id,
-                "type": format!("{PROVIDERS}{package}"),
+                "id": id_of(&urn),
+                "type": format!("{PROVIDERS}{}", provider.package),
             });
+            let (mut inputs, mut outputs) = (json!({}), json!({}));
+            add_plugin(&provider.plugin, &mut inputs, &mut outputs);
+            if inputs != json!({}) {
+                resource["inputs"] = inputs;
+                resource["outputs"] = outputs;
+            }
             self.push(resource);
         }
         Ok(())
@@ -283,7 +302,7 @@ impl DeploymentWriter<'_> {
         address: &Address,
         record: &Record,
         parts: &UrnParts<'_>,
-        defaults: &mut IndexMap<Name, String>,
+        defaults: &mut DefaultProviders,
     ) -> Result<Written, DeploymentError> {
         let own = carried(record);
         let namespace = record.inputs.get("namespace").and_then(Value::as_text);
@@ -308,7 +327,11 @@ impl DeploymentWriter<'_> {
                 let settings = record.inputs.get("settings").cloned().unwrap_or_default();
                 let settings = self.values.encode(&settings);
                 let settings = settings.map_err(DeploymentError::Shape)?;
-                (settings.clone(), settings)
+                let (mut inputs, mut outputs) = (settings.clone(), settings);
+                if let Some(plugin) = plugin_of(record).filter(|_| own.is_none()) {
+                    add_plugin(plugin, &mut inputs, &mut outputs);
+                }
+                (inputs, outputs)
             }
             (_, true) => (Json::Null, Json::Object(self.outputs()?)),
             _ => {
@@ -420,7 +443,7 @@ impl DeploymentWriter<'_> {
         record: &Record,
         kind: &str,
         parts: &UrnParts<'_>,
-        defaults: &mut IndexMap<Name, String>,
+        defaults: &mut DefaultProviders,
     ) -> String {
         let records = &self.request.snapshot.records;
         let declared = record.provider.as_ref();
@@ -434,7 +457,10 @@ impl DeploymentWriter<'_> {
         let named = named.unwrap_or_default();
         let urn = named.rsplit_once("::").map_or("", |(urn, _)| urn);
         match own.is_none() || !named.is_empty() && !self.known.contains(urn) {
-            true => default_provider(parts, kind, defaults),
+            true => {
+                let plugin = plugin_of(record).cloned().unwrap_or_default();
+                default_provider(parts, kind, plugin, defaults)
+            }
             false => named.to_owned(),
         }
     }
@@ -491,7 +517,7 @@ impl DeploymentWriter<'_> {
         &mut self,
         open: &OpenIntent,
         parts: &UrnParts<'_>,
-        defaults: &mut IndexMap<Name, String>,
+        defaults: &mut DefaultProviders,
     ) -> Result<(), DeploymentError> {
         let intent = &open.intent;
         let kind = match intent.op {
@@ -514,7 +540,8 @@ impl DeploymentWriter<'_> {
             let provider = self.request.snapshot.records.get(&of.address)?;
             Some(format!("{}::{}", urn_of(provider), of.id))
         });
-        let provider = declared.unwrap_or_else(|| default_provider(parts, &token, defaults));
+        let any = StatedPlugin::default();
+        let provider = declared.unwrap_or_else(|| default_provider(parts, &token, any, defaults));
         resource["provider"] = json!(provider);
         if !intent.id.is_empty() {
             resource["id"] = json!(intent.id);
@@ -529,14 +556,74 @@ impl DeploymentWriter<'_> {
 fn default_provider(
     parts: &UrnParts<'_>,
     token: &str,
-    defaults: &mut IndexMap<Name, String>,
+    plugin: StatedPlugin,
+    defaults: &mut DefaultProviders,
 ) -> String {
     let package = package_of(token);
-    let urn = parts.default_provider(package);
-    defaults.insert(urn.clone(), package.to_owned());
-    let id = super::check::magic(&urn);
-    let id = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..32]].join("-");
-    format!("{urn}::{id}")
+    let parts = UrnParts {
+        name: &default_name(Some(&plugin)),
+        ..*parts
+    };
+    let urn = parts.provider(package);
+    let reference = format!("{urn}::{}", id_of(&urn));
+    let package = package.to_owned();
+    defaults.insert(urn, DefaultProvider { package, plugin });
+    reference
+}
+
+/// A default provider without a record.
+struct DefaultProvider {
+    package: String,
+    plugin: StatedPlugin,
+}
+
+/// The default providers without a record, by URN.
+type DefaultProviders = IndexMap<Name, DefaultProvider>;
+
+/// The end of the URN of a default provider.
+const DEFAULT_NAME: &str = "::default";
+
+/// The name of a default provider, which states its plugin.
+fn default_name(plugin: Option<&StatedPlugin>) -> String {
+    let mut name = "default".to_owned();
+    if let Some(version) = plugin.and_then(|plugin| plugin.version.as_deref()) {
+        let version = version.strip_prefix('v').unwrap_or(version);
+        name += "_";
+        name.extend(version.chars().map(|letter| match letter {
+            letter if letter.is_ascii_alphanumeric() => letter,
+            _ => '_',
+        }));
+    }
+    if let Some(url) = plugin.and_then(|plugin| plugin.url.as_deref()) {
+        name += "_";
+        name.extend(url.replace("//", "/").chars().map(|letter| match letter {
+            '-' | '.' | '/' => letter,
+            letter if letter.is_ascii_alphanumeric() => letter,
+            _ => '_',
+        }));
+    }
+    name
+}
+
+/// An id for a provider that has none here.
+fn id_of(urn: &str) -> String {
+    let id = super::check::magic(urn);
+    [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..32]].join("-")
+}
+
+/// Adds the members that choose a plugin to the inputs and outputs of its provider.
+fn add_plugin(plugin: &StatedPlugin, inputs: &mut Json, outputs: &mut Json) {
+    if plugin.is_empty() {
+        return;
+    }
+    inputs["__internal"] = match &plugin.url {
+        Some(url) => json!({"pluginDownloadURL": url}),
+        None => json!({}),
+    };
+    if let Some(version) = &plugin.version {
+        inputs["version"] = json!(version);
+        outputs["version"] = json!(version);
+    }
 }
 
 /// Inserts a member. The other tool leaves out empty ones, except `custom`.
