@@ -9,6 +9,7 @@ use diag::{Diagnostics, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::{DEPRECATED_SECTION, UNKNOWN_NAME};
+use crate::compat;
 use crate::constant::{self, NotConstant};
 use crate::lowering::ProgramLowering;
 use crate::read::{TextEntry, is_null, value_span};
@@ -18,6 +19,9 @@ use crate::untyped::{guess, number, of_json};
 use dialect::GivenValue;
 use dialect::codes::{MISSING_FIELD, MISSING_VARIABLE, UNKNOWN_TYPE, UNPARSABLE_VALUE};
 use expr::codes::TYPE_MISMATCH;
+
+/// The rule of an input whose given texts are guessed, whatever type it declares.
+const GUESSED: &str = "guessed";
 
 /// The type of a configuration entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +165,14 @@ pub(crate) fn value(
     {
         return Some(value.clone().tainted(input.secret));
     }
+    let is_guessed = input.rules.get(GUESSED).and_then(Value::as_bool) == Some(true);
+    if let Some(given) = given.filter(|_| is_guessed) {
+        let value = match given {
+            GivenValue::Text(text) => compat::guessed(&Value::text(text)),
+            GivenValue::Typed(value) => compat::guessed(value),
+        };
+        return Some(value.tainted(input.secret));
+    }
     let (value, shown) = match given {
         None => {
             return match &input.default {
@@ -216,7 +228,11 @@ impl ProgramLowering<'_> {
             if inputs.contains_key(name) || self.is_foreign(name) {
                 continue;
             }
-            if let Some(input) = self.config_entry(entry) {
+            if let Some(mut input) = self.config_entry(entry) {
+                if self.compat {
+                    input.ty = Type::Any;
+                    input.rules = Value::map([(GUESSED, Value::Bool(true))]);
+                }
                 inputs.insert(name.clone(), input);
             }
         }

@@ -10,6 +10,7 @@ use syntax::{Content, Node};
 
 use crate::access::has_access;
 use crate::codes::REQUIRED_VERSION;
+use crate::compat;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
@@ -27,6 +28,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
         ..Blueprint::default()
     };
     let mut lowering = ProgramLowering::new(document, named_packages(document));
+    lowering.compat = compat::is_set(document.context);
     lowering.stack = StackValues::of(document.context);
     lowering.has_stack_file = document.context.dialect_context.is_some();
     let Some(root) = &document.tree().root else {
@@ -60,6 +62,7 @@ pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let whole = Span::new(typed.file, 0, end);
     let named =
         |kind: NamedKind| move |name: &Name| (name.clone(), NamedElement { kind, span: whole });
+    lowering.compat = compat::is_set(typed.context);
     let inputs = of.inputs.keys().map(named(NamedKind::Config));
     let locals = of.locals.iter().map(|(name, local)| {
         let kind = match crate::existing::is_read(&local.value) {
@@ -90,6 +93,7 @@ impl<'d> ProgramLowering<'d> {
             default_providers: IndexMap::default(),
             default_plugins: IndexMap::default(),
             written_providers: IndexMap::default(),
+            compat: false,
             stack: StackValues::default(),
             has_stack_file: false,
             package_settings: IndexMap::default(),

@@ -13,7 +13,7 @@ use crate::call_forms::{CalledFunction, called_function, function_names, is_rese
 use crate::codes::{FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME};
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
 use crate::native::{
-    ACCESS, AFTER, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
+    ACCESS, AFTER, AS_COMPAT_TEXT, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
 };
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
@@ -140,7 +140,8 @@ impl ProgramLowering<'_> {
             TextPiece::Literal(text) => TextPart::Text(text.into()),
             TextPiece::Access(access, place) => {
                 let value = self.access(&access, place);
-                TextPart::Expr(Expr::call(AS_TEXT, place, vec![value], place), place)
+                let as_text = if self.compat { AS_COMPAT_TEXT } else { AS_TEXT };
+                TextPart::Expr(Expr::call(as_text, place, vec![value], place), place)
             }
             TextPiece::Reported(place) => TextPart::Expr(Expr::error(place), place),
         });

@@ -17,6 +17,7 @@
 mod access;
 mod call_forms;
 mod codes;
+mod compat;
 mod config;
 mod constant;
 mod document;
@@ -55,8 +56,8 @@ use blueprint::{Blueprint, Expr, Packages};
 use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
     Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
-    DialectRules, DialectSettings, Document, Explained, FillRandom, InstanceFile, InstanceFiles,
-    LoadedCompanions, Lowered, NewKey, SecretManager, Shape, TextCipher, Wanted,
+    DialectRules, DialectSetting, DialectSettings, Document, Explained, FillRandom, InstanceFile,
+    InstanceFiles, LoadedCompanions, Lowered, NewKey, SecretManager, Shape, TextCipher, Wanted,
 };
 use expr::FunctionTable;
 
@@ -160,6 +161,10 @@ impl Dialect for PulumiDialect {
         beside: &[Companion<'_>],
     ) -> Option<LoadedCompanions> {
         (self.recognise(root) > 0).then(|| project::read_beside(root, beside, self.passphrase))
+    }
+
+    fn settings(&self) -> &'static [DialectSetting] {
+        &compat::SETTINGS
     }
 
     fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {

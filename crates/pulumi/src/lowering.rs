@@ -7,6 +7,7 @@ use syntax::Node;
 
 use crate::access::has_access;
 use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
+use crate::compat;
 use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
@@ -63,6 +64,8 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) default_plugins: IndexMap<Name, [Option<Name>; 2]>,
     /// The providers that resources name or inherit, by resource, as far as the program writes them.
     pub(crate) written_providers: IndexMap<Name, Name>,
+    /// Whether the texts and guesses are those of today's tool.
+    pub(crate) compat: bool,
     /// The configuration of the stack.
     pub(crate) stack: StackValues,
     /// Whether a file of a stack was read.
@@ -109,7 +112,10 @@ impl ProgramLowering<'_> {
         };
         let own = self.package_settings.get(full.as_str());
         let value = self.stack.get(&full).or(own)?;
-        Some(guessed(&value.item))
+        Some(match self.compat {
+            true => compat::guessed(&value.item),
+            false => guessed(&value.item),
+        })
     }
 
     /// Reports an element that needs itself.

@@ -15,6 +15,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
+use crate::compat;
 use crate::functions::{PartialArgument, PulumiFunction, functions};
 use crate::reference::reference;
 use crate::scalar::{float_text, kind_words, type_words};
@@ -34,6 +35,8 @@ pub(crate) const REFERENCE: &str = "(resource)";
 pub(crate) const URN: &str = "(urn)";
 /// A value as a part of a text.
 pub(crate) const AS_TEXT: &str = "(text)";
+/// A value as a part of a text, as today's tool writes it.
+pub(crate) const AS_COMPAT_TEXT: &str = "(compat text)";
 /// A map with computed keys: keys and values in turn.
 pub(crate) const ENTRIES: &str = "(entries)";
 /// The content of a file in the form that a function gives it.
@@ -116,6 +119,7 @@ const INTERNAL: &[(&str, InternalCode)] = &[
         Ok(arguments.first().cloned().unwrap_or_default())
     }),
     (AS_TEXT, as_text),
+    (AS_COMPAT_TEXT, as_compat_text),
     (ENTRIES, entries),
     (FILE_CONTENT, file_content),
     (std_calls::ABSOLUTE_PATH, std_calls::absolute_path),
@@ -327,12 +331,23 @@ fn as_text(arguments: &[Value]) -> Result<Value, Refusal> {
     match value {
         Value::Float(float) => Ok(Value::text(float_text(*float))),
         Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Decimal(_) => Ok(value.clone()),
-        other => {
-            let message = format!("{} cannot be a part of a text", kind_words(other));
-            let help = Some("make it text with `fn::toJSON` in a variable");
-            Err(refusal(&INTERPOLATED_COMPLEX, message, 0, help))
-        }
+        other => Err(no_text(other)),
     }
+}
+
+/// A value as a part of a text in Go's notation (decisions/pulumi#compat).
+fn as_compat_text(arguments: &[Value]) -> Result<Value, Refusal> {
+    let value = arguments.first().unwrap_or(&Value::Null);
+    match compat::text_of(value) {
+        Some(text) => Ok(Value::text(text)),
+        None => Err(no_text(value)),
+    }
+}
+
+fn no_text(value: &Value) -> Refusal {
+    let message = format!("{} cannot be a part of a text", kind_words(value));
+    let help = Some("make it text with `fn::toJSON` in a variable");
+    refusal(&INTERPOLATED_COMPLEX, message, 0, help)
 }
 
 /// The map of keys and values in turn.

@@ -6,7 +6,7 @@ use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_TYPE, NOT_UTF8};
 use sha1::{Digest as _, Sha1};
 
 use super::function::{FunctionResult, PartialArgument, PulumiFunction, refusal, text_argument};
-use crate::scalar::{float_text, kind_words};
+use crate::scalar::kind_words;
 
 pub(super) const FUNCTIONS: &[PulumiFunction] = &[
     PulumiFunction {
@@ -23,6 +23,7 @@ pub(super) const FUNCTIONS: &[PulumiFunction] = &[
             ),
             (r#""<&>""#, r#""\"\\u003c\\u0026\\u003e\"""#),
             ("1.5", r#""1.5""#),
+            ("1e21", r#""1e+21""#),
         ],
     },
     PulumiFunction {
@@ -98,7 +99,7 @@ fn write_json(value: &Value, out: &mut String) -> Result<(), expr::Refusal> {
         Value::Int(value) => out.push_str(&value.to_string()),
         Value::Decimal(text) => out.push_str(text),
         Value::Float(value) if value.is_finite() => {
-            out.push_str(&float_text(*value));
+            out.push_str(&json_number(*value));
         }
         Value::Text(text) => write_text(text, out),
         Value::List(items) | Value::Set(items) => {
@@ -131,6 +132,20 @@ fn write_json(value: &Value, out: &mut String) -> Result<(), expr::Refusal> {
         }
     }
     Ok(())
+}
+
+/// A number in JSON: with an exponent of at least two digits if it is very large, or of the digits that
+/// it needs if it is very small.
+fn json_number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || (1e-6..1e21).contains(&magnitude) {
+        return value.to_string();
+    }
+    let shortest = format!("{value:e}");
+    match shortest.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
+        _ => shortest,
+    }
 }
 
 fn write_text(text: &str, out: &mut String) {
