@@ -501,3 +501,26 @@ fn protection_can_be_computed_and_hidden_changes_are_not_shown() {
     assert!(deleted.contains("2 deleted"), "{deleted}");
     assert!(!deleted.contains("not observed"), "{deleted}");
 }
+
+#[test]
+fn a_project_file_is_a_part_of_the_program_beside_it() {
+    let project = |default: &str| {
+        format!("name: shop\nruntime: yaml\nconfig:\n  n: {{type: string, default: {default}}}\n")
+    };
+    let place = Place::with(
+        "Main.yaml",
+        "outputs: {n: '${n}', project: '${pulumi.project}'}\n",
+    );
+    place.write("Pulumi.yaml", project("a"));
+    place.ends(0, &["stage", "--out", "p.plan"]);
+    place.ends(0, &["deploy", "--yes", "p.plan"]);
+    let said = place.ends(0, &["exports"]).out;
+    assert_eq!(said, "n = \"a\"\nproject = \"shop\"\n");
+    place.ends(0, &["stage", "--out", "q.plan"]);
+    place.write("Pulumi.yaml", project("b"));
+    let said = place.ends(1, &["deploy", "--yes", "q.plan"]).err;
+    assert!(
+        said.contains("`Pulumi.yaml` has changed since the plan was made"),
+        "{said}"
+    );
+}

@@ -10,6 +10,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use crate::place::{Place, Ran, ran};
@@ -272,18 +274,7 @@ fn configure(place: &Place, given: &Value) -> Result<(), String> {
 
 /// The text of a secret, which the record has in base64.
 fn decoded(text: &str) -> String {
-    const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text.chars().filter_map(|letter| LETTERS.find(letter));
-    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
-    for digit in digits {
-        bits = bits << 6 | digit as u32;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
-        }
-    }
-    String::from_utf8(bytes).unwrap()
+    String::from_utf8(STANDARD.decode(text).unwrap()).unwrap()
 }
 
 /// The options of the command line. The record leaves out which resources are targets: those that
