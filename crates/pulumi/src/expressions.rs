@@ -21,7 +21,7 @@ use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, val
 use crate::scalar;
 use crate::stack_reference::reading_function;
 use crate::std_package;
-use crate::tokens::{TypeToken, qualified};
+use crate::tokens::{BUILT_IN, GET_RESOURCE, TypeToken, qualified};
 use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
@@ -686,7 +686,7 @@ impl ProgramLowering<'_> {
             token,
             mut arguments,
             provider,
-            after,
+            mut after,
             plugin,
             span,
         } = call;
@@ -716,6 +716,14 @@ impl ProgramLowering<'_> {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
             None => Expr::literal(Value::Null, token.span),
         });
+        if package == BUILT_IN && rest == GET_RESOURCE {
+            // A URN is known before its resource is there.
+            arguments.references(&mut |found| {
+                if let ReferenceHead::Resource { name, .. } = &found.head {
+                    after.push(self.resource_value(Spanned::new(name.clone(), token.span)));
+                }
+            });
+        }
         if !after.is_empty() {
             // The call waits until these resources are there.
             let place = arguments.span;

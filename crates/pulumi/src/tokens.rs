@@ -20,6 +20,9 @@ pub(crate) const READ_PREFIX: &str = "(get)";
 /// The package that is a part of this program and needs no plugin.
 pub(crate) const BUILT_IN: &str = "pulumi";
 
+/// The token, without the package, of the built-in function that reads a recorded resource.
+pub(crate) const GET_RESOURCE: &str = "pulumi:getResource";
+
 /// A type token.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TypeToken<'t> {

@@ -163,7 +163,7 @@ fn a_recorded_resource_is_found_by_its_urn() {
     };
     let missing = urn.replace("Stash::s", "Stash::t");
     place.write("Pulumi.yaml", program(&missing));
-    let refused = place.ends(4, &["deploy", "--yes", "-i", "dev"]).err;
+    let refused = place.ends(1, &["stage", "-i", "dev"]).err;
     assert!(refused.contains("no resource with the URN"), "{refused}");
     place.write("Pulumi.yaml", program("${s.urn}"));
     place.ends(0, &["deploy", "--yes", "-i", "dev"]);

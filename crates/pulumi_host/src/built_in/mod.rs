@@ -7,7 +7,7 @@ mod stack_reference;
 
 use std::sync::{Arc, LazyLock};
 
-use blueprint::{Name, Type, Value};
+use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, Arguments, BoxFuture, Call, Candidate, Catalog, Configuration,
     Configured, ErrorKind, FetchRequest, Fetched, InvokeRequest, Observed, Operation, PlanMode,
@@ -62,13 +62,12 @@ impl BuiltInPackage {
         call: &Call,
         function: &str,
         arguments: &Value,
-        preview: bool,
     ) -> Result<Value, ProviderError> {
         if read_resource_type(function).as_deref() == Some(STACK_REFERENCE) {
             return referred_stack(call, arguments).await;
         }
         if function == GET_RESOURCE {
-            return recorded_resource(call, arguments, preview).await;
+            return recorded_resource(call, arguments).await;
         }
         Err(unsupported(function, "cannot be called"))
     }
@@ -156,9 +155,7 @@ impl Session for BuiltInPackage {
                 .map(|(at, (field, _, value))| (at, (field.clone(), value.clone())))
                 .unzip();
             let arguments = Value::map(arguments);
-            let found = self
-                .call(call, request.type_name, &arguments, false)
-                .await?;
+            let found = self.call(call, request.type_name, &arguments).await?;
             let candidate = Candidate {
                 filter_fields: found.clone(),
                 fields: found,
@@ -181,8 +178,7 @@ impl Session for BuiltInPackage {
                 return Err(unsupported(request.function, "takes arguments by name"));
             };
             let arguments = Value::Map(arguments.clone());
-            self.call(call, request.function, &arguments, request.preview)
-                .await
+            self.call(call, request.function, &arguments).await
         })
     }
 }
@@ -211,38 +207,25 @@ fn id_of_token(token: &str) -> Name {
     id.to_string().into()
 }
 
-/// The value of `getResource`. In a preview it is unknown if there is no such resource: the
-/// deployment may create it before the call.
-async fn recorded_resource(
-    call: &Call,
-    arguments: &Value,
-    preview: bool,
-) -> Result<Value, ProviderError> {
+/// The value of `getResource`.
+async fn recorded_resource(call: &Call, arguments: &Value) -> Result<Value, ProviderError> {
     let urn = arguments.get("urn").map(Value::unmarked);
     let Some(urn) = urn.and_then(Value::as_text) else {
         return Err(unsupported(GET_RESOURCE, "needs the text `urn`"));
-    };
-    let result = |id: Value, state: Value| {
-        Value::map([
-            (Name::from("urn"), Value::Text(urn.into())),
-            ("id".into(), id),
-            ("state".into(), state),
-        ])
     };
     let found = match &call.instances {
         Some(instances) => instances.resource(urn).await?,
         None => None,
     };
     let Some(found) = found else {
-        if preview {
-            let id = Value::unknown(Some(Type::Text), None);
-            let state = Value::unknown(Some(Type::Map(Arc::new(Type::Any))), None);
-            return Ok(result(id, state));
-        }
         let message = format!("no resource with the URN `{urn}` is recorded in this stack");
         return Err(ProviderError::new(ErrorKind::Document, message).at("urn"));
     };
-    Ok(result(Value::Text(found.id), found.fields))
+    Ok(Value::map([
+        (Name::from("urn"), Value::Text(urn.into())),
+        ("id".into(), Value::Text(found.id)),
+        ("state".into(), found.fields),
+    ]))
 }
 
 fn unsupported(what: &str, why: &str) -> ProviderError {
