@@ -74,6 +74,10 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
             InstalledProvider::new(&["std"], || Arc::new(providers::std::provider()))
                 .with_functions(),
             InstalledProvider::new(&["OS::Heat"], || Arc::new(providers::heat::provider())),
+            #[cfg(feature = "pulumi")]
+            InstalledProvider::new(&[pulumi_host::built_in::NAMESPACE], || {
+                Arc::new(pulumi_host::built_in::built_in())
+            }),
         ],
         catalogs: vec![
             catalog(&["aws"], providers::aws::catalog),

@@ -130,6 +130,9 @@ pub struct Config {
     /// Hosted packages, by their names in documents.
     #[serde(default)]
     plugins: IndexMap<Spanned<String>, PluginTable>,
+    /// The folders of other projects whose exports documents read, by the names of the projects.
+    #[serde(default)]
+    pub projects: IndexMap<Name, PathBuf>,
     /// The file name for messages; empty if there is no file.
     #[serde(skip)]
     file: String,
@@ -230,7 +233,9 @@ impl Config {
             .parent()
             .map_or_else(|| folder.to_owned(), Path::to_owned);
         let vars = config.vars.iter().map(NamedFile::path);
-        for file in vars.chain(config.catalog.iter().map(PathBuf::as_path)) {
+        let folders = config.projects.values().map(PathBuf::as_path);
+        let named = vars.chain(config.catalog.iter().map(PathBuf::as_path));
+        for file in named.chain(folders) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
                 return Err(Error::Config {
                     name: shown,
@@ -242,7 +247,11 @@ impl Config {
         for file in &mut config.vars {
             *file = NamedFile::new(config.folder.join(file.path()));
         }
-        for file in &mut config.catalog {
+        for file in config
+            .catalog
+            .iter_mut()
+            .chain(config.projects.values_mut())
+        {
             *file = config.folder.join(&file);
         }
         config.file = shown;

@@ -21,7 +21,9 @@ use crate::foreign::deployment::{
     self, DIALECT, DeploymentError, DeploymentRequest, ReadDeployment, Violation,
 };
 use crate::frontend::Frontend;
+use crate::inspect::is_destroyed;
 use crate::key::fill_random;
+use crate::recorded_instances::project_of;
 use crate::session::Session;
 
 /// Reads a deployment as an exported state, with the name of its stack. `name` is the file in
@@ -204,11 +206,17 @@ impl Session {
         reveal: bool,
     ) -> Result<Json, Error> {
         let snapshot = self.reading().load(instance).await?;
-        let manager = manager_in(&self.installed.dialects)?;
+        let dialects = &self.installed.dialects;
+        let manager = manager_in(dialects)?;
+        let project = project_of(&self.place, &snapshot.document, dialects);
+        let project = project.unwrap_or_else(|| "project".into());
+        let listed = self.reading().instances().await?;
+        let own = listed.iter().find(|info| info.name == *instance);
         let request = DeploymentRequest {
+            destroyed: own.is_some_and(is_destroyed),
             instance,
             snapshot: &snapshot,
-            project: &self.project_of(&snapshot.document),
+            project: &project,
             manager: (!reveal).then_some(manager),
         };
         deployment::write(&request, &mut fill_random).map_err(|error| match error {
@@ -228,27 +236,5 @@ impl Session {
             }
             DeploymentError::Foreign(what) => Error::usage(what),
         })
-    }
-
-    /// The project of the document at a stored path; its folder if it names none.
-    fn project_of(&self, document: &Name) -> Name {
-        let path = self.place.base().join(document.as_ref());
-        let dialects = &self.installed.dialects;
-        let source = DocumentSource::find(Some(&path), dialects).ok();
-        let project = source.and_then(|source| {
-            let mut files = Files::new();
-            files.add(source.shown.clone(), source.text.clone());
-            let context = source.project_context(dialects, &mut files);
-            let parsed = dialects.parse(FileId::new(0), &source.shown, &source.text, &context);
-            let document = parsed.document();
-            let lowered =
-                parsed
-                    .dialect?
-                    .lower(&document, &Default::default(), &Default::default());
-            Some(lowered.blueprint.project)
-        });
-        project
-            .filter(|project| !project.is_empty())
-            .unwrap_or_else(|| "project".into())
     }
 }

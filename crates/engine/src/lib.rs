@@ -77,6 +77,7 @@ mod place;
 mod plugin_config;
 mod progress;
 pub mod read_parts;
+mod recorded_instances;
 pub mod retention;
 mod rollback;
 mod root;

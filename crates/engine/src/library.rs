@@ -259,6 +259,7 @@ impl Library {
         } = installed;
         Shell {
             call_records: None,
+            instances: None,
             providers,
             catalogs: self.catalogs.clone(),
             packages: Some(self.packages.clone()),

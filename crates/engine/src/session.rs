@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::phases::run::{SettingsPlaces, Shell, call_records};
 use blueprint::Name;
 use diag::{Diagnostics, Files};
-use provider::CallRecords;
+use provider::{CallRecords, InstanceReader};
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
@@ -26,6 +26,7 @@ use crate::paths::absolute;
 use crate::phases::Documents;
 use crate::place::StatePlace;
 use crate::read_parts::read_parts;
+use crate::recorded_instances::{RecordedInstances, open_store};
 use crate::state_url;
 
 /// The settings of a request, which override the configuration.
@@ -168,14 +169,7 @@ impl Session {
 
     /// Opens the state with a new store.
     pub(crate) fn open(&self, access: Access) -> Box<dyn Store> {
-        let store = self
-            .installed
-            .stores
-            .iter()
-            .find(|store| store.scheme == self.place.scheme);
-        // `state_url` makes places only for installed stores.
-        let store = store.expect("a place has the scheme of an installed store");
-        (store.open)(&self.place, self.sealer.clone(), access)
+        open_store(&self.installed, &self.place, &self.sealer, access)
     }
 
     /// The state, for reading.
@@ -252,8 +246,21 @@ impl Session {
             settings,
             places: Some(places),
             call_records: self.call_records(instance),
+            instances: Some(self.instance_reader(instance)),
             instance: instance.name().clone(),
             ..shell
+        })
+    }
+
+    /// The instances that documents of an instance may refer to.
+    fn instance_reader(&self, instance: &InstanceName) -> Arc<dyn InstanceReader> {
+        Arc::new(RecordedInstances {
+            installed: self.installed.clone(),
+            place: self.place.clone(),
+            sealer: self.sealer.clone(),
+            instance: instance.clone(),
+            projects: self.config.projects.clone(),
+            simulated: self.is_simulated(),
         })
     }
 

@@ -86,6 +86,7 @@ fn processes() -> Processes<ToyFamily> {
 fn call(deadline: Option<Duration>) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

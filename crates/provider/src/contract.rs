@@ -15,8 +15,9 @@ use blueprint::{Address, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, Arguments, CallRecords, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned,
-    Preflight, PreflightRequest, ProviderDiagnostic, ProviderError, Transform,
+    Applied, Arguments, CallRecords, Catalog, ErrorKind, Finding, InstanceReader, Operation,
+    PlanRequest, Planned, Preflight, PreflightRequest, ProviderDiagnostic, ProviderError,
+    Transform,
 };
 
 /// A future that may be sent to another thread.
@@ -32,6 +33,8 @@ pub struct Call {
     /// Where the provider records what became of its calls, if it does
     /// ([`Provider::records_calls`]); `None` if nothing outlives the run.
     pub call_records: Option<Arc<CallRecords>>,
+    /// Reads recorded instances; `None` if there is no state.
+    pub instances: Option<Arc<dyn InstanceReader>>,
     /// The instance.
     pub instance: Name,
     /// The address of the resource in the instance.

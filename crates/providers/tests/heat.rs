@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 fn call(address: Address, token: &str) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "shop".into(),
         address,
         urn: Default::default(),

@@ -204,6 +204,7 @@ async fn items() -> Server {
 fn call() -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

@@ -62,6 +62,7 @@ impl World {
     fn call(&self) -> Call {
         Call {
             call_records: None,
+            instances: None,
             instance: "test".into(),
             address: Address::root("thing"),
             urn: Default::default(),

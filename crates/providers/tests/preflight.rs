@@ -19,6 +19,7 @@ fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
 fn call(folder: &Path) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 fn call(address: &str, token: &str) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root(address),
         urn: Default::default(),

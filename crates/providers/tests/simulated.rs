@@ -192,6 +192,7 @@ fn json(text: &str) -> Value {
 fn call(address: &str, token: &str) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "case".into(),
         address: address.parse::<Address>().unwrap(),
         urn: Default::default(),

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 fn call(folder: &Path) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

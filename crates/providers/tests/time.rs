@@ -18,6 +18,7 @@ const NOW: i64 = 1_672_671_845;
 fn call(now: i64) -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

@@ -26,6 +26,7 @@ const YEAR: i64 = 8760 * 3600;
 fn call() -> Call {
     Call {
         call_records: None,
+        instances: None,
         instance: "test".into(),
         address: Address::root("thing"),
         urn: Default::default(),

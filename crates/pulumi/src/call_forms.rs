@@ -16,8 +16,8 @@ pub(crate) const INVOKE_KEY: &str = "invoke";
 /// The functions that read a file.
 pub(crate) const FILE_FUNCTIONS: [&str; 3] = ["readFile", "filebase64", "filebase64sha256"];
 
-/// The functions of the language that this version does not have.
-const DEFERRED: [&str; 1] = ["stackReference"];
+/// The function that reads an output of another stack.
+const STACK_REFERENCE: &str = "stackReference";
 
 /// The names that the language keeps for later versions.
 const RESERVED: [&str; 3] = ["if", "for", "include"];
@@ -31,8 +31,8 @@ pub(crate) enum CalledFunction<'t> {
     Pure(&'static functions::PulumiFunction),
     /// A function that reads a file, by its name.
     File(&'static str),
-    /// A function that this version does not have, by its name.
-    Deferred(&'static str),
+    /// `fn::stackReference`.
+    StackReference,
     /// `fn::package:function` or `fn::package:module:function`.
     Package(&'t str),
     /// A name that no function has.
@@ -46,7 +46,7 @@ impl CalledFunction<'_> {
             CalledFunction::Invoke => INVOKE_KEY,
             CalledFunction::Pure(function) => function.name,
             CalledFunction::File(name) => name,
-            CalledFunction::Deferred(name) => name,
+            CalledFunction::StackReference => STACK_REFERENCE,
             CalledFunction::Package(_) | CalledFunction::Unknown(_) => return None,
         };
         Some(format!("{PREFIX}{name}"))
@@ -66,9 +66,8 @@ pub(crate) fn called_function(key: &str) -> Option<CalledFunction<'_>> {
     if name.eq_ignore_ascii_case(INVOKE_KEY) {
         return Some(CalledFunction::Invoke);
     }
-    let mut deferred = DEFERRED.iter();
-    if let Some(name) = deferred.find(|known| known.eq_ignore_ascii_case(name)) {
-        return Some(CalledFunction::Deferred(name));
+    if name.eq_ignore_ascii_case(STACK_REFERENCE) {
+        return Some(CalledFunction::StackReference);
     }
     if let Some(function) = functions::function(name) {
         return Some(CalledFunction::Pure(function));
@@ -94,8 +93,7 @@ pub(crate) fn function_names() -> impl Iterator<Item = &'static str> {
     functions::functions()
         .map(|function| function.name)
         .chain(FILE_FUNCTIONS)
-        .chain(DEFERRED)
-        .chain([INVOKE_KEY])
+        .chain([INVOKE_KEY, STACK_REFERENCE])
 }
 
 /// The token of the package's function that an entry calls.

@@ -7,6 +7,7 @@ diag::codes! {
     KEY_NOT_TEXT = Error "key-not-text": "the key of a map is not text";
     MISPLACED_OPTION = Warning "misplaced-option": "an option stands beside `options`";
     DEPRECATED_SECTION = Warning "deprecated-section": "a section has a new name";
+    DEPRECATED_FUNCTION = Warning "deprecated-function": "a function has a successor";
     FUNCTION_AS_DATA = Warning "function-as-data": "a map that looks like a call is data";
     PACKAGE_UNAVAILABLE = Error "package-unavailable": "the plugin of a package cannot be used";
     INVALID_TOKEN = Error "invalid-token": "the type or function token has no package";

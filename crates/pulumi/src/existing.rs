@@ -1,4 +1,5 @@
-//! Resources with `get`: existing objects that are read and not managed (decisions/pulumi#get).
+//! Resources with `get`, and references to stacks: existing objects that are read and not managed
+//! (decisions/pulumi#get).
 //!
 //! Such a resource is a named value: the result of the function of its package that reads an object
 //! of the type by its id.
@@ -10,12 +11,9 @@ use crate::expressions::PackageCallForm;
 use crate::lowering::{ProgramLowering, SectionFields};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span, wrong_shape};
 use crate::shape;
-use crate::tokens::TypeToken;
+use crate::stack_reference::{is_stack_reference, reading_function};
+use crate::tokens::{READ_PREFIX, TypeToken};
 use dialect::codes::{MISSING_FIELD, UNSUPPORTED_FEATURE, WRONG_SHAPE};
-
-/// The beginning of the names of functions that read an object of a type. `pulumi_wire` offers one
-/// for each type.
-const READ_PREFIX: &str = "(get)";
 
 /// Options that say who reads the object. The others concern managed objects.
 const FOLLOWED: [&str; 4] = ["provider", "parent", "version", "pluginDownloadURL"];
@@ -58,8 +56,9 @@ impl ProgramLowering<'_> {
             &format!("the resource `{name}`"),
         )?;
         self.misplaced_options(&fields);
-        if let Some(properties) = fields.entry("properties").filter(|one| !is_null(one.value)) {
-            let get = fields.entry("get").map_or(span, |get| get.key.span);
+        if let Some(get) = fields.entry("get").filter(|one| !is_null(one.value))
+            && let Some(properties) = fields.entry("properties").filter(|one| !is_null(one.value))
+        {
             self.found.push(
                 WRONG_SHAPE
                     .new(format!("`{name}` has both `get` and `properties`"))
@@ -67,7 +66,7 @@ impl ProgramLowering<'_> {
                         properties.key.span,
                         "a resource that is read has no properties",
                     )
-                    .label(get, "read because of this")
+                    .label(get.key.span, "read because of this")
                     .help("remove one of them; `get.state` helps to find the object"),
             );
         }
@@ -88,9 +87,14 @@ impl ProgramLowering<'_> {
             .written("name")
             .and_then(|node| self.fixed_text(node, "`name`"));
         let logical = logical.map_or(name.clone(), |written| written.item.into());
-        let arguments = self.read_arguments(&fields, &logical, span)?;
+        let refers = fields.written("get").is_none() && is_stack_reference(token.item);
+        let arguments = match refers {
+            true => self.stack_reference(&fields, &logical, span)?,
+            false => self.read_arguments(&fields, &logical, span)?,
+        };
         // Other tokens are reported as the tokens of functions are.
         let function = match TypeToken::read(token.item) {
+            _ if is_stack_reference(token.item) => reading_function(),
             Some(TypeToken::Packaged { package, rest }) => format!("{package}:{READ_PREFIX}{rest}"),
             _ => token.item.to_owned(),
         };
@@ -158,5 +162,34 @@ impl ProgramLowering<'_> {
             }
         }
         Some(Expr::new(ExprKind::Map(arguments), span))
+    }
+
+    /// The arguments of the function that reads the stack of a resource. Its name is `logical`.
+    fn stack_reference(
+        &mut self,
+        fields: &SectionFields<'_>,
+        logical: &Name,
+        span: Span,
+    ) -> Option<Expr> {
+        let mut stack = Expr::literal(Value::Text(logical.clone()), span);
+        let properties = fields.written("properties");
+        if let Some(node) = properties.filter(|node| !is_null(node)) {
+            let Some(all) = entries(node, RepeatedKey::LastCounts, &mut self.found) else {
+                wrong_shape(node, "`properties`", "a map", &mut self.found);
+                return None;
+            };
+            let is_name = |entry: &TextEntry<'_>| entry.key.item.as_ref() == "name";
+            let others: Vec<_> = all
+                .iter()
+                .filter(|entry| !is_name(entry))
+                .cloned()
+                .collect();
+            self.unknown_keys(&shape::STACK_REFERENCE, &others);
+            if let Some(entry) = all.iter().find(|entry| is_name(entry)) {
+                self.refuse_late_name(entry.value)?;
+                stack = self.expr(entry.value);
+            }
+        }
+        Some(self.stack_arguments(stack, logical, span))
     }
 }

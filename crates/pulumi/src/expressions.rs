@@ -10,15 +10,18 @@ use syntax::{Content, Node, Scalar};
 
 use crate::access::{self, AccessStep, PropertyAccess, TextPiece};
 use crate::call_forms::{CalledFunction, called_function, function_names, is_reserved};
-use crate::codes::{FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME};
+use crate::codes::{
+    DEPRECATED_FUNCTION, FUNCTION_AS_DATA, INVALID_TOKEN, PACKAGE_UNAVAILABLE, UNKNOWN_NAME,
+};
 use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
 use crate::native::{
     ACCESS, AFTER, AS_COMPAT_TEXT, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
 };
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
+use crate::stack_reference::reading_function;
 use crate::std_package;
-use crate::tokens::{TypeToken, qualified};
+use crate::tokens::{BUILT_IN, GET_RESOURCE, TypeToken, qualified};
 use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
@@ -467,11 +470,8 @@ impl ProgramLowering<'_> {
                 let form = Expr::literal(Value::text(name), key_span);
                 Expr::call(FILE_CONTENT, key_span, vec![content, form], span)
             }
-            CalledFunction::Deferred(name) => {
-                let mistake = UNSUPPORTED_FEATURE
-                    .new(format!("`fn::{name}` cannot be called yet"))
-                    .label(key_span, "not available in this version");
-                self.fail(mistake, span)
+            CalledFunction::StackReference => {
+                self.called_stack_reference(key_span, entry.value, span)
             }
             CalledFunction::Invoke => self.invoke(entry, span),
             CalledFunction::Package(token) if token.split(':').count() > 3 => {
@@ -494,6 +494,35 @@ impl ProgramLowering<'_> {
                 return None;
             }
         })
+    }
+
+    /// Lowers `fn::stackReference: [STACK, OUTPUT]`.
+    fn called_stack_reference(&mut self, key_span: Span, argument: &Node, span: Span) -> Expr {
+        self.found.push(
+            DEPRECATED_FUNCTION
+                .new("`fn::stackReference` is deprecated")
+                .label(key_span, "a resource does the same")
+                .help("add a resource of type `pulumi:pulumi:StackReference`, and read `outputs`"),
+        );
+        let place = value_span(argument);
+        let Some([stack, output]) = argument.as_list() else {
+            let mistake = ARGUMENT_COUNT
+                .new("`fn::stackReference` takes the name of a stack and the name of an output")
+                .label(place, "a list of two items is needed");
+            return self.fail(mistake, span);
+        };
+        if self.refuse_late_name(stack).is_none() {
+            return Expr::error(span);
+        }
+        let logical = text(stack).map(Name::from).unwrap_or_default();
+        let stack = self.expr(stack);
+        let output = self.expr(output);
+        let arguments = self.stack_arguments(stack, &logical, span);
+        let function = reading_function();
+        let token = Spanned::new(function.as_str(), key_span);
+        let read = self.package_call(PackageCallForm::of(token, arguments, span));
+        let outputs = Expr::literal(Value::text("outputs"), key_span);
+        Expr::call(ACCESS, span, vec![read, outputs, output], span)
     }
 
     /// Warns about the key of a call that no function has.
@@ -657,7 +686,7 @@ impl ProgramLowering<'_> {
             token,
             mut arguments,
             provider,
-            after,
+            mut after,
             plugin,
             span,
         } = call;
@@ -687,6 +716,14 @@ impl ProgramLowering<'_> {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
             None => Expr::literal(Value::Null, token.span),
         });
+        if package == BUILT_IN && rest == GET_RESOURCE {
+            // A URN is known before its resource is there.
+            arguments.references(&mut |found| {
+                if let ReferenceHead::Resource { name, .. } = &found.head {
+                    after.push(self.resource_value(Spanned::new(name.clone(), token.span)));
+                }
+            });
+        }
         if !after.is_empty() {
             // The call waits until these resources are there.
             let place = arguments.span;

@@ -43,6 +43,7 @@ mod shape;
 mod stack_config;
 mod stack_edit;
 mod stack_file;
+mod stack_reference;
 mod std_calls;
 mod std_lowering;
 mod std_own;

@@ -9,7 +9,7 @@ use syntax::{Content, Node};
 use crate::call_forms::invoked_token;
 use crate::read::text;
 use crate::std_package;
-use crate::tokens::{TypeToken, namespace};
+use crate::tokens::{BUILT_IN, TypeToken, namespace};
 
 /// The requests for the packages by their names in Pulumi, in the order of the program.
 pub(crate) type NamedPackages = IndexMap<Name, PackageRequest>;
@@ -51,6 +51,9 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
             Some(TypeToken::Packaged { package, .. } | TypeToken::Provider { package }) => package,
             _ => continue,
         };
+        if package == BUILT_IN {
+            continue;
+        }
         // The first resource of a package decides.
         if named.contains_key(package) {
             continue;
@@ -97,6 +100,7 @@ fn calls(node: &Node, named: &mut NamedPackages) {
                 && let Some(token) = invoked_token(entry)
                 && let Some(TypeToken::Packaged { package, .. }) = TypeToken::read(token)
                 && package != std_package::PACKAGE
+                && package != BUILT_IN
             {
                 named_package(named, package);
             }

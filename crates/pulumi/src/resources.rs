@@ -12,6 +12,7 @@ use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
+use crate::stack_reference::is_stack_reference;
 use crate::tokens::{TypeToken, namespace, qualified};
 use crate::untyped::guessed;
 use dialect::codes::{DUPLICATE_KEY, MISSING_FIELD, UNSUPPORTED_FEATURE};
@@ -252,14 +253,6 @@ impl ProgramLowering<'_> {
                 self.found.push(mistake);
                 none(token.span)
             }
-            Some(TypeToken::BuiltIn) => {
-                self.found.push(
-                    UNSUPPORTED_FEATURE
-                        .new(format!("`{}` is not managed yet", token.item))
-                        .label(token.span, "not available in this version"),
-                );
-                none(token.span)
-            }
             Some(TypeToken::Provider { package }) => {
                 self.is_missing(package, token.span);
                 (named(PROVIDER_TYPE.into()), package.into())
@@ -484,6 +477,10 @@ impl ProgramLowering<'_> {
         let part = |key: &str| part_of(entry.value, key);
         let token = part("type").and_then(Node::text).and_then(TypeToken::read);
         if part("get").is_some_and(|node| !is_null(node)) {
+            return NamedKind::Read;
+        }
+        let written = part("type").and_then(Node::text);
+        if written.is_some_and(is_stack_reference) {
             return NamedKind::Read;
         }
         match token {

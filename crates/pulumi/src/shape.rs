@@ -23,7 +23,14 @@ pub(crate) const UNNAMED: &str = "project";
 /// All sections.
 pub(crate) static SHAPE: Shape = Shape {
     sections: &[
-        &PROGRAM, &CONFIG, &RESOURCE, &OPTIONS, &TIMEOUTS, &ALIAS, &GET,
+        &PROGRAM,
+        &CONFIG,
+        &RESOURCE,
+        &OPTIONS,
+        &TIMEOUTS,
+        &ALIAS,
+        &GET,
+        &STACK_REFERENCE,
     ],
 };
 
@@ -255,4 +262,15 @@ pub(crate) static GET: Section = Section {
         SectionKey::new("id", KeyForm::Scalar, "The id.").substitutions(),
         SectionKey::new("state", KeyForm::Map, "Properties that help to find it.").substitutions(),
     ],
+};
+
+/// The properties of a reference to another stack.
+pub(crate) static STACK_REFERENCE: Section = Section {
+    name: "properties of a stack reference",
+    keys: &[SectionKey::new(
+        "name",
+        KeyForm::Scalar,
+        "The stack: `STACK`, `ORGANIZATION/STACK` or `ORGANIZATION/PROJECT/STACK`.",
+    )
+    .substitutions()],
 };

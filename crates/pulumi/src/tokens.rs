@@ -13,6 +13,16 @@ const FAMILY: &str = "pulumi:";
 /// The beginning of the tokens of providers.
 const PROVIDERS: &str = "pulumi:providers:";
 
+/// The beginning of the names of functions that read an object of a type. `pulumi_wire` offers one
+/// for each type.
+pub(crate) const READ_PREFIX: &str = "(get)";
+
+/// The package that is a part of this program and needs no plugin.
+pub(crate) const BUILT_IN: &str = "pulumi";
+
+/// The token, without the package, of the built-in function that reads a recorded resource.
+pub(crate) const GET_RESOURCE: &str = "pulumi:getResource";
+
 /// A type token.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TypeToken<'t> {
@@ -21,8 +31,6 @@ pub(crate) enum TypeToken<'t> {
         /// The package.
         package: &'t str,
     },
-    /// A type of the package `pulumi`, which is part of the engine.
-    BuiltIn,
     /// A type of a package.
     Packaged {
         /// The package.
@@ -41,9 +49,6 @@ impl<'t> TypeToken<'t> {
         let (package, rest) = token.split_once(':')?;
         if !is_package(package) || rest.trim_matches(':').is_empty() {
             return None;
-        }
-        if package == "pulumi" {
-            return Some(TypeToken::BuiltIn);
         }
         Some(TypeToken::Packaged { package, rest })
     }
@@ -101,7 +106,13 @@ mod tests {
                 "pulumi:providers:aws",
                 Some(TypeToken::Provider { package: "aws" }),
             ),
-            ("pulumi:pulumi:StackReference", Some(TypeToken::BuiltIn)),
+            (
+                "pulumi:pulumi:StackReference",
+                Some(TypeToken::Packaged {
+                    package: BUILT_IN,
+                    rest: "pulumi:StackReference",
+                }),
+            ),
             ("Thing", None),
             ("aws:", None),
             (":Thing", None),

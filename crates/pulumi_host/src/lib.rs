@@ -16,6 +16,7 @@
 //! connections (`plugins::grpc`), and the use of the answers (the engine).
 
 mod answer;
+pub mod built_in;
 mod caller;
 mod client;
 mod engine;

@@ -105,7 +105,7 @@ async fn open_package(
     ));
     let catalog = Arc::new(Catalog {
         program: digest.map(|digest| digest.to_hex().into()),
-        ..catalog(&types)
+        ..catalog_of(&types)
     });
     Ok(Arc::new(PulumiProvider {
         catalog,
@@ -148,7 +148,8 @@ async fn ask_schema(
     })
 }
 
-fn catalog(types: &Arc<PackageTypes>) -> Catalog {
+/// The catalogue of a package.
+pub(crate) fn catalog_of(types: &Arc<PackageTypes>) -> Catalog {
     let schema = types.schema();
     Catalog {
         namespaces: vec![types.tokens().namespace().clone()],

@@ -15,8 +15,8 @@ use dialect::PackageRequest;
 use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, CallRecords, Catalogs, Configuration, Configured, ErrorKind, FileAccess,
-    Progress, ProviderDiagnostic, ProviderError, Providers, RecordedObject, SessionFailure,
-    SettingsSource, TransformError,
+    InstanceReader, Progress, ProviderDiagnostic, ProviderError, Providers, RecordedObject,
+    SessionFailure, SettingsSource, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -205,6 +205,8 @@ pub struct Shell {
     /// Where providers record what became of the calls of the instance; `None` if nothing outlives
     /// the run.
     pub call_records: Option<Arc<CallRecords>>,
+    /// Reads recorded instances for providers; `None` if there is no state.
+    pub instances: Option<Arc<dyn InstanceReader>>,
     /// The name of the instance.
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
@@ -247,6 +249,7 @@ impl Shell {
         let DeclarationSite { folder, urn } = site;
         Call {
             call_records: self.call_records.clone(),
+            instances: self.instances.clone(),
             instance: self.instance.clone(),
             address: address.clone(),
             urn: match urn {

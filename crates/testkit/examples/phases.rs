@@ -203,6 +203,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
     providers.insert("test".into(), provider);
     Shell {
         call_records: None,
+        instances: None,
         providers: providers.into_iter().collect(),
         catalogs: catalogs.clone(),
         packages: None,

@@ -142,10 +142,10 @@ const PULUMI_AREAS: [(&str, usize); 16] = [
     ("programs/load", 108),
     ("programs/seed", 23),
     ("programs/unknown", 26),
-    ("programs/stackref", 0),
+    ("programs/stackref", 13),
     ("programs/packages", 9),
     ("std", 254),
-    ("corpus", 183),
+    ("corpus", 185),
     ("stack-config", 77),
 ];
 

@@ -27,6 +27,7 @@ mod local;
 mod machine;
 mod moves;
 mod named_files;
+mod other_stacks;
 mod output;
 mod parts;
 mod place;

@@ -286,6 +286,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let shown = self.shown.clone();
         Call {
             call_records: None,
+            instances: None,
             instance: "conformance".into(),
             address: self.address.clone(),
             urn: Default::default(),

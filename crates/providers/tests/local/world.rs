@@ -57,6 +57,7 @@ impl World {
         let said = self.said.clone();
         Call {
             call_records: None,
+            instances: None,
             instance: "test".into(),
             address: Address::root("thing"),
             urn: Default::default(),

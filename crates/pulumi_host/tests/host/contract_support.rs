@@ -184,6 +184,7 @@ impl Things {
     pub(crate) fn call(&self) -> Call {
         Call {
             call_records: None,
+            instances: None,
             instance: "dev".into(),
             address: Address::root("lamp"),
             urn: Default::default(),

@@ -247,6 +247,10 @@ fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field
     fields
 }
 
+/// The beginning of the names of types that need no plugin. Their answers have the secrets of their
+/// inputs only.
+const BUILT_IN: &str = "pulumi:pulumi/";
+
 /// Whether two resources of a type have different ids. Programs of Pulumi, whose packages have
 /// namespaces of their own, may have types that give every resource the same id.
 fn has_unique_ids(name: &str) -> bool {
@@ -255,6 +259,7 @@ fn has_unique_ids(name: &str) -> bool {
 
 fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceType {
     let unique_ids = has_unique_ids(&name);
+    let unannounced_secrets = !name.starts_with(BUILT_IN);
     // An entry that cannot be parsed accepts any fields: the plugin decides.
     let open = !entry.is_object();
     ResourceType {
@@ -275,7 +280,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
             plans: Plans::Always,
             exact: false,
             unique_ids,
-            unannounced_secrets: true,
+            unannounced_secrets,
             described_only: entry["isComponent"] == true,
             ..Capabilities::default()
         },

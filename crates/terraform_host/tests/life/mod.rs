@@ -132,6 +132,7 @@ impl ProviderHarness {
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Call {
             call_records: None,
+            instances: None,
             instance: "test".into(),
             address: Address::root("thing"),
             urn: Default::default(),

@@ -14,6 +14,7 @@ mod requests;
 mod required_packages;
 mod resolved;
 mod stack_config;
+mod stacks;
 mod staging;
 mod std_functions;
 mod templates;

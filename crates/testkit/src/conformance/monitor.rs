@@ -40,6 +40,10 @@ impl Behaviours {
             let path = entry.map_err(failed)?.path();
             let text = std::fs::read_to_string(&path).map_err(failed)?;
             let schema = PackageSchema::parse(text).map_err(|error| error.to_string())?;
+            // The package `pulumi` is built in.
+            if &**schema.name() == "pulumi" {
+                continue;
+            }
             let namespace = Name::from(format!("pulumi:{}", schema.name()));
             types.push(Arc::new(PackageTypes::new(Arc::new(schema), namespace)));
         }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json};
 use super::case::{Case, case_program, read_json};
 use super::monitor::{Behaviours, Requests};
 use super::notation::{marked, same};
+use super::stacks::StacksOfCase;
 use super::{request_options, requests, required_packages};
 use crate::harness::{Harness, StageResult, settings};
 use crate::runtime::in_runtime;
@@ -144,7 +145,7 @@ const KINDS: &[(&str, &[&str])] = &[
 /// The kinds of warnings in the pack, with the codes that mean the same.
 const WARNINGS: &[(&str, &[&str])] = &[
     ("key-casing", &["key-casing"]),
-    ("deprecated", &["deprecated-section", "deprecated"]),
+    ("deprecated", &["deprecated-section", "deprecated-function"]),
     ("unknown-field", &["unknown-key"]),
     ("unknown-function", &["function-as-data"]),
 ];
@@ -200,6 +201,7 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
     let mut real = behaviours.providers(case, &requests);
     real.push(Arc::new(providers::cyan::provider()));
     real.push(Arc::new(providers::std::provider()));
+    real.push(Arc::new(StacksOfCase::new(case, &requests)));
     let mut harness = Harness::with(place.path().to_owned(), Vec::new(), real);
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);

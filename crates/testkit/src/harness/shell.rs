@@ -43,6 +43,7 @@ pub fn shell_without_faults(harness: &Harness) -> Shell {
     providers.insert("test".into(), Arc::new(provider));
     Shell {
         call_records: None,
+        instances: None,
         packages: None,
         providers: providers.into_iter().collect(),
         catalogs: harness.catalogs.clone(),

@@ -122,6 +122,7 @@ impl PolicyHarness {
         providers.insert("test".into(), self.cloud.clone());
         Shell {
             call_records: None,
+            instances: None,
             packages: None,
             providers: providers.into_iter().collect(),
             catalogs: self.harness.catalogs.clone(),

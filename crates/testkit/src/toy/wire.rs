@@ -111,6 +111,7 @@ async fn carry_out(
         .map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
     let call = Call {
         call_records: None,
+        instances: None,
         instance: asked.instance.as_str().into(),
         address,
         urn: Default::default(),

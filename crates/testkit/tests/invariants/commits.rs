@@ -339,6 +339,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 let shell = shell_without_faults(&harness);
                 let call = Call {
                     call_records: None,
+                    instances: None,
                     instance: harness.name.name().clone(),
                     address: address.clone(),
                     urn: Default::default(),

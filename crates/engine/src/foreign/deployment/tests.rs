@@ -111,6 +111,7 @@ fn written(snapshot: &Snapshot, manager: Option<&dyn SecretManager>) -> Json {
         Ok(())
     };
     let request = DeploymentRequest {
+        destroyed: false,
         instance: &instance,
         snapshot,
         project: "shop",

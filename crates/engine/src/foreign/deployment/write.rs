@@ -26,6 +26,8 @@ pub struct DeploymentRequest<'a> {
     pub instance: &'a InstanceName,
     /// The state.
     pub snapshot: &'a Snapshot,
+    /// Whether the last operation deleted the instance. It has no stack then.
+    pub destroyed: bool,
     /// The project of the document.
     pub project: &'a str,
     /// Encrypts secrets; `None` writes them in clear text.
@@ -215,7 +217,7 @@ impl DeploymentWriter<'_> {
         };
         let records = &self.request.snapshot.records;
         let has_stack = records.values().any(|record| is_stack(record));
-        if !has_stack {
+        if !has_stack && !self.request.destroyed {
             self.add_stack(&parts)?;
         }
         let mut defaults = DefaultProviders::default();
