@@ -153,14 +153,17 @@ fn is_same(wanted: &Json, found: &Json) -> bool {
     agrees && same(&given(&wanted["inputs"]), &given(&found["inputs"]))
 }
 
-/// Inputs without those that are null.
+/// Inputs without entries that are null.
 fn given(inputs: &Json) -> Json {
-    let entries = inputs.as_object().into_iter().flatten();
-    let entries = entries.filter(|(_, value)| !value.is_null());
-    let entries: Map<String, Json> = entries
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Json::Object(entries)
+    match inputs {
+        Json::Object(entries) => {
+            let entries = entries.iter().filter(|(_, value)| !value.is_null());
+            let entries = entries.map(|(name, value)| (name.clone(), given(value)));
+            Json::Object(entries.collect())
+        }
+        Json::Array(items) => items.iter().map(given).collect(),
+        other => other.clone(),
+    }
 }
 
 /// A request without its options, for messages.

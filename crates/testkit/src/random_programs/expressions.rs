@@ -91,7 +91,11 @@ impl Root {
                 ),
             ]),
             "other" => map(&[("id", Shape::Text), ("late", Shape::Text)]),
-            _ => map(&[("urn", Shape::Text), ("host", Shape::Text), ("arn", Shape::Text)]),
+            _ => map(&[
+                ("urn", Shape::Text),
+                ("host", Shape::Text),
+                ("arn", Shape::Text),
+            ]),
         };
         Root {
             name,
@@ -104,13 +108,17 @@ impl Root {
 /// Makes expressions.
 pub(super) struct Expressions {
     random: Random,
+    /// Whether accesses to members may be in brackets, which today's interpreter often refuses.
+    has_brackets: bool,
     pub(super) roots: Vec<Root>,
 }
 
 impl Expressions {
-    pub(super) fn new(random: Random) -> Expressions {
+    pub(super) fn new(mut random: Random) -> Expressions {
+        let has_brackets = random.below(10) == 0;
         Expressions {
             random,
+            has_brackets,
             roots: Vec::new(),
         }
     }
@@ -261,7 +269,8 @@ impl Expressions {
                 Node::one("fn::select", Node::List(vec![index, Node::List(items)]))
             }
             13 => {
-                let function = self.pick(&["fn::readFile", "fn::filebase64", "fn::filebase64sha256"]);
+                let function =
+                    self.pick(&["fn::readFile", "fn::filebase64", "fn::filebase64sha256"]);
                 let file = self.pick(&["./note.txt", "note.txt", "data.bin"]);
                 Node::one(function, Node::text(file))
             }
@@ -362,7 +371,10 @@ impl Expressions {
                     ("return".to_owned(), Node::text("address")),
                 ]),
             ),
-            _ => Node::one("fn::toJSON", Node::one("fn::peer:net:lookup", Node::one("host", text))),
+            _ => Node::one(
+                "fn::toJSON",
+                Node::one("fn::peer:net:lookup", Node::one("host", text)),
+            ),
         }
     }
 
@@ -402,7 +414,10 @@ impl Expressions {
                     }
                     Shape::Map(entries) => {
                         for (name, entry) in entries {
-                            below(Step::Name(name.clone()), entry);
+                            let is_plain = !name.contains(['.', '[', '"', '}']);
+                            if is_plain || self.has_brackets {
+                                below(Step::Name(name.clone()), entry);
+                            }
                         }
                     }
                     _ => {}
@@ -420,7 +435,7 @@ impl Expressions {
                 Step::Index(at) => text.push_str(&format!("[{at}]")),
                 Step::Name(name) => {
                     let is_plain = !name.contains(['.', '[', '"', '}']);
-                    match is_plain && !self.chance(30) {
+                    match is_plain && !(self.has_brackets && self.chance(30)) {
                         true => text.push_str(&format!(".{name}")),
                         false => text.push_str(&format!("[{}]", quoted(&name))),
                     }

@@ -36,7 +36,10 @@ pub(super) fn plant(draft: &mut Draft) {
         Node::one("fn::singleOrNone", list(&["a", "b"])),
         Node::one("fn::fileAsset", list(&["a"])),
         Node::one("fn::filebase64", Node::text("./absent.txt")),
-        Node::one("fn::invoke", Node::one("function", Node::text("peer:absent"))),
+        Node::one(
+            "fn::invoke",
+            Node::one("function", Node::text("peer:absent")),
+        ),
         Node::one("fn::peer:index:absent", Node::Map(Vec::new())),
         Node::one("fn::pulumiResourceName", Node::text("text")),
     ];
@@ -53,19 +56,44 @@ pub(super) fn plant(draft: &mut Draft) {
         entry(&[("type", "absent:Thing")]),
         entry(&[("properties", "{text: a}")]),
         entry(&[("type", "peer:Thing")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a, absent: b}")]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a, absent: b}"),
+        ]),
         entry(&[("type", "peer:Thing"), ("properties", "{text: [a]}")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a, count: many}")]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a, count: many}"),
+        ]),
         entry(&[("type", "peer:Thing"), ("properties", "{text: a, list: b}")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a, map: [b]}")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a, color: green}")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a, details: {absent: b}}")]),
-        entry(&[("type", "peer:Thing"), ("properties", "{text: a}"), ("absent", "b")]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a, map: [b]}"),
+        ]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a, color: green}"),
+        ]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a, details: {absent: b}}"),
+        ]),
+        entry(&[
+            ("type", "peer:Thing"),
+            ("properties", "{text: a}"),
+            ("absent", "b"),
+        ]),
         entry(&[("type", "peer:Other"), ("options", "{absent: true}")]),
         entry(&[("type", "peer:Other"), ("options", "{protect: [a]}")]),
-        entry(&[("type", "peer:Other"), ("options", "{dependsOn: [\"${wrong}\"]}")]),
+        entry(&[
+            ("type", "peer:Other"),
+            ("options", "{dependsOn: [\"${wrong}\"]}"),
+        ]),
         entry(&[("type", "peer:Other"), ("options", "{parent: text}")]),
-        entry(&[("type", "peer:Other"), ("properties", "{value: \"${wrong.late}\"}")]),
+        entry(&[
+            ("type", "peer:Other"),
+            ("properties", "{value: \"${wrong.late}\"}"),
+        ]),
     ];
     match draft.below(5) {
         0 | 1 => {
@@ -84,14 +112,12 @@ pub(super) fn plant(draft: &mut Draft) {
             0 => draft
                 .variables
                 .push(("wrong".to_owned(), Node::text("${wrong}"))),
-            1 => draft.configuration.push((
-                "wrong".to_owned(),
-                Node::one("type", Node::text("string")),
-            )),
-            2 => draft.configuration.push((
-                "wrong".to_owned(),
-                Node::one("type", Node::text("absent")),
-            )),
+            1 => draft
+                .configuration
+                .push(("wrong".to_owned(), Node::one("type", Node::text("string")))),
+            2 => draft
+                .configuration
+                .push(("wrong".to_owned(), Node::one("type", Node::text("absent")))),
             3 => {
                 let first = draft.variables.first().cloned();
                 draft.variables.extend(first);

@@ -181,7 +181,11 @@ impl Draft {
 
     fn options(&mut self) -> Vec<(String, Node)> {
         let mut options = Vec::new();
-        let made: Vec<String> = self.resources.iter().map(|(name, _)| name.clone()).collect();
+        let made: Vec<String> = self
+            .resources
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
         let mut add = |name: &str, node: Node| options.push((name.to_owned(), node));
         if !made.is_empty() && self.chance(20) {
             let of = &made[self.below(made.len())];
