@@ -33,7 +33,7 @@ fn random_programs_give_what_pulumi_gives() {
     let Some(path) = oracle() else { return };
     let mut oracle = ProgramOracle::new(&path).unwrap();
     let (mut same, mut refused, mut crashes) = (0, 0, 0);
-    let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut named: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
     let mut different = Vec::new();
     let seeds = seeds();
     let all = seeds.end - seeds.start;
@@ -45,8 +45,11 @@ fn random_programs_give_what_pulumi_gives() {
             Agreement::Crash => {
                 crashes += 1;
                 println!("seed {seed}: crash");
+                if std::env::var_os("CYAN_SHOW_PROGRAMS").is_some() {
+                    println!("case {case}");
+                }
             }
-            Agreement::Named(page) => *named.entry(page).or_default() += 1,
+            Agreement::Named(pages) => *named.entry(pages).or_default() += 1,
             Agreement::Different(difference) => {
                 let text = case["files"]["Pulumi.yaml"].as_str().unwrap();
                 println!("seed {seed}: {difference}");

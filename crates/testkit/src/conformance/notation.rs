@@ -111,7 +111,7 @@ fn has_secret(json: &Json) -> bool {
 }
 
 /// A value without its marks of secrets.
-fn revealed(json: &Json) -> Json {
+pub(super) fn revealed(json: &Json) -> Json {
     match json {
         Json::Array(items) => items.iter().map(revealed).collect(),
         Json::Object(entries) => match entries.get("$secret") {

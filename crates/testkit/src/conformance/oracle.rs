@@ -19,8 +19,8 @@ use crate::runtime::in_runtime;
 pub enum Agreement {
     /// Registrations, reads, calls and outputs are the same, or both refuse the program.
     Same { is_refused: bool },
-    /// A difference that a page names.
-    Named(&'static str),
+    /// Differences that these pages name.
+    Named(Vec<&'static str>),
     /// The interpreter ended with a crash.
     Crash,
     /// Another difference.
@@ -89,13 +89,21 @@ impl ProgramOracle {
                 is_refused: expect["preview"]["ok"] != true,
             });
         };
-        case["compat"] = json!(true);
-        let is_same_with_compat = self.run(&case).is_ok();
-        if is_same_with_compat {
-            return Ok(Agreement::Named("decisions/pulumi#compat"));
+        let mut leniencies = named_by_pages(&case);
+        leniencies.sort_by_key(|chosen| chosen.len());
+        for chosen in leniencies {
+            let mut case = case.clone();
+            for (what, _) in &chosen {
+                lenient(&mut case, what);
+            }
+            if self.run(&case).is_ok() {
+                return Ok(Agreement::Named(
+                    chosen.iter().map(|(_, page)| *page).collect(),
+                ));
+            }
         }
-        Ok(match named(&case, &expect, &difference) {
-            Some(page) => Agreement::Named(page),
+        Ok(match refused(&expect, &difference) {
+            Some(page) => Agreement::Named(vec![page]),
             None => Agreement::Different(difference),
         })
     }
@@ -122,7 +130,102 @@ impl Drop for ProgramOracle {
     }
 }
 
-/// The page that names a difference.
-fn named(_: &Json, _: &Json, _: &str) -> Option<&'static str> {
+/// A difference, and the page that names it.
+type NamedDifference = (&'static str, &'static str);
+
+/// The sets of differences that a program can have.
+fn named_by_pages(case: &Json) -> Vec<Vec<NamedDifference>> {
+    let text = case["files"]["Pulumi.yaml"].as_str().unwrap_or_default();
+    // A part of a value is as secret and as known as itself, not as the whole.
+    let takes_parts = text.contains("fn::select") || reads_part_of_variable(text);
+    let possible = [
+        (true, "compat", "decisions/pulumi#compat"),
+        (takes_parts, "parts", "decisions/pulumi#parts-of-values"),
+        (
+            text.contains("fn::pulumiResource") || text.contains("\"parent\""),
+            "edges",
+            "decisions/pulumi#references-to-resources",
+        ),
+        (
+            text.to_lowercase().contains("fn::invoke") || text.contains("fn::peer"),
+            "calls",
+            "decisions/pulumi#calls-of-packages",
+        ),
+    ];
+    let mut sets: Vec<Vec<NamedDifference>> = vec![Vec::new()];
+    for (is_possible, what, page) in possible {
+        if is_possible {
+            let longer: Vec<_> = sets
+                .iter()
+                .map(|set| [set.as_slice(), &[(what, page)]].concat())
+                .collect();
+            sets.extend(longer);
+        }
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
+}
+
+/// Whether an access leads into a variable, whose names begin with `v`.
+fn reads_part_of_variable(text: &str) -> bool {
+    let mut accesses = text.split("${").skip(1);
+    accesses.any(|access| {
+        let path = access.split('}').next().unwrap_or_default();
+        let root = path.trim_start_matches(['[', '\\', '"']);
+        root.starts_with('v') && path[1..].contains(['.', '['])
+    })
+}
+
+/// Leaves a difference out of a comparison.
+fn lenient(case: &mut Json, what: &str) {
+    match what {
+        "compat" => case["compat"] = json!(true),
+        "parts" => {
+            add_leniency(case, "secrets");
+            case["expect"] = without_unknowns(&case["expect"]);
+        }
+        other => add_leniency(case, other),
+    }
+}
+
+fn add_leniency(case: &mut Json, what: &str) {
+    let mut all = case["lenient"].as_array().cloned().unwrap_or_default();
+    all.push(json!(what));
+    case["lenient"] = json!(all);
+}
+
+/// An answer in which what is unknown may be anything.
+fn without_unknowns(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(without_unknowns).collect(),
+        Json::Object(marks) if marks.contains_key("$unknown") => json!({"$any": true}),
+        Json::Object(entries) => {
+            let entries = entries.iter();
+            Json::Object(
+                entries
+                    .map(|(key, one)| (key.clone(), without_unknowns(one)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+/// The page that names why one side alone refuses a program.
+fn refused(expect: &Json, difference: &str) -> Option<&'static str> {
+    let mut errors = expect["preview"]["errors"].as_array().into_iter().flatten();
+    let says = |error: &Json, words: &str| {
+        let summary = error["summary"].as_str().unwrap_or_default();
+        summary.contains(words)
+    };
+    let all_say = |words: &[&str]| {
+        let mut errors = expect["preview"]["errors"].as_array().into_iter().flatten();
+        errors.all(|error| words.iter().any(|one| says(error, one)))
+    };
+    if errors.next().is_some() && difference.starts_with("no error") {
+        // The checker of today's tool has no type for unions, and refuses names in brackets.
+        return all_say(&["Cannot index into", "Cannot access into"])
+            .then_some("decisions/pulumi#property-access");
+    }
     None
 }

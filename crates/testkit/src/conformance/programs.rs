@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 
 use super::case::{Case, case_program, read_json};
 use super::monitor::{Behaviours, Requests};
-use super::notation::{marked, same};
+use super::notation::{marked, revealed, same};
 use super::stacks::StacksOfCase;
 use super::{request_options, requests, required_packages};
 use crate::harness::{Harness, StageResult, settings};
@@ -239,7 +239,8 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
     let options = options.unwrap_or_default();
     requests::add_options(&mut answer.requests, &options);
     answer.requests = in_project(answer.requests, &text, project);
-    let planned = compare(preview, &answer);
+    let leniency = Leniency::of(case);
+    let planned = compare(preview, &answer, leniency);
     if may_also(case, staged.is_some()) {
         return Ok(());
     }
@@ -267,7 +268,8 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
     asked.extend(taken(&requests));
     requests::add_options(&mut asked, &options);
     answer.requests = in_project(asked, &text, project);
-    let result = compare(update, &answer).map_err(|difference| format!("update: {difference}"));
+    let result =
+        compare(update, &answer, leniency).map_err(|difference| format!("update: {difference}"));
     match may_also(case, answer.errors.is_empty()) {
         true => Ok(()),
         false => result,
@@ -391,7 +393,62 @@ fn codes_of(table: &'static [(&str, &[&str])], kind: &Json) -> &'static [&'stati
     found.map_or(&[][..], |(_, codes)| codes)
 }
 
-fn compare(wanted: &Json, answer: &Answer) -> Result<(), String> {
+/// What a comparison leaves out.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Leniency {
+    /// Marks of secrets.
+    secrets: bool,
+    /// What resources depend on.
+    edges: bool,
+    /// Calls of functions that only the other side makes.
+    calls: bool,
+}
+
+impl Leniency {
+    /// What the list `lenient` of a case names.
+    fn of(case: &Json) -> Leniency {
+        let named = |what: &str| {
+            let mut listed = case["lenient"].as_array().into_iter().flatten();
+            listed.any(|one| one == what)
+        };
+        Leniency {
+            secrets: named("secrets"),
+            edges: named("edges"),
+            calls: named("calls"),
+        }
+    }
+
+    fn seen(self, value: &Json) -> Json {
+        match self.secrets {
+            true => revealed(value),
+            false => value.clone(),
+        }
+    }
+
+    /// The requests as far as they are compared.
+    fn requests(self, all: &Json, others: &Json) -> Vec<Json> {
+        let all = all.as_array().into_iter().flatten();
+        let made_by_both = |one: &&Json| {
+            let is_same = |other: &Json| other["op"] == "invoke" && other["token"] == one["token"];
+            let mut others = others.as_array().into_iter().flatten();
+            !self.calls || one["op"] != "invoke" || others.any(is_same)
+        };
+        let compared = all.filter(made_by_both).map(|one| {
+            let mut one = one.clone();
+            one["inputs"] = self.seen(&one["inputs"]);
+            if self.edges
+                && let Some(options) = one["options"].as_object_mut()
+            {
+                options.remove("dependsOn");
+                options.remove("propertyDependencies");
+            }
+            one
+        });
+        compared.collect()
+    }
+}
+
+fn compare(wanted: &Json, answer: &Answer, leniency: Leniency) -> Result<(), String> {
     if wanted.get("crash").is_some() {
         return Ok(());
     }
@@ -438,8 +495,8 @@ fn compare(wanted: &Json, answer: &Answer) -> Result<(), String> {
         return Err(format!("refused: {:?}", answer.reported()));
     };
     let empty = Json::Object(Map::new());
-    let expected = without_nulls(wanted.get("outputs").unwrap_or(&empty));
-    let outputs = without_nulls(&Json::Object(outputs.clone()));
+    let expected = without_nulls(&leniency.seen(wanted.get("outputs").unwrap_or(&empty)));
+    let outputs = without_nulls(&leniency.seen(&Json::Object(outputs.clone())));
     if !same(&expected, &outputs) {
         return Err(format!("outputs {outputs}, wanted {expected}"));
     }
@@ -449,19 +506,27 @@ fn compare(wanted: &Json, answer: &Answer) -> Result<(), String> {
             return Err(format!("no warning {warning}"));
         }
     }
-    requests::compare(&wanted["requests"], &answer.requests)
+    let found = Json::from(answer.requests.clone());
+    let expected = Json::from(leniency.requests(&wanted["requests"], &found));
+    requests::compare(&expected, &leniency.requests(&found, &wanted["requests"]))
 }
 
 /// Outputs without what is null: the program SDK leaves out some of these entries, depending on their
 /// source.
 fn without_nulls(outputs: &Json) -> Json {
     match outputs {
+        secret if is_null(secret) => Json::Null,
         Json::Object(entries) => {
-            let entries = entries.iter().filter(|(_, value)| !value.is_null());
+            let entries = entries.iter().filter(|(_, value)| !is_null(value));
             let entries = entries.map(|(name, value)| (name.clone(), without_nulls(value)));
             Json::Object(entries.collect())
         }
         Json::Array(items) => items.iter().map(without_nulls).collect(),
         other => other.clone(),
     }
+}
+
+/// Whether a value is null, also as a secret.
+fn is_null(value: &Json) -> bool {
+    value.is_null() || value.get("$secret").is_some_and(Json::is_null)
 }

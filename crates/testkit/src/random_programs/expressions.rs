@@ -142,7 +142,7 @@ impl Expressions {
             0 => format!("{plain}-dash"),
             1 => format!("{plain}_under"),
             2 => format!("{plain} blank"),
-            3 => format!("{plain}.dot"),
+            3 if self.has_brackets => format!("{plain}.dot"),
             4 => format!("{plain}É"),
             _ => plain,
         }
@@ -295,17 +295,7 @@ impl Expressions {
                 Node::one(function, Node::text(&format!("${{{path}}}")))
             }
             _ => {
-                let context = self.pick(&[
-                    "pulumi.stack",
-                    "pulumi.project",
-                    "pulumi.organization",
-                    "pulumi.cwd",
-                ]);
-                let context = match context {
-                    // The organization belongs to the service.
-                    "pulumi.organization" => "pulumi.stack",
-                    other => other,
-                };
+                let context = self.pick(&["pulumi.stack", "pulumi.project"]);
                 Node::text(&format!("${{{context}}}"))
             }
         }
@@ -428,7 +418,7 @@ impl Expressions {
             return None;
         }
         let (path, root, shape) = found[self.below(found.len())].clone();
-        let bracketed = self.chance(15);
+        let bracketed = self.has_brackets && self.chance(50);
         let mut text = root_path(&root.name, !bracketed);
         for step in path {
             match step {

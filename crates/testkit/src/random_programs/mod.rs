@@ -80,7 +80,6 @@ impl Draft {
                 ("int", "-3", "0", Shape::Number),
                 ("number", "1.5", "2.25", Shape::Number),
                 ("boolean", "true", "false", Shape::Bool),
-                ("array", "[\"a\",\"b\"]", "[x, y]", Shape::Texts),
                 ("List<String>", "[\"q\"]", "[l0, l1]", Shape::Texts),
                 (
                     "object",
@@ -94,10 +93,6 @@ impl Draft {
             ];
             let (kind, set, default, shape) = choices[self.below(choices.len())].clone();
             let mut entry = vec![("type".to_owned(), Node::text(kind))];
-            if kind == "array" {
-                let items = Node::one("type", Node::text("string"));
-                entry.push(("items".to_owned(), items));
-            }
             let is_set = self.chance(60);
             if !is_set || self.chance(40) {
                 entry.push(("default".to_owned(), Node::Raw(default.to_owned())));
