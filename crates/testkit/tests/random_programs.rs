@@ -2,6 +2,9 @@
 //!
 //! `CYAN_RANDOM_PROGRAMS` sets the number of programs, or a range of seeds such as `500..600`.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::print_stdout, reason = "the report of the comparison")]
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;

@@ -19,7 +19,11 @@ const MANY: usize = 8;
 /// A folder with a plugin, and the text of the document in a round.
 struct Hosted {
     place: Place,
+    /// The name of the document.
+    file: &'static str,
     document: fn(u64) -> String,
+    /// The number of kills of each kind.
+    kills: u64,
     /// Checks the resources after a round.
     check: fn(&Place, u64),
     /// Whether the outcome of a cut-off create at an address cannot be determined.
@@ -91,7 +95,9 @@ fn pulumi() -> Option<Hosted> {
     };
     Some(Hosted {
         place,
+        file: "shop.blueprint.yaml",
         document,
+        kills: KILLS,
         check,
         may_be_in_doubt: |_| false,
     })
@@ -157,7 +163,9 @@ fn terraform() -> Option<Hosted> {
     // A changed file is replaced, and the id of the new one is known only after its create.
     Some(Hosted {
         place,
+        file: "shop.blueprint.yaml",
         document,
+        kills: KILLS,
         check,
         may_be_in_doubt: |address| address.starts_with('n'),
     })
@@ -219,11 +227,11 @@ impl Hosted {
         assert_eq!(ran(self.deploy().output().unwrap()).code, 0);
         let mut draw = Rng(number("CYAN_CRASH_SEED", SEED));
         let mut length = Duration::from_millis(500);
-        for round in 1..=number("CYAN_PLUGIN_KILLS", KILLS).min(300) {
+        for round in 1..=number("CYAN_PLUGIN_KILLS", self.kills).min(300) {
             // Rounds are days of a month, so that dates are valid.
             let round = round % 28 + 1;
             self.place
-                .write("shop.blueprint.yaml", (self.document)(round));
+                .write(self.file, (self.document)(round));
             let began = Instant::now();
             let mut running = self
                 .deploy()

@@ -126,3 +126,8 @@ pub(super) fn revealed(json: &Json) -> Json {
         other => other.clone(),
     }
 }
+
+/// Whether a value is null, also as a secret.
+pub(super) fn is_null(value: &Json) -> bool {
+    value.is_null() || value.get("$secret").is_some_and(Json::is_null)
+}

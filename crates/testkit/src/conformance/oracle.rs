@@ -18,7 +18,10 @@ use crate::runtime::in_runtime;
 #[derive(Debug)]
 pub enum Agreement {
     /// Registrations, reads, calls and outputs are the same, or both refuse the program.
-    Same { is_refused: bool },
+    Same {
+        /// Both refuse it.
+        is_refused: bool,
+    },
     /// Differences that these pages name.
     Named(Vec<&'static str>),
     /// The interpreter ended with a crash.
@@ -90,17 +93,21 @@ impl ProgramOracle {
             });
         };
         let mut leniencies = named_by_pages(&case);
-        leniencies.sort_by_key(|chosen| chosen.len());
+        leniencies.sort_by_key(Vec::len);
         for chosen in leniencies {
             let mut case = case.clone();
             for (what, _) in &chosen {
                 lenient(&mut case, what);
             }
-            if self.run(&case).is_ok() {
-                return Ok(Agreement::Named(
-                    chosen.iter().map(|(_, page)| *page).collect(),
-                ));
-            }
+            let rest = match self.run(&case) {
+                Ok(()) => None,
+                Err(difference) => match refused(&expect, &difference) {
+                    None => continue,
+                    further => further,
+                },
+            };
+            let pages = chosen.iter().map(|(_, page)| *page).chain(rest);
+            return Ok(Agreement::Named(pages.collect()));
         }
         Ok(match refused(&expect, &difference) {
             Some(page) => Agreement::Named(vec![page]),
@@ -137,19 +144,27 @@ type NamedDifference = (&'static str, &'static str);
 fn named_by_pages(case: &Json) -> Vec<Vec<NamedDifference>> {
     let text = case["files"]["Pulumi.yaml"].as_str().unwrap_or_default();
     // A part of a value is as secret and as known as itself, not as the whole.
-    let takes_parts = text.contains("fn::select") || reads_part_of_variable(text);
+    let takes_parts = ["fn::select", ": null", "[null"]
+        .iter()
+        .any(|part| text.contains(part))
+        || reads_part_of_variable(text);
     let possible = [
         (true, "compat", "decisions/pulumi#compat"),
         (takes_parts, "parts", "decisions/pulumi#parts-of-values"),
         (
-            text.contains("fn::pulumiResource") || text.contains("\"parent\""),
-            "edges",
-            "decisions/pulumi#references-to-resources",
+            text.contains("\"type\""),
+            "further edges",
+            "decisions/pulumi#dependencies",
         ),
         (
             text.to_lowercase().contains("fn::invoke") || text.contains("fn::peer"),
             "calls",
             "decisions/pulumi#calls-of-packages",
+        ),
+        (
+            text.to_lowercase().contains("secret") || text.contains("\"hidden\""),
+            "further secrets",
+            "decisions/pulumi#secrets",
         ),
     ];
     let mut sets: Vec<Vec<NamedDifference>> = vec![Vec::new()];
@@ -213,19 +228,36 @@ fn without_unknowns(json: &Json) -> Json {
 
 /// The page that names why one side alone refuses a program.
 fn refused(expect: &Json, difference: &str) -> Option<&'static str> {
-    let mut errors = expect["preview"]["errors"].as_array().into_iter().flatten();
-    let says = |error: &Json, words: &str| {
-        let summary = error["summary"].as_str().unwrap_or_default();
-        summary.contains(words)
-    };
-    let all_say = |words: &[&str]| {
-        let mut errors = expect["preview"]["errors"].as_array().into_iter().flatten();
-        errors.all(|error| words.iter().any(|one| says(error, one)))
-    };
-    if errors.next().is_some() && difference.starts_with("no error") {
+    // What Pulumi's interpreter says, and the page.
+    const THEIRS: [(&str, &str); 6] = [
+        ("Union<", "decisions/pulumi#property-access"),
         // The checker of today's tool has no type for unions, and refuses names in brackets.
-        return all_say(&["Cannot index into", "Cannot access into"])
-            .then_some("decisions/pulumi#property-access");
+        ("Cannot index into", "decisions/pulumi#property-access"),
+        ("Cannot access into", "decisions/pulumi#property-access"),
+        ("Outputs can not be marshaled", "decisions/pulumi#functions"),
+        ("waiting for RPCs", "decisions/pulumi#functions"),
+        ("runtime error", "decisions/pulumi#functions"),
+    ];
+    // What the dialect says, and the page.
+    const OURS: [(&str, &str); 3] = [
+        (
+            "`toJSON` refuses a secret value",
+            "decisions/pulumi#functions",
+        ),
+        ("an asset has no form in JSON", "decisions/pulumi#functions"),
+        ("missing-spec-field", "decisions/pulumi#properties"),
+    ];
+    if difference.contains("no error, wanted") {
+        let errors = ["preview", "update"].map(|mode| expect[mode]["errors"].as_array());
+        let errors = errors.into_iter().flatten().flatten();
+        let mut summaries = errors.filter_map(|error| error["summary"].as_str());
+        return summaries.find_map(|summary| page_of(&THEIRS, summary));
     }
-    None
+    let is_refused = difference.contains("refused: [");
+    page_of(&OURS, difference).filter(|_| is_refused)
+}
+
+fn page_of(pages: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
+    let found = pages.iter().find(|(words, _)| text.contains(words));
+    found.map(|(_, page)| *page)
 }

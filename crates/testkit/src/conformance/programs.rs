@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 
 use super::case::{Case, case_program, read_json};
 use super::monitor::{Behaviours, Requests};
-use super::notation::{marked, revealed, same};
+use super::notation::{is_null, marked, revealed, same};
 use super::stacks::StacksOfCase;
 use super::{request_options, requests, required_packages};
 use crate::harness::{Harness, StageResult, settings};
@@ -398,8 +398,10 @@ fn codes_of(table: &'static [(&str, &[&str])], kind: &Json) -> &'static [&'stati
 pub(super) struct Leniency {
     /// Marks of secrets.
     secrets: bool,
-    /// What resources depend on.
-    edges: bool,
+    /// Marks of secrets that the answer has and the wanted one has not.
+    further_secrets: bool,
+    /// What resources depend on beyond what is wanted, and that they depend on their parent.
+    further_edges: bool,
     /// Calls of functions that only the other side makes.
     calls: bool,
 }
@@ -413,7 +415,8 @@ impl Leniency {
         };
         Leniency {
             secrets: named("secrets"),
-            edges: named("edges"),
+            further_secrets: named("further secrets"),
+            further_edges: named("further edges"),
             calls: named("calls"),
         }
     }
@@ -429,19 +432,17 @@ impl Leniency {
     fn requests(self, all: &Json, others: &Json) -> Vec<Json> {
         let all = all.as_array().into_iter().flatten();
         let made_by_both = |one: &&Json| {
-            let is_same = |other: &Json| other["op"] == "invoke" && other["token"] == one["token"];
+            let is_same = |other: &Json| {
+                other["op"] == "invoke"
+                    && other["token"] == one["token"]
+                    && same(&self.seen(&one["inputs"]), &self.seen(&other["inputs"]))
+            };
             let mut others = others.as_array().into_iter().flatten();
             !self.calls || one["op"] != "invoke" || others.any(is_same)
         };
         let compared = all.filter(made_by_both).map(|one| {
             let mut one = one.clone();
             one["inputs"] = self.seen(&one["inputs"]);
-            if self.edges
-                && let Some(options) = one["options"].as_object_mut()
-            {
-                options.remove("dependsOn");
-                options.remove("propertyDependencies");
-            }
             one
         });
         compared.collect()
@@ -495,8 +496,15 @@ fn compare(wanted: &Json, answer: &Answer, leniency: Leniency) -> Result<(), Str
         return Err(format!("refused: {:?}", answer.reported()));
     };
     let empty = Json::Object(Map::new());
-    let expected = without_nulls(&leniency.seen(wanted.get("outputs").unwrap_or(&empty)));
-    let outputs = without_nulls(&leniency.seen(&Json::Object(outputs.clone())));
+    let mut expected = without_nulls(&leniency.seen(wanted.get("outputs").unwrap_or(&empty)));
+    let mut outputs = without_nulls(&leniency.seen(&Json::Object(outputs.clone())));
+    if leniency.further_secrets {
+        outputs = without_further_secrets(&outputs, &expected);
+    }
+    if let Some(entries) = expected.as_object_mut() {
+        // What may be anything may also be null.
+        entries.retain(|name, one| one["$any"] != true || outputs.get(name).is_some());
+    }
     if !same(&expected, &outputs) {
         return Err(format!("outputs {outputs}, wanted {expected}"));
     }
@@ -506,9 +514,46 @@ fn compare(wanted: &Json, answer: &Answer, leniency: Leniency) -> Result<(), Str
             return Err(format!("no warning {warning}"));
         }
     }
-    let found = Json::from(answer.requests.clone());
+    let mut found = answer.requests.clone();
+    for request in &mut found {
+        let mut wanted = wanted["requests"].as_array().into_iter().flatten();
+        let wanted = wanted.find(|one| one["urn"] == request["urn"] && !one["urn"].is_null());
+        let Some(wanted) = wanted else { continue };
+        if leniency.further_secrets {
+            request["inputs"] = without_further_secrets(&request["inputs"], &wanted["inputs"]);
+        }
+        if leniency.further_edges {
+            requests::leave_out_further_edges(&mut request["options"], &wanted["options"]);
+        }
+    }
+    let found = Json::from(found);
     let expected = Json::from(leniency.requests(&wanted["requests"], &found));
     requests::compare(&expected, &leniency.requests(&found, &wanted["requests"]))
+}
+
+/// A value without the marks of secrets that the wanted one has not.
+fn without_further_secrets(found: &Json, wanted: &Json) -> Json {
+    match (found, wanted) {
+        (found, wanted) if wanted.get("$secret").is_some() => found.clone(),
+        (Json::Object(entries), _) if entries.contains_key("$secret") => {
+            without_further_secrets(&entries["$secret"], wanted)
+        }
+        (Json::Object(entries), _) => {
+            let entries = entries.iter().map(|(key, one)| {
+                let wanted = wanted.get(key).unwrap_or(&Json::Null);
+                (key.clone(), without_further_secrets(one, wanted))
+            });
+            Json::Object(entries.collect())
+        }
+        (Json::Array(items), _) => {
+            let items = items.iter().enumerate();
+            let items = items.map(|(at, one)| {
+                without_further_secrets(one, wanted.get(at).unwrap_or(&Json::Null))
+            });
+            items.collect()
+        }
+        (other, _) => other.clone(),
+    }
 }
 
 /// Outputs without what is null: the program SDK leaves out some of these entries, depending on their
@@ -524,9 +569,4 @@ fn without_nulls(outputs: &Json) -> Json {
         Json::Array(items) => items.iter().map(without_nulls).collect(),
         other => other.clone(),
     }
-}
-
-/// Whether a value is null, also as a secret.
-fn is_null(value: &Json) -> bool {
-    value.is_null() || value.get("$secret").is_some_and(Json::is_null)
 }

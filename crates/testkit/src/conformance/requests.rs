@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use blueprint::PROVIDER_TYPE;
 use engine::Staged;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::notation::{has_unknown, marked, same};
+use super::notation::{has_unknown, is_null, marked, same};
 use super::request_options;
 
 /// The parts of requests that are compared, apart from their inputs.
@@ -75,6 +75,27 @@ fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Replaces what a registration depends on by what is wanted, if it depends on all of that. The parent
+/// need not be listed.
+pub(super) fn leave_out_further_edges(found: &mut Json, wanted: &Json) {
+    let parent = without_types(&found["parent"]);
+    let has_all = |found: &Json, wanted: &Json| {
+        let found = without_types(found);
+        let listed = |one: &Json| found.as_array().is_some_and(|all| all.contains(one));
+        let wanted = without_types(wanted);
+        let mut wanted = wanted.as_array().into_iter().flatten();
+        wanted.all(|one| listed(one) || *one == parent)
+    };
+    if has_all(&found["dependsOn"], &wanted["dependsOn"]) {
+        found["dependsOn"] = wanted["dependsOn"].clone();
+    }
+    let properties = wanted["propertyDependencies"].as_object();
+    let mut properties = properties.into_iter().flatten();
+    if properties.all(|(name, wanted)| has_all(&found["propertyDependencies"][name], wanted)) {
+        found["propertyDependencies"] = wanted["propertyDependencies"].clone();
+    }
 }
 
 fn is_empty(json: &Json) -> bool {
@@ -157,7 +178,7 @@ fn is_same(wanted: &Json, found: &Json) -> bool {
 fn given(inputs: &Json) -> Json {
     match inputs {
         Json::Object(entries) => {
-            let entries = entries.iter().filter(|(_, value)| !value.is_null());
+            let entries = entries.iter().filter(|(_, value)| !is_null(value));
             let entries = entries.map(|(name, value)| (name.clone(), given(value)));
             Json::Object(entries.collect())
         }
