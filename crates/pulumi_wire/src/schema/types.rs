@@ -279,6 +279,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         capabilities: Capabilities {
             plans: Plans::Always,
             exact: false,
+            outputs_decide: true,
             unique_ids,
             unannounced_secrets,
             described_only: entry["isComponent"] == true,
