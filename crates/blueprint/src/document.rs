@@ -6,7 +6,7 @@ use diag::{Span, Spanned};
 
 use crate::{
     Address, Batches, Breakpoints, Expr, ExprKind, FieldPath, IndexMap, Name, PROVIDER_TYPE,
-    Packages, Ties, Type, TypeId, Value,
+    Packages, StatedPlugin, Ties, Type, TypeId, Value,
 };
 
 /// The place and dialect of an element.
@@ -63,6 +63,10 @@ pub struct Blueprint {
     /// The project of the document, in dialects that name one; empty in others.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub project: Name,
+    /// The plugins of the packages whose functions are called with the default configuration, by
+    /// namespace, in dialects whose states list them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub called_plugins: IndexMap<Name, StatedPlugin>,
     /// Set if the elements are created and changed in batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Box<Batches>>,

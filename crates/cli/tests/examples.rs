@@ -183,7 +183,7 @@ fn listing(folder: &Path) -> BTreeSet<String> {
                 .expect("it lies below")
                 .to_string_lossy()
                 .into_owned();
-            if name == ".cyan" {
+            if name == ".cyan" || name.ends_with("/.cyan") {
                 continue;
             }
             if entry.is_dir() && !entry.is_symlink() {
@@ -868,6 +868,38 @@ fn rehearse(example: &Example, document: &str) {
         .last(0);
     run("destroy --yes").last(0);
     assert_eq!(listing(&example.folder), example.begun_with, "{document}");
+}
+
+#[test]
+fn stacks_of_pulumi() {
+    let example = Example::new("pulumi-stacks");
+    let deployed = example.cyan("-C network deploy --yes -i dev");
+    assert_eq!(deployed.last(0), "1 created, 0 updated, 0 deleted");
+    let missing = example.cyan("-C shop stage Pulumi.yaml -i live");
+    assert_eq!(missing.exit, 1, "{}", missing.stderr);
+    assert!(
+        missing
+            .stderr
+            .contains("there is no instance `live` of the project `network`"),
+        "{}",
+        missing.stderr
+    );
+    let site = example.cyan("-C shop deploy site.blueprint.yaml --yes -i dev");
+    assert_eq!(site.last(0), "1 created, 0 updated, 0 deleted");
+    assert!(example.read("shop/settings.env").contains("north-1"));
+    let again = example.cyan("-C shop stage site.blueprint.yaml -i dev");
+    assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete");
+    // Another network, whose zone is kept.
+    let changed =
+        example.cyan("-C network deploy --yes -i dev --var cidr=10.1.0.0/16 --var zone=south-2");
+    assert_eq!(changed.last(0), "0 created, 1 updated, 0 deleted");
+    let site = example.cyan("-C shop deploy site.blueprint.yaml --yes -i dev");
+    assert_eq!(site.last(0), "0 created, 1 updated, 0 deleted");
+    let settings = example.read("shop/settings.env");
+    assert!(settings.contains("north-1") && settings.contains("10.1.0.0/24"));
+    example.cyan("-C shop destroy --yes -i dev").last(0);
+    example.cyan("-C network destroy --yes -i dev").last(0);
+    assert_eq!(listing(&example.folder), example.begun_with);
 }
 
 #[test]

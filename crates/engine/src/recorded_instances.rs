@@ -68,25 +68,20 @@ pub(crate) fn project_of(place: &StatePlace, document: &str, dialects: &Dialects
 }
 
 impl RecordedInstances {
-    /// The exports of an instance of the own state. `None` if it was never deployed, or if its
-    /// document belongs to another project.
-    async fn own_exports(
+    /// An instance of the own state, with its project if it has one. `None` if it was never deployed.
+    async fn own_instance(
         &self,
         instance: &InstanceName,
-        project: &str,
-    ) -> Result<Option<Value>, ProviderError> {
+    ) -> Result<Option<(Snapshot, Option<Name>)>, ProviderError> {
         for place in self.real_places(self.place.clone()) {
             let Some(snapshot) = self.load(&place, instance).await? else {
                 continue;
             };
-            let recorded = match project_in_urns(&snapshot) {
-                Some(recorded) => Some(recorded),
+            let project = match project_in_urns(&snapshot) {
+                Some(project) => Some(project),
                 None => self.project_of_document(&place, &snapshot.document).await,
             };
-            // Documents of other dialects have no project: their instance is known by its name.
-            if recorded.is_none_or(|recorded| recorded.as_ref() == project) {
-                return Ok(Some(exports_of(&snapshot)));
-            }
+            return Ok(Some((snapshot, project)));
         }
         Ok(None)
     }
@@ -181,13 +176,23 @@ impl RecordedInstances {
         let Ok(instance) = reference.instance.parse::<InstanceName>() else {
             return Err(self.unknown(reference, wanted));
         };
-        if let Some(exports) = self.own_exports(&instance, wanted).await? {
-            return Ok(exports);
+        let own = self.own_instance(&instance).await?;
+        let is_wanted = |project: &Name| project.as_ref() == wanted;
+        if let Some((snapshot, Some(project))) = &own
+            && is_wanted(project)
+        {
+            return Ok(exports_of(snapshot));
         }
         if let Some(folder) = self.projects.get(wanted)
             && let Some(exports) = self.exports_in(folder, wanted, &instance).await?
         {
             return Ok(exports);
+        }
+        // Documents of other dialects have no project: their instance is known by its name.
+        if let Some((snapshot, None)) = &own
+            && instance != self.instance
+        {
+            return Ok(exports_of(snapshot));
         }
         // Before its first deployment an instance has no exports.
         if wanted == project && instance == self.instance {

@@ -152,6 +152,10 @@ pub fn declared(
                 .data_sources
                 .insert(unit.named(name).into(), record);
         }
+        let called = unit.blueprint().called_plugins.iter();
+        declared
+            .called_plugins
+            .extend(called.map(|(package, plugin)| (package.clone(), plugin.clone())));
         if !mistakes.is_empty() {
             documents.add_trails(number, &mut mistakes);
             found.append(mistakes);

@@ -128,6 +128,9 @@ pub struct Capabilities {
     /// Whether answers hold every field exactly as it was sent or planned. A provider without this
     /// may return other values, for example normalised ones.
     pub exact: bool,
+    /// Whether a field that is read has the value that the provider returned or plans, although the
+    /// document sets the field. Otherwise the value of the document counts.
+    pub outputs_decide: bool,
     /// Whether no two resources of the type have the same id. Some types of Terraform's providers
     /// derive ids from values, such as a time.
     pub unique_ids: bool,
@@ -171,6 +174,7 @@ impl Default for Capabilities {
             plans: Plans::Never,
             plans_deletes: false,
             exact: true,
+            outputs_decide: false,
             unique_ids: true,
             unannounced_secrets: false,
             adopts: false,

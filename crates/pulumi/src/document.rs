@@ -92,6 +92,7 @@ impl<'d> ProgramLowering<'d> {
             missing_packages: IndexMap::default(),
             default_providers: IndexMap::default(),
             default_plugins: IndexMap::default(),
+            called_plugins: IndexMap::default(),
             written_providers: IndexMap::default(),
             compat: false,
             stack: StackValues::default(),
@@ -176,6 +177,7 @@ impl<'d> ProgramLowering<'d> {
         blueprint.resources.extend(self.resources(&managed));
         let outputs = section(self, "outputs");
         blueprint.exports = self.outputs(&outputs);
+        blueprint.called_plugins = std::mem::take(&mut self.called_plugins);
     }
 
     /// Reports keys that a program cannot have, and warns about those that are close to a known

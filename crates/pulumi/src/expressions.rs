@@ -17,11 +17,12 @@ use crate::lowering::{NamedKind, ProgramLowering, RESERVED};
 use crate::native::{
     ACCESS, AFTER, AS_COMPAT_TEXT, AS_TEXT, ENTRIES, FILE_CONTENT, REFERENCE, RESULT, RETURN, URN,
 };
+use crate::packages::stated_plugin;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, text, value_span};
 use crate::scalar;
 use crate::stack_reference::reading_function;
 use crate::std_package;
-use crate::tokens::{BUILT_IN, GET_RESOURCE, TypeToken, qualified};
+use crate::tokens::{BUILT_IN, GET_RESOURCE, TypeToken, namespace, qualified};
 use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
 
@@ -714,7 +715,10 @@ impl ProgramLowering<'_> {
         }
         let provider = provider.unwrap_or_else(|| match self.default_providers.get(package) {
             Some(name) => self.resource_value(Spanned::new(name.item.clone(), token.span)),
-            None => Expr::literal(Value::Null, token.span),
+            None => {
+                self.note_called_plugin(package);
+                Expr::literal(Value::Null, token.span)
+            }
         });
         if package == BUILT_IN && rest == GET_RESOURCE {
             // A URN is known before its resource is there.
@@ -734,6 +738,13 @@ impl ProgramLowering<'_> {
         let function = Expr::literal(function, token.span);
         let parts = vec![function, arguments, provider];
         Expr::call(INVOKE, token.span, parts, span)
+    }
+
+    /// Notes that functions of a package are called with its default configuration.
+    fn note_called_plugin(&mut self, package: &str) {
+        let plugin = self.packages.get(package).map(stated_plugin);
+        let plugin = plugin.unwrap_or_default();
+        self.called_plugins.insert(namespace(package), plugin);
     }
 
     /// A resource as a value.

@@ -1,7 +1,7 @@
 //! The state that the lowering of all sections shares: the names of the program, and the
 //! diagnostics so far.
 
-use blueprint::{Expr, IndexMap, Name, Value};
+use blueprint::{Expr, IndexMap, Name, StatedPlugin, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Severity, Span, Spanned};
 use syntax::Node;
 
@@ -64,6 +64,8 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) default_plugins: IndexMap<Name, [Option<Name>; 2]>,
     /// The providers that resources name or inherit, by resource, as far as the program writes them.
     pub(crate) written_providers: IndexMap<Name, Name>,
+    /// The plugins of packages whose functions are called with the default configuration.
+    pub(crate) called_plugins: IndexMap<Name, StatedPlugin>,
     /// Whether the texts and guesses are those of today's tool.
     pub(crate) compat: bool,
     /// The configuration of the stack.

@@ -22,6 +22,8 @@ pub(crate) struct ResourceOptions {
     pub(crate) protection: Option<Box<Expr>>,
     /// Whether `protect` is written.
     pub(crate) states_protection: bool,
+    /// Whether `retainOnDelete` is written, so that the parent does not decide.
+    pub(crate) states_retention: bool,
     /// Resources that must be there first.
     pub(crate) depends_on: Vec<Spanned<Name>>,
     /// The provider that manages the resource.
@@ -93,6 +95,7 @@ impl ProgramLowering<'_> {
             }
         }
         if let Some(node) = fields.written("retainOnDelete") {
+            options.states_retention = true;
             lifecycle.retain = self.switch(node, "`retainOnDelete`").unwrap_or(false);
         }
         if let Some(node) = fields.written("deleteBeforeReplace") {

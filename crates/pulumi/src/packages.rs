@@ -2,7 +2,7 @@
 //!
 //! Not here: finding plugins (the engine and `pulumi_host`).
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, StatedPlugin};
 use dialect::{Answer, Document, PackageRequest, Wanted};
 use syntax::{Content, Node};
 
@@ -83,6 +83,14 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
         }
     }
     named
+}
+
+/// The plugin that a request asks for.
+pub(crate) fn stated_plugin(request: &PackageRequest) -> StatedPlugin {
+    StatedPlugin {
+        version: request.version.clone(),
+        url: request.url.clone(),
+    }
 }
 
 /// The request for a package, which is added if it is new.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, StatedPlugin, Value};
+use blueprint::{Expr, ExprKind, IndexMap, Name, PROVIDER_TYPE, Resource, Value};
 use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
@@ -10,6 +10,7 @@ use crate::codes::MISPLACED_OPTION;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
+use crate::packages::stated_plugin;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
 use crate::stack_reference::is_stack_reference;
@@ -25,6 +26,7 @@ struct Family {
     providers: Vec<Spanned<Name>>,
     package: Name,
     states_protection: bool,
+    states_retention: bool,
 }
 
 /// The providers that each resource gives its children, by package.
@@ -130,6 +132,7 @@ impl ProgramLowering<'_> {
             parent: options.parent,
             package,
             states_protection: options.states_protection,
+            states_retention: options.states_retention,
         };
         Some((resource, family))
     }
@@ -208,10 +211,7 @@ impl ProgramLowering<'_> {
         let Some(request) = self.packages.get(package) else {
             return;
         };
-        let plugin = StatedPlugin {
-            version: request.version.clone(),
-            url: request.url.clone(),
-        };
+        let plugin = stated_plugin(request);
         if !plugin.is_empty() {
             resource.ties.get_or_insert_default().plugin = plugin;
         }
@@ -311,8 +311,8 @@ impl ProgramLowering<'_> {
         self.options(&node)
     }
 
-    /// Gives children what they inherit: the protection of their parent, and its provider if it
-    /// serves their package. A resource without a provider then gets the default one.
+    /// Gives children what they inherit: the protection of their parent, whether it stays when it is
+    /// deleted, and its provider if it serves their package. A resource without a provider then gets the default one.
     fn inherit(&self, resources: &mut IndexMap<Name, Resource>, families: &IndexMap<Name, Family>) {
         let names: Vec<Name> = resources.keys().cloned().collect();
         let mut settled: HashSet<Name> = HashSet::new();
@@ -351,14 +351,18 @@ impl ProgramLowering<'_> {
             let provider = provider.cloned().map(Box::new);
             let parent = resources.get(parent)?;
             let protection = parent.protection.clone();
-            Some((parent.lifecycle.protect, protection, provider))
+            let lifecycle = &parent.lifecycle;
+            Some((lifecycle.protect, lifecycle.retain, protection, provider))
         });
-        let (protect, protection, provider) = above.unwrap_or_default();
+        let (protect, retain, protection, provider) = above.unwrap_or_default();
         let Some(resource) = resources.get_mut(name) else {
             return;
         };
         if resource.type_name.item.name().as_ref() == PROVIDER_TYPE {
             return;
+        }
+        if !family.states_retention {
+            resource.lifecycle.retain = retain;
         }
         if !family.states_protection {
             resource.lifecycle.protect = protect;

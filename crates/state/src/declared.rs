@@ -1,6 +1,6 @@
 //! The stored data of children and data sources. Resources have records of their own.
 
-use blueprint::{IndexMap, Name, TypeId, Value};
+use blueprint::{IndexMap, Name, StatedPlugin, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 /// A child document: its exports and its metadata (decisions/documents#children).
@@ -25,7 +25,7 @@ pub struct DataRecord {
 }
 
 /// The stored data of the children and data sources of an instance, by the includes that lead to
-/// each: `core/inner`.
+/// each: `core/inner`; and of the packages that its documents call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// Children.
@@ -34,12 +34,16 @@ pub struct Declared {
     /// Data sources: `core/net`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub data_sources: IndexMap<Name, DataRecord>,
+    /// The plugins of packages whose functions were called with the default configuration, by
+    /// namespace, for dialects whose states list them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub called_plugins: IndexMap<Name, StatedPlugin>,
 }
 
 impl Declared {
-    /// Whether there are no children and no data sources.
+    /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.children.is_empty() && self.data_sources.is_empty()
+        self.children.is_empty() && self.data_sources.is_empty() && self.called_plugins.is_empty()
     }
 
     /// All values of the children and data sources.

@@ -203,7 +203,10 @@ impl PageBlock {
         let (files, diagnostics) = in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> = match self.hot {
                 true => vec![Arc::new(providers::heat::provider())],
-                false => vec![Arc::new(providers::cyan::provider())],
+                false => vec![
+                    Arc::new(providers::cyan::provider()),
+                    Arc::new(pulumi_host::built_in::built_in()),
+                ],
             };
             let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self

@@ -318,10 +318,7 @@ fn ties() -> RecordTies {
         uses: [("size".into(), vec![Address::root("core")])]
             .into_iter()
             .collect(),
-        plugin: blueprint::StatedPlugin {
-            version: Some("1.2.3".into()),
-            url: Some("https://example.com".into()),
-        },
+        plugin: stated_plugin(),
         keeping: Keeping::Read,
         carried: Value::Bool(true),
     }
@@ -471,7 +468,14 @@ fn stops() -> Stops {
         .collect()
 }
 
-/// Children and data sources with every kind of value.
+fn stated_plugin() -> blueprint::StatedPlugin {
+    blueprint::StatedPlugin {
+        version: Some("1.2.3".into()),
+        url: Some("https://example.com".into()),
+    }
+}
+
+/// Children and data sources with every kind of value, and called packages.
 fn declared() -> Declared {
     let exports = [
         ("key".into(), Value::from("s3cret").secret()),
@@ -495,5 +499,8 @@ fn declared() -> Declared {
         .into_iter()
         .collect(),
         data_sources: [("core/net".into(), source)].into_iter().collect(),
+        called_plugins: [("pulumi:shop".into(), stated_plugin())]
+            .into_iter()
+            .collect(),
     }
 }

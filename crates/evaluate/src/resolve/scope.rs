@@ -621,9 +621,14 @@ fn open(member: &Member, ty: Type, secret: bool) -> Value {
 }
 
 /// A field of an instance: the document's value if it sets one, else the provider's, which may be
-/// Unknown.
+/// Unknown. Types whose outputs decide have them the other way round.
 pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
     let field = ty.schema.fields.get(name)?;
+    if ty.capabilities.outputs_decide
+        && let Some(value) = output_of(member, name)
+    {
+        return Some(value.tainted(field.sensitive));
+    }
     if let Some(value) = member.spec.get(name) {
         return Some(value.clone());
     }
@@ -641,6 +646,18 @@ pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option
     }
     .map(|value| value.tainted(field.sensitive))
     .filter(|value| !value.is_null() || field.nullable)
+}
+
+/// A field as the provider returned it, or as it is planned.
+fn output_of(member: &Member, name: &str) -> Option<Value> {
+    let fields = match &member.outputs {
+        Outputs::Unknown => return None,
+        Outputs::Planned(_, changing) if changing.iter().any(|one| one.as_ref() == name) => {
+            return None;
+        }
+        Outputs::Planned(fields, _) | Outputs::Known(fields) => fields,
+    };
+    fields.get(name).filter(|value| !value.is_null()).cloned()
 }
 
 /// All fields of an instance that have a value.

@@ -317,6 +317,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
     let object = JsonObject::new(value, &place, &keys)?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
+        outputs_decide: false,
         checks: object.flag_or("checks", usual.checks)?,
         plans: match object.get("plans") {
             None => usual.plans,

@@ -279,6 +279,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         capabilities: Capabilities {
             plans: Plans::Always,
             exact: false,
+            outputs_decide: true,
             unique_ids,
             unannounced_secrets,
             described_only: entry["isComponent"] == true,
@@ -395,7 +396,10 @@ fn function_def(schema: &PackageSchema, name: Name, entry: &Json) -> FunctionDef
 /// The result of a function that gives one value instead of a map of fields.
 fn single_result(read: &mut FieldReader<'_>, entry: &Json) -> Option<Field> {
     let result = result_of(entry);
-    let is_map = result.get("properties").is_some() || result["type"] == "object";
+    // A map of values of one type is a single value, as a text is.
+    let has_entries = result.get("additionalProperties").is_some();
+    let is_record = result["type"] == "object" && !has_entries;
+    let is_map = result.get("properties").is_some() || is_record;
     if is_map || !result.is_object() {
         return None;
     }

@@ -20,7 +20,7 @@ pub(super) const READ_INPUTS: &str = "readInputs";
 pub(super) const PROVIDERS: &str = "pulumi:providers:";
 
 /// The beginning of the namespaces of packages.
-const FAMILY: &str = "pulumi:";
+pub(super) const FAMILY: &str = "pulumi:";
 
 /// The beginning of the types of records without an object: the stack, components, and default
 /// providers. It is no namespace of a package, so that none is opened for them.

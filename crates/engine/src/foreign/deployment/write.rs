@@ -11,9 +11,10 @@ use blueprint::{
 use dialect::{FillRandom, NewKey, SecretManager};
 use serde_json::{Map, Value as Json, json};
 use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, StatusWord};
+use understand::documents::group_key;
 
 use super::check::{magic, text, violations};
-use super::names::{ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token};
+use super::names::{FAMILY, ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token};
 use super::values::{SecretForm, ValueWriter};
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
 
@@ -246,6 +247,10 @@ impl DeploymentWriter<'_> {
         }
         for open in self.request.snapshot.open.values() {
             self.add_open(open, &parts, &mut defaults)?;
+        }
+        for (package, plugin) in &self.request.snapshot.declared.called_plugins {
+            let package = package.strip_prefix(FAMILY).unwrap_or(package);
+            default_provider(&parts, package, plugin.clone(), &mut defaults);
         }
         for (urn, provider) in defaults {
             let mut resource = json!({
@@ -491,11 +496,15 @@ impl DeploymentWriter<'_> {
         let provider = record.provider.as_ref().map(|of| &of.address);
         let groups = &self.request.snapshot.groups;
         let mut used: IndexMap<Address, ()> = IndexMap::default();
-        for address in &record.dependencies {
-            let group = groups.get(address.name.as_ref());
-            let is_group = !self.request.snapshot.records.contains_key(address);
-            match group.filter(|_| is_group) {
-                Some(group) => used.extend(group.iter().map(|one| (one.clone(), ()))),
+        // A named value stands for the resources that it used, and may have used other values.
+        let mut seen: HashSet<Address> = HashSet::new();
+        let mut waiting: Vec<&Address> = record.dependencies.iter().rev().collect();
+        while let Some(address) = waiting.pop() {
+            match group_key(address) {
+                Some(group) if seen.insert(address.clone()) => {
+                    waiting.extend(groups.get(group.as_ref()).into_iter().flatten().rev());
+                }
+                Some(_) => {}
                 None => drop(used.insert(address.clone(), ())),
             }
         }
