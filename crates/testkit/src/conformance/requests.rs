@@ -64,9 +64,14 @@ pub(super) fn add_options(requests: &mut [Json], options: &BTreeMap<String, Json
 }
 
 /// Compares the options that are compared of a recorded registration with those of the found one.
-fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
+/// `all` holds all recorded requests.
+fn compare_options(wanted: &Json, found: &Json, all: &Json) -> Result<(), String> {
     for key in request_options::COMPARED {
         let (one, other) = (&wanted["options"][key], &found["options"][key]);
+        // Pulumi's engine, not the program, inherits this option.
+        if key == "retainOnDelete" && *one != *other && is_kept(wanted, all) == (*other == true) {
+            continue;
+        }
         // The token of an object that is read is completed by its package.
         let (one, other) = (without_types(one), without_types(other));
         if !is_empty(&one) && one != other || is_empty(&one) && !is_empty(&other) {
@@ -75,6 +80,18 @@ fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a registration or the nearest of its parents that says so keeps the object.
+fn is_kept(request: &Json, all: &Json) -> bool {
+    let options = &request["options"];
+    let listed = all.as_array().into_iter().flatten();
+    let mut parents =
+        listed.filter(|one| one["urn"] == options["parent"] && one["op"] == "register");
+    match options["retainOnDelete"].as_bool() {
+        Some(is_kept) => is_kept,
+        None => parents.next().is_some_and(|parent| is_kept(parent, all)),
+    }
 }
 
 /// Replaces what a registration depends on by what is wanted, if it depends on all of that. The parent
@@ -140,7 +157,7 @@ pub(super) fn compare(wanted: &Json, found: &[Json]) -> Result<(), String> {
     for request in listed.filter(counted) {
         if request["op"] == "register" {
             let same = found.iter().find(|one| is_same(request, one));
-            same.map_or(Ok(()), |one| compare_options(request, one))?;
+            same.map_or(Ok(()), |one| compare_options(request, one, wanted))?;
         }
         let before = rest.len();
         rest.retain(|other| !is_same(request, other));
