@@ -1,11 +1,11 @@
 //! Random expressions of a wanted kind, over the names that a program has so far.
 
-use super::node::{Node, quoted};
+use super::node::{YamlPart, quoted};
 use crate::fuzz::Random;
 
 /// The kind of value that a place wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WantedKind {
     Text,
     Int,
     Number,
@@ -30,14 +30,16 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    fn fits(&self, kind: Kind) -> bool {
+    fn fits(&self, kind: WantedKind) -> bool {
         match (self, kind) {
-            (Shape::Text, Kind::Text)
-            | (Shape::Number, Kind::Number)
-            | (Shape::Bool, Kind::Bool)
-            | (Shape::Texts, Kind::Texts) => true,
-            (Shape::List(items), Kind::Texts) => items.iter().all(|one| *one == Shape::Text),
-            (Shape::Map(entries), Kind::Map) => entries.iter().all(|(_, one)| *one == Shape::Text),
+            (Shape::Text, WantedKind::Text)
+            | (Shape::Number, WantedKind::Number)
+            | (Shape::Bool, WantedKind::Bool)
+            | (Shape::Texts, WantedKind::Texts) => true,
+            (Shape::List(items), WantedKind::Texts) => items.iter().all(|one| *one == Shape::Text),
+            (Shape::Map(entries), WantedKind::Map) => {
+                entries.iter().all(|(_, one)| *one == Shape::Text)
+            }
             _ => false,
         }
     }
@@ -149,16 +151,16 @@ impl Expressions {
     }
 
     /// A value of any kind with its shape.
-    pub(super) fn any(&mut self, depth: usize) -> (Node, Shape) {
+    pub(super) fn any(&mut self, depth: usize) -> (YamlPart, Shape) {
         match self.below(14) {
-            0..=3 => (self.of(Kind::Text, depth), Shape::Text),
-            4 => (self.of(Kind::Number, depth), Shape::Number),
-            5 => (self.of(Kind::Bool, depth), Shape::Bool),
-            6 => (self.of(Kind::Texts, depth), Shape::Texts),
+            0..=3 => (self.of(WantedKind::Text, depth), Shape::Text),
+            4 => (self.of(WantedKind::Number, depth), Shape::Number),
+            5 => (self.of(WantedKind::Bool, depth), Shape::Bool),
+            6 => (self.of(WantedKind::Texts, depth), Shape::Texts),
             7 if depth > 0 => {
                 let count = self.below(4);
                 let (items, shapes) = (0..count).map(|_| self.any(depth - 1)).unzip();
-                (Node::List(items), Shape::List(shapes))
+                (YamlPart::List(items), Shape::List(shapes))
             }
             8 | 9 if depth > 0 => {
                 let keys = ["a", "b c", "d.e", "q\"q", "é", "0"];
@@ -170,57 +172,59 @@ impl Expressions {
                         shapes.push((key.to_owned(), shape));
                     }
                 }
-                (Node::Map(entries), Shape::Map(shapes))
+                (YamlPart::Map(entries), Shape::Map(shapes))
             }
-            10 => (Node::Raw("null".to_owned()), Shape::Null),
+            10 => (YamlPart::Raw("null".to_owned()), Shape::Null),
             11 => (self.asset(), Shape::Opaque),
             12 if depth > 0 => {
                 let (node, shape) = self.any(depth - 1);
                 let function = self.pick(&["fn::secret", "Fn::Secret", "fn::unsecret"]);
-                (Node::one(function, node), shape)
+                (YamlPart::one(function, node), shape)
             }
             _ => match self.access(None) {
-                Some((path, shape)) => (Node::text(&format!("${{{path}}}")), shape),
+                Some((path, shape)) => (YamlPart::text(&format!("${{{path}}}")), shape),
                 None => (self.literal_text(), Shape::Text),
             },
         }
     }
 
     /// A value of a kind.
-    pub(super) fn of(&mut self, kind: Kind, depth: usize) -> Node {
+    pub(super) fn of(&mut self, kind: WantedKind, depth: usize) -> YamlPart {
         if self.chance(35)
             && let Some((path, _)) = self.access(Some(kind))
         {
-            return Node::text(&format!("${{{path}}}"));
+            return YamlPart::text(&format!("${{{path}}}"));
         }
         if depth > 0 && self.chance(10) {
             let inner = self.of(kind, depth - 1);
-            return Node::one("fn::secret", inner);
+            return YamlPart::one("fn::secret", inner);
         }
         match kind {
-            Kind::Text => self.text(depth),
-            Kind::Int if depth > 0 && self.chance(25) => self.length(depth),
-            Kind::Int => Node::Raw(self.pick(&["0", "7", "-3", "0x1f", "1000000"]).to_owned()),
-            Kind::Number => {
-                let all = ["0", "7", "-3", "1.5", "0.00001", "123456789", "1e3", "2.0"];
-                Node::Raw(self.pick(&all).to_owned())
+            WantedKind::Text => self.text(depth),
+            WantedKind::Int if depth > 0 && self.chance(25) => self.length(depth),
+            WantedKind::Int => {
+                YamlPart::Raw(self.pick(&["0", "7", "-3", "0x1f", "1000000"]).to_owned())
             }
-            Kind::Bool => Node::Raw(self.pick(&["true", "false", "True"]).to_owned()),
-            Kind::Texts => self.texts(depth),
-            Kind::Map => {
+            WantedKind::Number => {
+                let all = ["0", "7", "-3", "1.5", "0.00001", "123456789", "1e3", "2.0"];
+                YamlPart::Raw(self.pick(&all).to_owned())
+            }
+            WantedKind::Bool => YamlPart::Raw(self.pick(&["true", "false", "True"]).to_owned()),
+            WantedKind::Texts => self.texts(depth),
+            WantedKind::Map => {
                 let mut entries = Vec::new();
                 for key in ["k", "k.2", "x y"] {
                     if self.chance(50) {
-                        let value = self.of(Kind::Text, depth.saturating_sub(1));
+                        let value = self.of(WantedKind::Text, depth.saturating_sub(1));
                         entries.push((key.to_owned(), value));
                     }
                 }
-                Node::Map(entries)
+                YamlPart::Map(entries)
             }
         }
     }
 
-    fn literal_text(&mut self) -> Node {
+    fn literal_text(&mut self) -> YamlPart {
         let all = [
             "plain",
             "'single ''quoted'''",
@@ -237,10 +241,10 @@ impl Expressions {
             "~tilde",
             "2020-01-02",
         ];
-        Node::Raw(self.pick(&all).to_owned())
+        YamlPart::Raw(self.pick(&all).to_owned())
     }
 
-    fn text(&mut self, depth: usize) -> Node {
+    fn text(&mut self, depth: usize) -> YamlPart {
         if depth == 0 {
             return self.literal_text();
         }
@@ -249,35 +253,39 @@ impl Expressions {
             0..=3 => self.literal_text(),
             4..=6 => self.interpolated(),
             7 => {
-                let delimiter = Node::Raw(self.pick(&["\", \"", "\"\"", "null", "'-'"]).to_owned());
-                let list = self.of(Kind::Texts, inner);
-                Node::one("fn::join", Node::List(vec![delimiter, list]))
+                let delimiter =
+                    YamlPart::Raw(self.pick(&["\", \"", "\"\"", "null", "'-'"]).to_owned());
+                let list = self.of(WantedKind::Texts, inner);
+                YamlPart::one("fn::join", YamlPart::List(vec![delimiter, list]))
             }
             8 => {
                 let (node, _) = self.any(inner);
-                Node::one("fn::toJSON", node)
+                YamlPart::one("fn::toJSON", node)
             }
-            9 => Node::one("fn::toBase64", self.of(Kind::Text, inner)),
+            9 => YamlPart::one("fn::toBase64", self.of(WantedKind::Text, inner)),
             10 => {
                 let encoded = self.pick(&["aGVsbG8=", "4pyTIG9r", ""]);
-                Node::one("Fn::FromBase64", Node::text(encoded))
+                YamlPart::one("Fn::FromBase64", YamlPart::text(encoded))
             }
-            11 => Node::one("fn::sha1", self.of(Kind::Text, inner)),
+            11 => YamlPart::one("fn::sha1", self.of(WantedKind::Text, inner)),
             12 => {
-                let items = (0..2).map(|_| self.of(Kind::Text, inner)).collect();
-                let index = Node::Raw(self.pick(&["0", "1"]).to_owned());
-                Node::one("fn::select", Node::List(vec![index, Node::List(items)]))
+                let items = (0..2).map(|_| self.of(WantedKind::Text, inner)).collect();
+                let index = YamlPart::Raw(self.pick(&["0", "1"]).to_owned());
+                YamlPart::one(
+                    "fn::select",
+                    YamlPart::List(vec![index, YamlPart::List(items)]),
+                )
             }
             13 => {
                 let function =
                     self.pick(&["fn::readFile", "fn::filebase64", "fn::filebase64sha256"]);
                 let file = self.pick(&["./note.txt", "note.txt", "data.bin"]);
-                Node::one(function, Node::text(file))
+                YamlPart::one(function, YamlPart::text(file))
             }
             14 => self.invoked(inner),
             15 => {
-                let one = self.of(Kind::Text, inner);
-                Node::one("fn::singleOrNone", Node::List(vec![one]))
+                let one = self.of(WantedKind::Text, inner);
+                YamlPart::one("fn::singleOrNone", YamlPart::List(vec![one]))
             }
             16 => {
                 let resources: Vec<String> = self
@@ -292,94 +300,102 @@ impl Expressions {
                 let name = &resources[self.below(resources.len())];
                 let function = self.pick(&["fn::pulumiResourceName", "fn::pulumiResourceType"]);
                 let path = root_path(name, true);
-                Node::one(function, Node::text(&format!("${{{path}}}")))
+                YamlPart::one(function, YamlPart::text(&format!("${{{path}}}")))
             }
             _ => {
                 let context = self.pick(&["pulumi.stack", "pulumi.project"]);
-                Node::text(&format!("${{{context}}}"))
+                YamlPart::text(&format!("${{{context}}}"))
             }
         }
     }
 
-    fn length(&mut self, depth: usize) -> Node {
+    fn length(&mut self, depth: usize) -> YamlPart {
         let of = match self.chance(50) {
-            true => self.of(Kind::Texts, depth - 1),
-            false => self.of(Kind::Text, depth - 1),
+            true => self.of(WantedKind::Texts, depth - 1),
+            false => self.of(WantedKind::Text, depth - 1),
         };
-        Node::one("fn::length", of)
+        YamlPart::one("fn::length", of)
     }
 
-    fn texts(&mut self, depth: usize) -> Node {
+    fn texts(&mut self, depth: usize) -> YamlPart {
         if depth > 0 && self.chance(25) {
-            let delimiter = Node::Raw(self.pick(&["\",\"", "\"\"", "\" \""]).to_owned());
-            let text = self.of(Kind::Text, depth - 1);
-            return Node::one("fn::split", Node::List(vec![delimiter, text]));
+            let delimiter = YamlPart::Raw(self.pick(&["\",\"", "\"\"", "\" \""]).to_owned());
+            let text = self.of(WantedKind::Text, depth - 1);
+            return YamlPart::one("fn::split", YamlPart::List(vec![delimiter, text]));
         }
         let count = self.below(4);
-        let items = (0..count).map(|_| self.of(Kind::Text, depth.saturating_sub(1)));
-        Node::List(items.collect())
+        let items = (0..count).map(|_| self.of(WantedKind::Text, depth.saturating_sub(1)));
+        YamlPart::List(items.collect())
     }
 
     /// A text around accesses.
-    fn interpolated(&mut self) -> Node {
+    fn interpolated(&mut self) -> YamlPart {
         let mut text = self.pick(&["a", "", "$$", "é "]).to_owned();
         for _ in 0..1 + self.below(2) {
-            let kind = [Kind::Text, Kind::Text, Kind::Bool, Kind::Number][self.below(4)];
+            let kind = [
+                WantedKind::Text,
+                WantedKind::Text,
+                WantedKind::Bool,
+                WantedKind::Number,
+            ][self.below(4)];
             if let Some((path, _)) = self.access(Some(kind)) {
                 text.push_str(&format!("${{{path}}}"));
             }
             text.push_str(self.pick(&["-", " z", "$", "/"]));
         }
-        Node::text(&text)
+        YamlPart::text(&text)
     }
 
-    fn invoked(&mut self, depth: usize) -> Node {
-        let text = self.of(Kind::Text, depth);
-        let arguments = Node::one("text", text.clone());
+    fn invoked(&mut self, depth: usize) -> YamlPart {
+        let text = self.of(WantedKind::Text, depth);
+        let arguments = YamlPart::one("text", text.clone());
         match self.below(4) {
-            0 => Node::one(
+            0 => YamlPart::one(
                 "fn::invoke",
-                Node::Map(vec![
-                    ("function".to_owned(), Node::text("peer:echo")),
+                YamlPart::Map(vec![
+                    ("function".to_owned(), YamlPart::text("peer:echo")),
                     ("arguments".to_owned(), arguments),
-                    ("return".to_owned(), Node::text("arn")),
+                    ("return".to_owned(), YamlPart::text("arn")),
                 ]),
             ),
-            1 => Node::one(
+            1 => YamlPart::one(
                 "Fn::Invoke",
-                Node::Map(vec![
-                    ("Function".to_owned(), Node::text("peer:index:echo")),
+                YamlPart::Map(vec![
+                    ("Function".to_owned(), YamlPart::text("peer:index:echo")),
                     ("Arguments".to_owned(), arguments),
-                    ("Return".to_owned(), Node::text("text")),
+                    ("Return".to_owned(), YamlPart::text("text")),
                 ]),
             ),
-            2 => Node::one(
+            2 => YamlPart::one(
                 "fn::invoke",
-                Node::Map(vec![
-                    ("function".to_owned(), Node::text("peer:net/lookup:lookup")),
-                    ("arguments".to_owned(), Node::one("host", text)),
-                    ("return".to_owned(), Node::text("address")),
+                YamlPart::Map(vec![
+                    (
+                        "function".to_owned(),
+                        YamlPart::text("peer:net/lookup:lookup"),
+                    ),
+                    ("arguments".to_owned(), YamlPart::one("host", text)),
+                    ("return".to_owned(), YamlPart::text("address")),
                 ]),
             ),
-            _ => Node::one(
+            _ => YamlPart::one(
                 "fn::toJSON",
-                Node::one("fn::peer:net:lookup", Node::one("host", text)),
+                YamlPart::one("fn::peer:net:lookup", YamlPart::one("host", text)),
             ),
         }
     }
 
-    fn asset(&mut self) -> Node {
+    fn asset(&mut self) -> YamlPart {
         let (function, argument) = [
             ("fn::stringAsset", "text"),
             ("fn::fileAsset", "./note.txt"),
             ("fn::remoteAsset", "https://example.test/a"),
             ("Fn::StringAsset", "é"),
         ][self.below(4)];
-        Node::one(function, Node::text(argument))
+        YamlPart::one(function, YamlPart::text(argument))
     }
 
     /// An access to a value of a kind, or of any kind, with what is known of it.
-    fn access(&mut self, kind: Option<Kind>) -> Option<(String, Shape)> {
+    fn access(&mut self, kind: Option<WantedKind>) -> Option<(String, Shape)> {
         let mut found = Vec::new();
         for root in &self.roots {
             if root.is_resource && kind.is_none() {
@@ -391,22 +407,22 @@ impl Expressions {
                 if !is_whole && kind.is_none_or(|kind| shape.fits(kind)) {
                     found.push((path.clone(), root.clone(), shape.clone()));
                 }
-                let mut below = |step: Step, shape: &Shape| {
-                    let mut path: Vec<Step> = path.clone();
+                let mut below = |step: WalkedStep, shape: &Shape| {
+                    let mut path: Vec<WalkedStep> = path.clone();
                     path.push(step);
                     open.push((path, shape.clone()));
                 };
                 match &shape {
                     Shape::List(items) => {
                         for (at, item) in items.iter().enumerate() {
-                            below(Step::Index(at), item);
+                            below(WalkedStep::Index(at), item);
                         }
                     }
                     Shape::Map(entries) => {
                         for (name, entry) in entries {
                             let is_plain = !name.contains(['.', '[', '"', '}']);
                             if is_plain || self.has_brackets {
-                                below(Step::Name(name.clone()), entry);
+                                below(WalkedStep::Name(name.clone()), entry);
                             }
                         }
                     }
@@ -422,8 +438,8 @@ impl Expressions {
         let mut text = root_path(&root.name, !bracketed);
         for step in path {
             match step {
-                Step::Index(at) => text.push_str(&format!("[{at}]")),
-                Step::Name(name) => {
+                WalkedStep::Index(at) => text.push_str(&format!("[{at}]")),
+                WalkedStep::Name(name) => {
                     let is_plain = !name.contains(['.', '[', '"', '}']);
                     match is_plain && !(self.has_brackets && self.chance(30)) {
                         true => text.push_str(&format!(".{name}")),
@@ -437,7 +453,7 @@ impl Expressions {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum WalkedStep {
     Name(String),
     Index(usize),
 }
@@ -451,21 +467,21 @@ fn root_path(name: &str, plain: bool) -> String {
 }
 
 /// A value for an input of the type `Thing`.
-pub(super) fn input_shape(expressions: &mut Expressions, name: &str) -> Node {
+pub(super) fn input_shape(expressions: &mut Expressions, name: &str) -> YamlPart {
     match name {
-        "count" => expressions.of(Kind::Int, 2),
-        "ratio" => expressions.of(Kind::Number, 2),
-        "flag" => expressions.of(Kind::Bool, 2),
-        "list" => expressions.of(Kind::Texts, 2),
-        "map" => expressions.of(Kind::Map, 2),
-        "color" => Node::Raw(expressions.pick(&["red", "blue"]).to_owned()),
+        "count" => expressions.of(WantedKind::Int, 2),
+        "ratio" => expressions.of(WantedKind::Number, 2),
+        "flag" => expressions.of(WantedKind::Bool, 2),
+        "list" => expressions.of(WantedKind::Texts, 2),
+        "map" => expressions.of(WantedKind::Map, 2),
+        "color" => YamlPart::Raw(expressions.pick(&["red", "blue"]).to_owned()),
         "any" => expressions.any(3).0,
         "source" => expressions.asset(),
-        "hidden" => expressions.of(Kind::Text, 2),
-        _ => Node::Map(vec![
-            ("name".to_owned(), expressions.of(Kind::Text, 2)),
-            ("count".to_owned(), expressions.of(Kind::Int, 1)),
-            ("deep".to_owned(), expressions.of(Kind::Map, 1)),
+        "hidden" => expressions.of(WantedKind::Text, 2),
+        _ => YamlPart::Map(vec![
+            ("name".to_owned(), expressions.of(WantedKind::Text, 2)),
+            ("count".to_owned(), expressions.of(WantedKind::Int, 1)),
+            ("deep".to_owned(), expressions.of(WantedKind::Map, 1)),
         ]),
     }
 }

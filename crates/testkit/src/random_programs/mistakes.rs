@@ -1,53 +1,53 @@
 //! Mistakes, one in a program.
 
-use super::Draft;
-use super::node::Node;
+use super::draft::Draft;
+use super::node::YamlPart;
 
 /// Makes the program wrong in one place.
 pub(super) fn plant(draft: &mut Draft) {
     let list = |items: &[&str]| {
-        Node::List(
+        YamlPart::List(
             items
                 .iter()
-                .map(|item| Node::Raw((*item).to_owned()))
+                .map(|item| YamlPart::Raw((*item).to_owned()))
                 .collect(),
         )
     };
     let expressions = [
-        Node::text("${missing}"),
-        Node::text("a ${missing.field} b"),
-        Node::text("${pulumi.nothing}"),
-        Node::text("${unclosed"),
-        Node::text("${}"),
-        Node::text("${broken[}"),
-        Node::one("fn::select", list(&["5", "[a, b]"])),
-        Node::one("fn::select", list(&["-1", "[a, b]"])),
-        Node::one("fn::select", list(&["0.5", "[a, b]"])),
-        Node::one("fn::select", list(&["0"])),
-        Node::one("fn::join", list(&["','", "text"])),
-        Node::one("fn::join", list(&["','"])),
-        Node::one("fn::join", Node::Raw("text".to_owned())),
-        Node::one("fn::split", list(&["','", "[a]"])),
-        Node::one("fn::fromBase64", Node::text("%%%")),
-        Node::one("fn::fromBase64", Node::text("/w==")),
-        Node::one("fn::toBase64", list(&["a"])),
-        Node::one("fn::sha1", list(&["a"])),
-        Node::one("fn::length", Node::Raw("7".to_owned())),
-        Node::one("fn::singleOrNone", list(&["a", "b"])),
-        Node::one("fn::fileAsset", list(&["a"])),
-        Node::one("fn::filebase64", Node::text("./absent.txt")),
-        Node::one(
+        YamlPart::text("${missing}"),
+        YamlPart::text("a ${missing.field} b"),
+        YamlPart::text("${pulumi.nothing}"),
+        YamlPart::text("${unclosed"),
+        YamlPart::text("${}"),
+        YamlPart::text("${broken[}"),
+        YamlPart::one("fn::select", list(&["5", "[a, b]"])),
+        YamlPart::one("fn::select", list(&["-1", "[a, b]"])),
+        YamlPart::one("fn::select", list(&["0.5", "[a, b]"])),
+        YamlPart::one("fn::select", list(&["0"])),
+        YamlPart::one("fn::join", list(&["','", "text"])),
+        YamlPart::one("fn::join", list(&["','"])),
+        YamlPart::one("fn::join", YamlPart::Raw("text".to_owned())),
+        YamlPart::one("fn::split", list(&["','", "[a]"])),
+        YamlPart::one("fn::fromBase64", YamlPart::text("%%%")),
+        YamlPart::one("fn::fromBase64", YamlPart::text("/w==")),
+        YamlPart::one("fn::toBase64", list(&["a"])),
+        YamlPart::one("fn::sha1", list(&["a"])),
+        YamlPart::one("fn::length", YamlPart::Raw("7".to_owned())),
+        YamlPart::one("fn::singleOrNone", list(&["a", "b"])),
+        YamlPart::one("fn::fileAsset", list(&["a"])),
+        YamlPart::one("fn::filebase64", YamlPart::text("./absent.txt")),
+        YamlPart::one(
             "fn::invoke",
-            Node::one("function", Node::text("peer:absent")),
+            YamlPart::one("function", YamlPart::text("peer:absent")),
         ),
-        Node::one("fn::peer:index:absent", Node::Map(Vec::new())),
-        Node::one("fn::pulumiResourceName", Node::text("text")),
+        YamlPart::one("fn::peer:index:absent", YamlPart::Map(Vec::new())),
+        YamlPart::one("fn::pulumiResourceName", YamlPart::text("text")),
     ];
     let entry = |entries: &[(&str, &str)]| {
         let entries = entries.iter();
-        Node::Map(
+        YamlPart::Map(
             entries
-                .map(|(key, text)| ((*key).to_owned(), Node::Raw((*text).to_owned())))
+                .map(|(key, text)| ((*key).to_owned(), YamlPart::Raw((*text).to_owned())))
                 .collect(),
         )
     };
@@ -111,13 +111,15 @@ pub(super) fn plant(draft: &mut Draft) {
         _ => match draft.below(5) {
             0 => draft
                 .variables
-                .push(("wrong".to_owned(), Node::text("${wrong}"))),
-            1 => draft
-                .configuration
-                .push(("wrong".to_owned(), Node::one("type", Node::text("string")))),
-            2 => draft
-                .configuration
-                .push(("wrong".to_owned(), Node::one("type", Node::text("absent")))),
+                .push(("wrong".to_owned(), YamlPart::text("${wrong}"))),
+            1 => draft.configuration.push((
+                "wrong".to_owned(),
+                YamlPart::one("type", YamlPart::text("string")),
+            )),
+            2 => draft.configuration.push((
+                "wrong".to_owned(),
+                YamlPart::one("type", YamlPart::text("absent")),
+            )),
             3 => {
                 let first = draft.variables.first().cloned();
                 draft.variables.extend(first);

@@ -2,33 +2,33 @@
 
 /// A part of a document.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum YamlPart {
     /// A scalar as it is written.
     Raw(String),
-    List(Vec<Node>),
-    Map(Vec<(String, Node)>),
+    List(Vec<YamlPart>),
+    Map(Vec<(String, YamlPart)>),
 }
 
-impl Node {
+impl YamlPart {
     /// A text in double quotes.
-    pub(super) fn text(text: &str) -> Node {
-        Node::Raw(quoted(text))
+    pub(super) fn text(text: &str) -> YamlPart {
+        YamlPart::Raw(quoted(text))
     }
 
     /// A map with one entry.
-    pub(super) fn one(key: &str, value: Node) -> Node {
-        Node::Map(vec![(key.to_owned(), value)])
+    pub(super) fn one(key: &str, value: YamlPart) -> YamlPart {
+        YamlPart::Map(vec![(key.to_owned(), value)])
     }
 
     /// Writes the node in one line.
     pub(super) fn flow(&self) -> String {
         match self {
-            Node::Raw(text) => text.clone(),
-            Node::List(items) => {
-                let items: Vec<String> = items.iter().map(Node::flow).collect();
+            YamlPart::Raw(text) => text.clone(),
+            YamlPart::List(items) => {
+                let items: Vec<String> = items.iter().map(YamlPart::flow).collect();
                 format!("[{}]", items.join(", "))
             }
-            Node::Map(entries) => {
+            YamlPart::Map(entries) => {
                 let entries: Vec<String> = entries
                     .iter()
                     .map(|(key, value)| format!("{}: {}", quoted(key), value.flow()))
