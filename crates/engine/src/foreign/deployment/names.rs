@@ -5,6 +5,9 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{is_true, text};
 
+/// The features of version 4 that are kept: their members are parts of resources.
+pub(super) const FEATURES: [&str; 3] = ["refreshBeforeUpdate", "replaceWith", "taint"];
+
 /// The token of the stack itself.
 pub(super) const STACK: &str = "pulumi:pulumi:Stack";
 

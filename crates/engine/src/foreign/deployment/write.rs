@@ -14,9 +14,14 @@ use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, Statu
 use understand::documents::group_key;
 
 use super::check::{magic, text, violations};
-use super::names::{FAMILY, ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token};
+use super::names::{
+    FAMILY, FEATURES, ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token,
+};
 use super::values::{SecretForm, ValueWriter};
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
+
+/// The version of the format for a deployment with features.
+const VERSION_WITH_FEATURES: u64 = 4;
 
 /// The version of the format.
 const VERSION: u64 = 3;
@@ -115,8 +120,27 @@ pub fn write(
     }
     let found = violations(&deployment);
     match found.is_empty() {
-        true => Ok(json!({"version": VERSION, "deployment": deployment})),
+        true => Ok(wrapped(deployment)),
         false => Err(DeploymentError::Violations(found)),
+    }
+}
+
+/// The deployment in its wrapper, which names the features that its resources use.
+fn wrapped(deployment: Map<String, Json>) -> Json {
+    let resources = deployment.get("resources").and_then(Json::as_array);
+    let uses = |feature: &&str| {
+        let mut resources = resources.into_iter().flatten();
+        resources.any(|one| {
+            one.get(*feature)
+                .is_some_and(|value| value != &json!(false))
+        })
+    };
+    let features: Vec<&str> = FEATURES.into_iter().filter(uses).collect();
+    match features.is_empty() {
+        true => json!({"version": VERSION, "deployment": deployment}),
+        false => json!({
+            "version": VERSION_WITH_FEATURES, "features": features, "deployment": deployment,
+        }),
     }
 }
 
