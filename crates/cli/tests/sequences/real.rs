@@ -252,11 +252,9 @@ fn stacks_of_the_real_command_line_come_and_go_without_a_difference() {
             failures.push(format!("{}: {failure}", sequence.name));
         }
     }
-    println!(
-        "stacks of the real command line: {} of {}",
-        SEQUENCES.len() - failures.len(),
-        SEQUENCES.len()
-    );
+    let all = SEQUENCES.iter().filter(wanted).count();
+    let passed = all - failures.len();
+    println!("stacks of the real command line: {passed} of {all}");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
@@ -409,13 +407,9 @@ fn play(sequence: &Sequence, folder: &PathBuf, sim: &mut Sim) -> Result<(), Stri
             "a secret is in clear text"
         );
     }
-    let shown = || {
-        let words = ["state", "export", "--as", "pulumi", "--reveal", "-i", "dev"];
-        both.cyan(&words).unwrap_or_default()
-    };
+
     both.real(&["stack", "import", "--file", "changed.json"])?;
-    both.real(&["preview", "--expect-no-changes", "--diff"])
-        .map_err(|said| format!("{said}\n{}", shown()))?;
+    both.real(&["preview", "--expect-no-changes", "--diff"])?;
     // The real command line goes on with the stack.
     both.real(&["destroy", "--yes", "--skip-preview"])
         .or_else(|said| match sequence.name == "protection" {

@@ -35,7 +35,7 @@ pub fn is_group_type(type_name: &TypeId) -> bool {
 }
 
 /// Members of a provider's inputs that choose its program and are no settings.
-const PROGRAM_KEYS: [&str; 5] = [
+pub(super) const PROGRAM_KEYS: [&str; 5] = [
     "version",
     "pluginDownloadURL",
     "pluginChecksums",
