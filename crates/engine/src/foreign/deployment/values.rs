@@ -152,7 +152,14 @@ impl ValueWriter<'_> {
                 Json::Array(items.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => self.encode_map(entries)?,
-            Value::Asset(asset) => written_asset(asset),
+            Value::Asset(asset) => {
+                let mut written = written_asset(asset);
+                // The other tool tells texts apart by their digests.
+                if let Asset::Text(text) = asset.as_ref() {
+                    written["hash"] = json!(hex_digest(text));
+                }
+                written
+            }
             Value::Resource(address) => match (self.reference)(address) {
                 Some((urn, id)) => json!({KEY: REFERENCE, "urn": urn, "id": id}),
                 None => Json::Null,
@@ -192,12 +199,7 @@ fn whole(float: f64) -> Json {
 fn written_asset(asset: &Asset) -> Json {
     let of = |kind: &str, form: &str, content: Json| json!({KEY: kind, form: content});
     match asset {
-        Asset::Text(text) => {
-            // The other tool tells texts apart by their digests.
-            let mut written = of(ASSET, "text", json!(text.as_ref()));
-            written["hash"] = json!(hex_digest(text));
-            written
-        }
+        Asset::Text(text) => of(ASSET, "text", json!(text.as_ref())),
         Asset::File(path) => of(ASSET, "path", json!(path.as_ref())),
         Asset::Remote(uri) => of(ASSET, "uri", json!(uri.as_ref())),
         Asset::LocalArchive(path) => of(ARCHIVE, "path", json!(path.as_ref())),
