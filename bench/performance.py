@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what docs/performance.md states and writes its tables: ratios to Terraform, and the bars of bench/README.md.
 
-  performance.py --bin target/release/cyan --page performance.md [--reps 3]
+  performance.py --bin target/release/cyan --bare-client bare_client --page performance.md [--reps 3]
 
 Both tools run in this run, on this machine, in turn. Without `terraform` or `tofu` on PATH nothing is written. Every phase checks
 that its result is right. Syncs are counted with strace. Standard library only; `cargo xtask performance` builds the binary and
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import pulumi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BEGIN, END = "<!-- figures: written by `cargo xtask performance` -->", "<!-- end of figures -->"
@@ -157,11 +159,12 @@ def machine():
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--bin", required=True)
+    p.add_argument("--bare-client", required=True)
     p.add_argument("--page", required=True)
     p.add_argument("--reps", type=int, default=3)
     p.add_argument("--work", default=tempfile.gettempdir())
     a = p.parse_args()
-    a.bin = os.path.abspath(a.bin)
+    a.bin, a.bare_client = os.path.abspath(a.bin), os.path.abspath(a.bare_client)
     a.out = lambda name: os.path.join(a.work, f"performance-{name}.json")
     rival = shutil.which("terraform") or shutil.which("tofu")
     if not rival or not shutil.which("strace"):
@@ -169,7 +172,7 @@ def main():
     version = subprocess.run([rival, "version"], check=True, capture_output=True, text=True).stdout.split("\n")[0]
     compared = ratios(a, rival)
     grown, context = growth(a)
-    bars = [grown, syncs(a, 10000), chain(a, 1000)]
+    bars = [grown, syncs(a, 10000), chain(a, 1000), *pulumi.bars(a)]
     text = "\n".join([
         BEGIN, "",
         f"{machine()}; {version} with its http backend; medians of {a.reps} runs of each, in turn; 1,000 resources, {PARALLELISM} calls at once.", "",

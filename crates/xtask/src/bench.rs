@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build_tool::{cargo, target};
+use crate::plugins;
 
 /// The default arguments of `bench.py`.
 const USUAL: [&str; 6] = [
@@ -15,6 +16,9 @@ const USUAL: [&str; 6] = [
     "--reps",
     "3",
 ];
+
+/// The client that makes the calls of a deployment without `cyan`.
+const BARE_CLIENT: &str = "bare_client";
 
 /// Builds the binary, measures it, and writes the tables with a description of the machine to
 /// `bench/latest.md`. Returns whether every phase had the expected result.
@@ -63,7 +67,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
 }
 
 /// Builds a release, measures the tables of bench/performance.md and writes them; returns whether
-/// every target is met.
+/// every target is met. What belongs to Pulumi is left out, aloud, if its programs cannot be built.
 ///
 /// # Errors
 /// If a program cannot be started.
@@ -71,10 +75,21 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
     let Some(target) = build(root)? else {
         return Ok(false);
     };
+    let client = Command::new(cargo())
+        .current_dir(root)
+        .args(["build", "--release", "--package", "pulumi_host", "--example"])
+        .arg(BARE_CLIENT)
+        .status()?;
+    if !client.success() {
+        return Ok(false);
+    }
     let mut command = Command::new("python3");
     command
         .current_dir(root.join("bench"))
-        .arg("performance.py");
+        .envs(plugins::build(root))
+        .arg("performance.py")
+        .arg("--bare-client")
+        .arg(target.join("release/examples").join(BARE_CLIENT));
     command
         .arg("--bin")
         .arg(target.join("release/cyan"))

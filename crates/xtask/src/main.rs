@@ -44,7 +44,7 @@ cargo xtask mutants try         make small changes that a test should detect: [-
 cargo xtask instructions        count instructions with callgrind and compare with bench/instructions.json; --write
                                 records them
 cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
-cargo xtask performance         measure `cyan` against Terraform and write bench/performance.md
+cargo xtask performance         measure `cyan` against Terraform and Pulumi, write bench/performance.md
 cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
