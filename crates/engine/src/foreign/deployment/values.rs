@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use blueprint::{Asset, IndexMap, Map, Name, Value};
-use data_encoding::BASE64;
+use data_encoding::{BASE64, HEXLOWER};
 use dialect::{FillRandom, TextCipher};
 use serde_json::{Map as JsonMap, Value as Json, json};
+use sha2::{Digest as _, Sha256};
 
 /// The key that makes a map a special value.
 const KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -150,7 +151,15 @@ impl ValueWriter<'_> {
                 Json::Array(items.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => self.encode_map(entries)?,
-            Value::Asset(asset) => written_asset(asset),
+            Value::Asset(asset) => {
+                let mut written = written_asset(asset);
+                // Records have no digest that follows from the content.
+                if let Asset::Text(text) = asset.as_ref() {
+                    let digest = Sha256::digest(text.as_bytes());
+                    written["hash"] = json!(HEXLOWER.encode(&digest));
+                }
+                written
+            }
             Value::Resource(address) => match (self.reference)(address) {
                 Some((urn, id)) => json!({KEY: REFERENCE, "urn": urn, "id": id}),
                 None => Json::Null,
