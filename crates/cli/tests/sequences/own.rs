@@ -121,3 +121,11 @@ fn a_target_does_not_take_the_object_of_a_resource_that_is_still_declared() {
     assert_eq!(lab.ids(), ["a-1", "b-1"]);
     lab.run(&["deploy", "--yes", "--expect-no-changes"]);
 }
+
+#[test]
+fn the_provider_of_a_resource_that_no_target_needs_is_not_asked() {
+    let Some(lab) = Lab::new() else { return };
+    lab.program("  a: {type: 'sim:Res'}\n  b: {type: 'sim:Res', properties: {invalid: broken}}\n");
+    lab.run(&["deploy", "--yes", "--target", "a"]);
+    assert_eq!(lab.ids(), ["a-1"]);
+}
