@@ -27,11 +27,13 @@ mod expressions;
 mod fitting;
 mod former;
 pub mod functions;
+mod locks;
 mod lowering;
 mod native;
 mod options;
 mod packages;
 mod passphrase;
+mod plugin_version;
 #[cfg(test)]
 mod program_tests;
 mod project;

@@ -3,10 +3,12 @@
 //! Not here: finding plugins (the engine and `pulumi_host`).
 
 use blueprint::{IndexMap, Name, StatedPlugin};
+use diag::Diagnostics;
 use dialect::{Answer, Document, PackageRequest, Wanted};
 use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
+use crate::locks::{self, LockedPackages};
 use crate::read::text;
 use crate::std_package;
 use crate::tokens::{BUILT_IN, TypeToken, namespace};
@@ -19,8 +21,24 @@ pub(crate) fn required(document: &Document<'_>) -> Vec<Wanted> {
     if document.context.inputs_only {
         return Vec::new();
     }
-    let requests = named_packages(document).into_values();
-    requests.map(Wanted::Package).collect()
+    let locked = locks::read(document, &mut Diagnostics::new());
+    let named = named_packages(document, &locked);
+    if named.is_empty() {
+        return Vec::new();
+    }
+    // The versions are known once the lock files are read.
+    let files = locks::wanted(document);
+    if !files.is_empty() {
+        return files;
+    }
+    let is_usable = |package: &Name| {
+        let locked = locked.get(package);
+        locked.is_none_or(|locked| locked.unsupported.is_none())
+    };
+    let usable = named.into_iter().filter(|(package, _)| is_usable(package));
+    usable
+        .map(|(_, request)| Wanted::Package(request))
+        .collect()
 }
 
 /// The reason why the package of a request cannot be used; `None` if it can, or if nobody was
@@ -36,8 +54,8 @@ pub(crate) fn unavailable<'d>(
     }
 }
 
-/// Finds the packages of all types and functions.
-pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
+/// Finds the packages of all types and functions, with what lock files say about them.
+pub(crate) fn named_packages(document: &Document<'_>, locked: &LockedPackages) -> NamedPackages {
     let mut named = NamedPackages::default();
     let Some(root) = &document.tree().root else {
         return named;
@@ -66,9 +84,21 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
                 .and_then(Node::text)
         };
         request.version = option("version").map(Name::from);
-        request.url = option("pluginDownloadURL").map(Name::from);
+        request.url = option("pluginDownloadURL").map(unescaped);
     }
     calls(root, &mut named);
+    for (package, request) in &mut named {
+        let Some(locked) = locked.get(package) else {
+            continue;
+        };
+        if let Some(version) = &locked.version {
+            request.version = Some(version.item.clone());
+            request.url = None;
+        }
+        if let Some(url) = &locked.url {
+            request.url = Some(url.clone());
+        }
+    }
     let plugins = root
         .get("plugins")
         .and_then(|plugins| plugins.get("providers"));
@@ -83,6 +113,11 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
         }
     }
     named
+}
+
+/// A text without accesses, in which `$$` is a dollar sign.
+pub(crate) fn unescaped(text: &str) -> Name {
+    text.replace("$$", "$").into()
 }
 
 /// The plugin that a request asks for.
@@ -145,7 +180,7 @@ mod tests {
         let (tree, _) = syntax::parse(file, text, syntax::Format::Yaml);
         let (trees, context) = ([tree], LoadContext::default());
         let document = Document::new(file, "Pulumi.yaml", text, &trees, &context);
-        let named = named_packages(&document);
+        let named = named_packages(&document, &LockedPackages::default());
         let versions: Vec<(&str, Option<&str>)> = named
             .iter()
             .map(|(name, request)| (name.as_ref(), request.version.as_deref()))

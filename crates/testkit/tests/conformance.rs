@@ -143,7 +143,7 @@ const PULUMI_AREAS: [(&str, usize); 21] = [
     ("programs/seed", 23),
     ("programs/unknown", 26),
     ("programs/stackref", 13),
-    ("programs/packages", 9),
+    ("programs/packages", 12),
     ("programs/config compat", 83),
     ("programs/fn compat", 2),
     ("programs/interp compat", 2),
