@@ -26,6 +26,7 @@ mod expressions;
 mod fitting;
 mod former;
 pub mod functions;
+mod lock_files;
 mod lowering;
 mod native;
 mod options;
@@ -51,6 +52,7 @@ mod std_package;
 mod ties;
 mod tokens;
 mod untyped;
+mod version;
 mod written;
 
 use blueprint::{Blueprint, Expr, Packages};
@@ -146,6 +148,13 @@ impl Dialect for PulumiDialect {
 
     fn project_files(&self, document: &str) -> &'static [&'static str] {
         project::project_files(document)
+    }
+
+    fn project_folders(&self, document: &str) -> &'static [&'static str] {
+        match shape::FILE_NAMES.contains(&document) {
+            true => &lock_files::FOLDERS,
+            false => &[],
+        }
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {

@@ -8,6 +8,7 @@ use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
 use crate::read::text;
+use crate::stack_file::StackValues;
 use crate::std_package;
 use crate::tokens::{BUILT_IN, TypeToken, namespace};
 
@@ -80,6 +81,12 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
         package.path = part("path");
         if let Some(version) = part("version") {
             package.version = Some(version);
+        }
+    }
+    let locks = StackValues::of(document.context).locks;
+    for (name, request) in &mut named {
+        if let Some(locked) = locks.get(name) {
+            locked.complete(request);
         }
     }
     named
