@@ -10,6 +10,8 @@ use data_encoding::BASE64;
 use dialect::{FillRandom, TextCipher};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use super::check::hex_digest;
+
 /// The key that makes a map a special value.
 const KEY: &str = "4dabf18193072939515e22adb298388d";
 const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
@@ -150,7 +152,14 @@ impl ValueWriter<'_> {
                 Json::Array(items.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => self.encode_map(entries)?,
-            Value::Asset(asset) => written_asset(asset),
+            Value::Asset(asset) => {
+                let mut written = written_asset(asset);
+                // The other tool tells texts apart by their digests.
+                if let Asset::Text(text) = asset.as_ref() {
+                    written["hash"] = json!(hex_digest(text));
+                }
+                written
+            }
             Value::Resource(address) => match (self.reference)(address) {
                 Some((urn, id)) => json!({KEY: REFERENCE, "urn": urn, "id": id}),
                 None => Json::Null,
