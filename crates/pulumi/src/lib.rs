@@ -32,6 +32,8 @@ mod native;
 mod options;
 mod packages;
 mod passphrase;
+#[cfg(test)]
+mod program_tests;
 mod project;
 mod read;
 mod reference;
