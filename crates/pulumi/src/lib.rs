@@ -18,6 +18,7 @@ mod access;
 mod call_forms;
 mod codes;
 mod compat;
+mod computed;
 mod config;
 mod constant;
 mod document;

@@ -7,6 +7,7 @@ use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
+use crate::computed;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
@@ -110,6 +111,7 @@ impl ProgramLowering<'_> {
         resource.ties = options.ties;
         self.ask_for_plugin(&mut resource, &package);
         resource.protection = options.protection;
+        resource.computed = computed::written(options.computed, span);
         resource.metadata.replacement_trigger = options.replacement_trigger;
         resource.logical_name = fields
             .written("name")

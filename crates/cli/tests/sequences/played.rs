@@ -21,7 +21,7 @@ use crate::state::compare_state;
 use crate::steps::{Announced, stepped};
 
 /// The minimum of passing cases. It is never lowered.
-const THRESHOLD: usize = 77;
+const THRESHOLD: usize = 83;
 
 /// The stack of all cases.
 const STACK: &str = "test";
@@ -188,6 +188,11 @@ fn run_case(case: &Value, file: &Path, player: &mut Player) -> Result<(), String
             let describe =
                 |difference: String| format!("run {at} ({mode}): {difference}\n{}", done.said);
             let ok = expected["ok"] == Value::Bool(true);
+            // What a preview finds is refused as a whole here, and ends the case (README of the pack).
+            let is_found_early = !ok && run["preview"]["ok"] == Value::Bool(false);
+            if is_found_early && at == 0 && mode == "update" && done.refused {
+                return Ok(());
+            }
             if done.ok != ok {
                 let word = if ok { "should succeed" } else { "should fail" };
                 return Err(describe(word.to_owned()));
