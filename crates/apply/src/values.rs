@@ -240,9 +240,12 @@ impl<'a> Values<'a> {
             );
             return None;
         }
-        // Fields in `cyan.ignoreChanges` keep their planned values.
+        // Fields in `cyan.ignoreChanges` keep their planned values. A new object has none to keep.
         let (_, _, resource) = self.known.evaluation.as_ref()?.documents.resource(index)?;
-        let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
+        let kept = |spec, path: &Name| {
+            let kept = with_path_of(&spec, &decided.desired, path);
+            if kept.has_unknown() { spec } else { kept }
+        };
         Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
     }
 

@@ -102,6 +102,12 @@ pub trait Dialect: Send + Sync {
         &[]
     }
 
+    /// The names of folders beside a document of this name whose files `*.yaml` belong to it, as
+    /// [`project_files`](Dialect::project_files) do. Folders in them are not searched.
+    fn project_folders(&self, _document: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How the files that [`companion_names`](Dialect::companion_names) names are made and edited;
     /// `None` if people edit them, or if a document of this name has none.
     fn instance_files(&self, _document: &str) -> Option<&dyn InstanceFiles> {

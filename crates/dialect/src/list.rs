@@ -98,6 +98,14 @@ impl Dialects {
             .copied()
     }
 
+    /// The folders beside a document of this name whose files belong to it: see
+    /// [`Dialect::project_folders`].
+    pub fn project_folders(&self, document: &str) -> impl Iterator<Item = &'static str> {
+        self.iter()
+            .flat_map(move |dialect| dialect.project_folders(document))
+            .copied()
+    }
+
     /// How the files of the instances of a document of this name are made and edited: see
     /// [`Dialect::instance_files`].
     pub fn instance_files(&self, document: &str) -> Option<&'static dyn InstanceFiles> {

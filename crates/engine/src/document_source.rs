@@ -297,13 +297,39 @@ impl DocumentSource {
     }
 }
 
+/// The files `*.yaml` in a folder, sorted; none if there is no such folder.
+fn yaml_files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let unreadable = |source| Error::Unreadable {
+        name: folder.display().to_string(),
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let file = entry.map_err(unreadable)?.path();
+        let is_yaml = file.extension().is_some_and(|ending| ending == "yaml");
+        if is_yaml && file.is_file() {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// The files beside a document that belong to it.
 fn project_files_of(path: &Path, dialects: &Dialects) -> Result<Vec<EnvironmentFile>, Error> {
     let name = path.file_name().and_then(|name| name.to_str());
     let beside = dialects.project_files(name.unwrap_or_default());
     let beside = beside.map(|file| path.with_file_name(file));
     let existing = beside.filter(|path| path.is_file());
-    let read = existing.map(|path| {
+    let folders = dialects.project_folders(name.unwrap_or_default());
+    let mut inside = Vec::new();
+    for folder in folders.map(|folder| path.with_file_name(folder)) {
+        inside.extend(yaml_files_in(&folder)?);
+    }
+    let read = existing.chain(inside).map(|path| {
         Ok(EnvironmentFile {
             shown: path.display().to_string(),
             text: read_text(&path)?.into(),

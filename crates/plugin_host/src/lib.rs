@@ -22,7 +22,8 @@ pub use family::{Family, PackageHost};
 pub use process::{ChangeRequest, PluginProcess};
 pub use processes::Processes;
 pub use program::{
-    CacheError, ProgramDigest, cache_file, command_line, identity, noted_digest, write_file,
+    CacheError, ProgramDigest, cache_file, command_line, file_fingerprint, identity, noted_digest,
+    write_file,
 };
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

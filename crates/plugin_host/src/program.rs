@@ -141,7 +141,9 @@ fn with_arguments(
     text
 }
 
-fn file_fingerprint(path: &Path) -> String {
+/// Returns the path of a file with its length, its time of change and its number. A later state of the
+/// file has other ones.
+pub fn file_fingerprint(path: &Path) -> String {
     let Ok(known) = fs::metadata(path) else {
         return path.display().to_string();
     };

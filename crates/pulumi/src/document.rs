@@ -10,7 +10,6 @@ use syntax::{Content, Node};
 
 use crate::access::has_access;
 use crate::compat;
-use crate::locks;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
@@ -27,10 +26,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
         dialect: NAME,
         ..Blueprint::default()
     };
-    let mut found = Diagnostics::new();
-    let locked = locks::read(document, &mut found);
-    let mut lowering = ProgramLowering::new(document, named_packages(document, &locked));
-    lowering.found = found;
+    let mut lowering = ProgramLowering::new(document, named_packages(document));
     lowering.compat = compat::is_set(document.context);
     lowering.stack = StackValues::of(document.context);
     lowering.has_stack_file = document.context.dialect_context.is_some();
@@ -48,12 +44,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
         blueprint.span = map.first().map(|entry| entry.key.span);
     }
     for (package, request) in &lowering.packages {
-        let locked = locked.get(package);
-        if let Some(locked) = locked {
-            locks::check_version(locked, &mut lowering.found);
-        }
-        let unsupported = locked.and_then(|locked| locked.unsupported.as_ref());
-        if let Some(why) = unsupported.or_else(|| unavailable(document, request)) {
+        if let Some(why) = unavailable(document, request) {
             lowering
                 .missing_packages
                 .insert(package.clone(), why.clone());
@@ -65,8 +56,7 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
 
 /// Reads a value as a part of the program that was lowered to this blueprint.
 pub(crate) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
-    let locked = locks::read(typed, &mut Diagnostics::new());
-    let mut lowering = ProgramLowering::new(typed, named_packages(typed, &locked));
+    let mut lowering = ProgramLowering::new(typed, named_packages(typed));
     let end = u32::try_from(typed.text.len()).unwrap_or(u32::MAX);
     let whole = Span::new(typed.file, 0, end);
     let named =

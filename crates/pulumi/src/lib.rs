@@ -27,13 +27,12 @@ mod expressions;
 mod fitting;
 mod former;
 pub mod functions;
-mod locks;
+mod lock_files;
 mod lowering;
 mod native;
 mod options;
 mod packages;
 mod passphrase;
-mod plugin_version;
 #[cfg(test)]
 mod program_tests;
 mod project;
@@ -56,6 +55,7 @@ mod std_package;
 mod ties;
 mod tokens;
 mod untyped;
+mod version;
 mod written;
 
 use blueprint::{Blueprint, Expr, Packages};
@@ -151,6 +151,13 @@ impl Dialect for PulumiDialect {
 
     fn project_files(&self, document: &str) -> &'static [&'static str] {
         project::project_files(document)
+    }
+
+    fn project_folders(&self, document: &str) -> &'static [&'static str] {
+        match shape::FILE_NAMES.contains(&document) {
+            true => &lock_files::FOLDERS,
+            false => &[],
+        }
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {

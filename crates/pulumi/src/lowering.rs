@@ -9,10 +9,10 @@ use crate::access::has_access;
 use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
 use crate::compat;
 use crate::packages::NamedPackages;
-use crate::plugin_version::is_version;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
 use crate::untyped::guessed;
+use crate::version::is_version;
 use dialect::codes::{SELF_REFERENCE, UNKNOWN_KEY, WRONG_SHAPE};
 use dialect::{Section, SectionKey};
 

@@ -3,13 +3,12 @@
 //! Not here: finding plugins (the engine and `pulumi_host`).
 
 use blueprint::{IndexMap, Name, StatedPlugin};
-use diag::Diagnostics;
 use dialect::{Answer, Document, PackageRequest, Wanted};
 use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
-use crate::locks::{self, LockedPackages};
 use crate::read::text;
+use crate::stack_file::StackValues;
 use crate::std_package;
 use crate::tokens::{BUILT_IN, TypeToken, namespace};
 
@@ -21,24 +20,8 @@ pub(crate) fn required(document: &Document<'_>) -> Vec<Wanted> {
     if document.context.inputs_only {
         return Vec::new();
     }
-    let locked = locks::read(document, &mut Diagnostics::new());
-    let named = named_packages(document, &locked);
-    if named.is_empty() {
-        return Vec::new();
-    }
-    // The versions are known once the lock files are read.
-    let files = locks::wanted(document);
-    if !files.is_empty() {
-        return files;
-    }
-    let is_usable = |package: &Name| {
-        let locked = locked.get(package);
-        locked.is_none_or(|locked| locked.unsupported.is_none())
-    };
-    let usable = named.into_iter().filter(|(package, _)| is_usable(package));
-    usable
-        .map(|(_, request)| Wanted::Package(request))
-        .collect()
+    let requests = named_packages(document).into_values();
+    requests.map(Wanted::Package).collect()
 }
 
 /// The reason why the package of a request cannot be used; `None` if it can, or if nobody was
@@ -54,8 +37,8 @@ pub(crate) fn unavailable<'d>(
     }
 }
 
-/// Finds the packages of all types and functions, with what lock files say about them.
-pub(crate) fn named_packages(document: &Document<'_>, locked: &LockedPackages) -> NamedPackages {
+/// Finds the packages of all types and functions.
+pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
     let mut named = NamedPackages::default();
     let Some(root) = &document.tree().root else {
         return named;
@@ -87,18 +70,6 @@ pub(crate) fn named_packages(document: &Document<'_>, locked: &LockedPackages) -
         request.url = option("pluginDownloadURL").map(unescaped);
     }
     calls(root, &mut named);
-    for (package, request) in &mut named {
-        let Some(locked) = locked.get(package) else {
-            continue;
-        };
-        if let Some(version) = &locked.version {
-            request.version = Some(version.item.clone());
-            request.url = None;
-        }
-        if let Some(url) = &locked.url {
-            request.url = Some(url.clone());
-        }
-    }
     let plugins = root
         .get("plugins")
         .and_then(|plugins| plugins.get("providers"));
@@ -110,6 +81,12 @@ pub(crate) fn named_packages(document: &Document<'_>, locked: &LockedPackages) -
         package.path = part("path");
         if let Some(version) = part("version") {
             package.version = Some(version);
+        }
+    }
+    let locks = StackValues::of(document.context).locks;
+    for (name, request) in &mut named {
+        if let Some(locked) = locks.get(name) {
+            locked.complete(request);
         }
     }
     named
@@ -180,7 +157,7 @@ mod tests {
         let (tree, _) = syntax::parse(file, text, syntax::Format::Yaml);
         let (trees, context) = ([tree], LoadContext::default());
         let document = Document::new(file, "Pulumi.yaml", text, &trees, &context);
-        let named = named_packages(&document, &LockedPackages::default());
+        let named = named_packages(&document);
         let versions: Vec<(&str, Option<&str>)> = named
             .iter()
             .map(|(name, request)| (name.as_ref(), request.version.as_deref()))

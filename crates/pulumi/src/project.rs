@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
+use diag::Diagnostics;
 use dialect::{Companion, Document, LoadedCompanions};
 use syntax::{Content, MapEntry, Node, Tree};
 
+use crate::lock_files::{self, is_lock_file};
 use crate::read::{is_null, text};
 use crate::shape::PROJECT_FILES;
-use crate::stack_file::{self, StackValues};
+use crate::stack_file::{self, ProjectParts, StackValues};
 
 /// Keys of a project file that describe a program, which is in a file of its own.
 const PROGRAM_KEYS: [&str; 4] = ["resources", "variables", "outputs", "configuration"];
@@ -42,17 +44,30 @@ pub(crate) fn read_beside(
     beside: &[Companion<'_>],
     passphrase: fn() -> Result<Option<String>, String>,
 ) -> LoadedCompanions {
-    let Some(tree) = find(root, beside) else {
-        return stack_file::read(root, beside.iter(), None, passphrase);
-    };
     let names = project_files(root.name);
     let stack = || {
         let all = beside.iter();
-        all.filter(|companion| !is_project(names, companion))
+        all.filter(|companion| !is_project(names, companion) && !is_lock_file(companion))
+    };
+    let mut found = Diagnostics::new();
+    let locks = beside.iter().filter(|companion| is_lock_file(companion));
+    let locks = lock_files::read(locks, &mut found);
+    let Some(tree) = find(root, beside) else {
+        let parts = ProjectParts {
+            locks,
+            found,
+            project: None,
+        };
+        return stack_file::read(root, stack(), parts, passphrase);
     };
     let tree = Arc::new(tree.clone());
+    let parts = ProjectParts {
+        locks,
+        found,
+        project: Some(tree.clone()),
+    };
     merged(root, &tree, |whole| {
-        stack_file::read(whole, stack(), Some(tree.clone()), passphrase)
+        stack_file::read(whole, stack(), parts, passphrase)
     })
 }
 

@@ -12,12 +12,12 @@ use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
 use crate::packages::{stated_plugin, unescaped};
-use crate::plugin_version::is_same_version;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
 use crate::stack_reference::is_stack_reference;
 use crate::tokens::{TypeToken, namespace, qualified};
 use crate::untyped::guessed;
+use crate::version::is_same_version;
 use dialect::codes::{DUPLICATE_KEY, MISSING_FIELD, UNSUPPORTED_FEATURE};
 use expr::codes::TYPE_MISMATCH;
 

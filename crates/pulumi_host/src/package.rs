@@ -68,13 +68,12 @@ async fn open_package(
                 .then(|| plugin_host::noted_digest(&package, &identity))
                 .flatten();
             if let Some(path) = &package.schema {
-                return schema_file(path).map(|schema| (identity, digest, Some(schema)));
+                return schema_file(&package, path).map(|schema| (identity, digest, Some(schema)));
             }
             let cached = caches
                 .then(|| schema_cache::load(&package, &identity))
                 .flatten();
-            let schema = cached.and_then(|text| PackageSchema::parse(text).ok());
-            Ok((identity, digest, schema))
+            Ok((identity, digest, cached))
         })
     };
     let looked_up = looked_up.await.unwrap_or_else(|_| Ok(Default::default()));
@@ -83,15 +82,16 @@ async fn open_package(
     let processes = Processes::new(host);
     let host = processes.host();
     let schema = match cached {
-        Some(schema) => schema,
+        Some(schema) => Arc::new(schema),
         None => {
             let text = ask_schema(host, &processes.spare()).await?;
             let schema = PackageSchema::parse(text.as_str())
                 .map_err(|error| ProviderError::new(ErrorKind::Permanent, error.to_string()))?;
+            let schema = Arc::new(schema);
             if caches {
-                let host = host.clone();
+                let (host, schema) = (host.clone(), schema.clone());
                 let stored = tokio::task::spawn_blocking(move || {
-                    schema_cache::store(&host.package, &host.identity, &text)
+                    schema_cache::store(&host.package, &host.identity, &text, &schema)
                 });
                 // A schema that was not stored is read again in the next run.
                 let _ = stored.await;
@@ -99,10 +99,7 @@ async fn open_package(
             schema
         }
     };
-    let types = Arc::new(PackageTypes::new(
-        Arc::new(schema),
-        host.package.name.clone(),
-    ));
+    let types = Arc::new(PackageTypes::new(schema, host.package.name.clone()));
     let catalog = Arc::new(Catalog {
         program: digest.map(|digest| digest.to_hex().into()),
         ..catalog_of(&types)
@@ -120,17 +117,28 @@ fn plugin_name(package: &HostedPackage) -> &str {
     family.package(&package.name).unwrap_or(&package.name)
 }
 
-/// Reads the schema in a file of the user.
-fn schema_file(path: &Path) -> Result<PackageSchema, ProviderError> {
+/// Reads the schema in a file of the user. The outline of a large one is cached.
+fn schema_file(package: &HostedPackage, path: &Path) -> Result<PackageSchema, ProviderError> {
+    let state = schema_cache::state_of_file(path);
+    let cached = state
+        .as_ref()
+        .and_then(|state| schema_cache::load_file(package, path, state));
+    if let Some(schema) = cached {
+        return Ok(schema);
+    }
     let unreadable = |why: &dyn std::fmt::Display| {
         let message = format!("the schema `{}` cannot be read: {why}", path.display());
         ProviderError::new(ErrorKind::Document, message)
     };
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
-    PackageSchema::parse(text).map_err(|error| {
+    let schema = PackageSchema::parse(text).map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         unreadable(&cause.unwrap_or_else(|| "it is not a schema".to_owned()))
-    })
+    })?;
+    if let Some(state) = state {
+        schema_cache::store_file(package, path, &state, &schema);
+    }
+    Ok(schema)
 }
 
 async fn ask_schema(

@@ -4,7 +4,8 @@
 //! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation`
 //! generates them, `conformance` and `pages` run the conformance packs and the specification pages,
 //! `policies` scripts the faults of single calls, `single_document` has short forms for tests of one
-//! document, `fuzz` has the fuzz targets, `toy` is a minimal dialect and a minimal store.
+//! document, `fuzz` has the fuzz targets,
+//! `random_programs` generates programs of Pulumi YAML, `toy` is a minimal dialect and a minimal store.
 //!
 //! Not here: code that the product needs.
 
@@ -17,6 +18,7 @@ mod installed;
 mod json_values;
 pub mod pages;
 pub mod policies;
+pub mod random_programs;
 mod runtime;
 pub mod scenario;
 pub mod simulation;

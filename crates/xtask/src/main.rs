@@ -16,10 +16,12 @@ mod build_tool;
 mod catalog;
 mod counterparts;
 mod fuzz;
+mod go_tool;
 mod instructions;
 mod mutants;
 mod packages;
 mod plugins;
+mod pulumi_programs;
 mod servers;
 mod suite;
 
@@ -43,7 +45,7 @@ cargo xtask instructions        count instructions with callgrind and compare wi
                                 records them
 cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
 cargo xtask performance         measure `cyan` against Terraform and write bench/performance.md
-cargo xtask plugins             build the provider plugins that tests host, and print the variables that name them
+cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares

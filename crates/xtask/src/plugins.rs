@@ -1,6 +1,6 @@
 //! Provider plugins that the tests host: two published ones, built from pinned Go modules, and one
 //! of this repository, with behaviour that no published plugin has. Also the Python with which
-//! tests run their own plugins of Pulumi.
+//! tests run their own plugins of Pulumi, and the variables of all programs that are built once.
 //!
 //! Plugins are built or installed once, outside the checkout, because that takes minutes. If one is
 //! missing, its tests fail.
@@ -9,9 +9,11 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use crate::go_tool::{executable, go};
 use crate::packages::{cache, pulumi};
+use crate::pulumi_programs;
 
 /// The variable that names a Python with the provider framework of Pulumi.
 const PULUMI: &str = "CYAN_TEST_PULUMI";
@@ -75,6 +77,7 @@ pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
         }
         Err(error) => println!("missing: plugins of Terraform (they are built with Go): {error}"),
     }
+    variables.extend(pulumi_programs::build(root));
     variables
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn print(root: &Path) -> io::Result<bool> {
     for (name, value) in &variables {
         println!("export {name}='{value}'");
     }
-    Ok(variables.len() == 3)
+    Ok(variables.len() == 5)
 }
 
 /// Builds the published plugins and returns their folder. The folder's name contains all versions,
@@ -144,31 +147,4 @@ fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
         fs::rename(half, &program)?;
     }
     Ok(program)
-}
-
-fn executable(name: &str) -> String {
-    format!("{name}{}", std::env::consts::EXE_SUFFIX)
-}
-
-/// Runs Go. Sets the variables that the user may have set for another project.
-fn go(command: &mut Command) -> io::Result<()> {
-    command
-        .env("GOFLAGS", "-mod=readonly")
-        .env("GO111MODULE", "on")
-        .env("GOWORK", "off")
-        .env("CGO_ENABLED", "0");
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output =
-        output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(
-        text.trim()
-            .lines()
-            .last()
-            .unwrap_or("`go` failed and says nothing")
-            .to_owned(),
-    ))
 }

@@ -524,3 +524,28 @@ fn a_project_file_is_a_part_of_the_program_beside_it() {
         "{said}"
     );
 }
+
+#[test]
+fn a_lock_file_says_which_version_of_a_plugin_is_needed() {
+    let place = Place::new();
+    let program = "name: shop\nruntime: yaml\nresources:\n  a: {type: 'nowhere:Thing'}\n";
+    place.write("Pulumi.yaml", program);
+    let lock = |rest: &str| format!("packageDeclarationVersion: 1\nname: nowhere\n{rest}");
+    place.write("sdks/nowhere.yaml", lock("version: 1.2.3\n"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(refused.contains("1.2.3"), "{refused}");
+
+    place.write("sdks/nowhere.yaml", lock("version: abc\n"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(refused.contains("error[invalid-version]"), "{refused}");
+    assert!(refused.contains("sdks/nowhere.yaml:3:10"), "{refused}");
+
+    let parameters = "version: 1.0.0\nparameterization: {name: sub, version: 1.0.0, value: eA==}\n";
+    place.write("sdks/nowhere.yaml", lock(parameters));
+    place.write("Pulumi.yaml", program.replace("nowhere:", "sub:"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(
+        refused.contains("packages with parameters are not supported yet"),
+        "{refused}"
+    );
+}

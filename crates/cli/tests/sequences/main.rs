@@ -14,6 +14,7 @@ mod own;
 #[expect(dead_code, reason = "the binary's tests use the rest")]
 mod place;
 mod played;
+mod real;
 mod runner;
 mod sim;
 mod state;

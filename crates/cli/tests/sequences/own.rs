@@ -123,6 +123,18 @@ fn a_target_does_not_take_the_object_of_a_resource_that_is_still_declared() {
 }
 
 #[test]
+fn a_new_resource_takes_an_ignored_property_that_is_known_later() {
+    let Some(lab) = Lab::new() else { return };
+    lab.program(
+        "  a: {type: 'sim:Res'}\n  \
+        b: {type: 'sim:Res', properties: {label: '${a.arn}'}, options: {ignoreChanges: [label]}}\n",
+    );
+    lab.run(&["deploy", "--yes"]);
+    assert_eq!(lab.world()["b-1"]["inputs"]["label"], "arn:a-1");
+    lab.run(&["deploy", "--yes", "--expect-no-changes"]);
+}
+
+#[test]
 fn the_provider_of_a_resource_that_no_target_needs_is_not_asked() {
     let Some(lab) = Lab::new() else { return };
     lab.program("  a: {type: 'sim:Res'}\n  b: {type: 'sim:Res', properties: {invalid: broken}}\n");

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{IndexMap, Name};
-use serde::Deserialize;
+use blueprint::Name;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_json::value::RawValue;
+
+use super::outline::{SchemaOutline, SchemaText, SectionPlaces};
 
 /// The error for a text that is not a package schema.
 #[derive(Debug, thiserror::Error)]
@@ -16,45 +17,20 @@ pub struct SchemaError(#[from] serde_json::Error);
 
 /// The schema of a package.
 pub struct PackageSchema {
-    text: Arc<str>,
-    name: Name,
-    version: Option<Name>,
-    description: Name,
-    config: Option<Range<usize>>,
-    provider: Option<Range<usize>>,
-    types: SchemaSection,
-    resources: SchemaSection,
-    functions: SchemaSection,
+    text: Box<dyn SchemaText>,
+    outline: SchemaOutline,
+    /// Tokens of resources and of functions by their form in lower case.
+    resources: HashMap<String, Name>,
+    functions: HashMap<String, Name>,
     /// The tokens of resources by their aliases in lower case, read on first use.
     aliases: OnceLock<HashMap<String, Name>>,
 }
 
-/// The entries of a section of the schema, by token.
-#[derive(Default)]
-pub(crate) struct SchemaSection {
-    entries: IndexMap<Name, Range<usize>>,
-    /// Tokens by their form in lower case.
-    lower: HashMap<String, Name>,
-}
-
-#[derive(Deserialize)]
-struct Top<'a> {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    version: Option<String>,
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(default, borrow)]
-    config: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    provider: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    types: Option<IndexMap<String, &'a RawValue>>,
-    #[serde(default, borrow)]
-    resources: Option<IndexMap<String, &'a RawValue>>,
-    #[serde(default, borrow)]
-    functions: Option<IndexMap<String, &'a RawValue>>,
+/// An outline as it is stored.
+#[derive(Serialize, Deserialize)]
+struct StoredOutline {
+    outline: SchemaOutline,
+    aliases: HashMap<String, Name>,
 }
 
 impl PackageSchema {
@@ -68,116 +44,117 @@ impl PackageSchema {
         if !text.trim_start().starts_with('{') {
             return Err(SchemaError(serde::de::Error::custom("not an object")));
         }
-        let top: Top<'_> = serde_json::from_str(&text)?;
-        let place = |raw: &RawValue| place(&text, raw);
-        let section = |entries: Option<IndexMap<String, &RawValue>>| {
-            let mut section = SchemaSection::default();
-            for (token, raw) in entries.into_iter().flatten() {
-                let token = Name::from(token);
-                section
-                    .lower
-                    .entry(token.to_lowercase())
-                    .or_insert_with(|| token.clone());
-                section.entries.insert(token, place(raw));
-            }
-            section
-        };
-        Ok(PackageSchema {
-            name: top.name.into(),
-            version: top.version.map(Name::from),
-            description: top.description.unwrap_or_default().into(),
-            config: top.config.map(place),
-            provider: top.provider.map(place),
-            types: section(top.types),
-            resources: section(top.resources),
-            functions: section(top.functions),
-            aliases: OnceLock::new(),
+        let outline = SchemaOutline::of(&text)?;
+        Ok(PackageSchema::of(outline, Box::new(text), OnceLock::new()))
+    }
+
+    /// The schema of a text whose outline was stored ([`PackageSchema::outline`]). `None` if this is no
+    /// outline.
+    pub fn of_outline(outline: &str, text: Box<dyn SchemaText>) -> Option<PackageSchema> {
+        let StoredOutline { outline, aliases } = serde_json::from_str(outline).ok()?;
+        Some(PackageSchema::of(outline, text, OnceLock::from(aliases)))
+    }
+
+    fn of(
+        outline: SchemaOutline,
+        text: Box<dyn SchemaText>,
+        aliases: OnceLock<HashMap<String, Name>>,
+    ) -> PackageSchema {
+        PackageSchema {
+            resources: lower(&outline.resources),
+            functions: lower(&outline.functions),
+            outline,
             text,
-        })
+            aliases,
+        }
+    }
+
+    /// The outline of the schema, to be stored.
+    pub fn outline(&self) -> String {
+        let stored = StoredOutline {
+            outline: self.outline.clone(),
+            aliases: self.aliases().clone(),
+        };
+        // Names, numbers and maps of names are always JSON.
+        serde_json::to_string(&stored).unwrap_or_default()
     }
 
     /// The name of the package, which is the prefix of its tokens.
     pub fn name(&self) -> &Name {
-        &self.name
+        &self.outline.name
     }
 
     /// The version of the package.
     pub fn version(&self) -> Option<&Name> {
-        self.version.as_ref()
+        self.outline.version.as_ref()
     }
 
     /// The description of the package.
     pub fn description(&self) -> &Name {
-        &self.description
+        &self.outline.description
     }
 
     /// The tokens of the resource types, in the order of the schema.
     pub fn resource_tokens(&self) -> impl Iterator<Item = &Name> {
-        self.resources.entries.keys()
+        self.outline.resources.keys()
     }
 
     /// The tokens of the functions, in the order of the schema.
     pub fn function_tokens(&self) -> impl Iterator<Item = &Name> {
-        self.functions.entries.keys()
+        self.outline.functions.keys()
     }
 
     /// Resolves a token of a resource type: to the token itself, else to one of its longer forms,
     /// else by an alias. Case does not matter.
     pub fn resource_token(&self, token: &str) -> Option<Name> {
-        self.resources
-            .resolve(token)
+        resolve(&self.outline.resources, &self.resources, token)
             .or_else(|| self.aliases().get(&token.to_lowercase()).cloned())
     }
 
     /// Resolves a token of a function: to the token itself, else to one of its longer forms. Case
     /// does not matter.
     pub fn function_token(&self, token: &str) -> Option<Name> {
-        self.functions.resolve(token)
+        resolve(&self.outline.functions, &self.functions, token)
     }
 
     pub(crate) fn resource(&self, token: &str) -> Option<Json> {
-        self.entry(&self.resources, token)
+        self.entry(&self.outline.resources, token)
     }
 
     pub(crate) fn function(&self, token: &str) -> Option<Json> {
-        self.entry(&self.functions, token)
+        self.entry(&self.outline.functions, token)
     }
 
     pub(crate) fn object_type(&self, token: &str) -> Option<Json> {
-        self.entry(&self.types, token)
+        self.entry(&self.outline.types, token)
     }
 
     pub(crate) fn provider(&self) -> Json {
-        self.read(self.provider.as_ref())
+        self.read(self.outline.provider.as_ref())
     }
 
     pub(crate) fn config(&self) -> Json {
-        self.read(self.config.as_ref())
+        self.read(self.outline.config.as_ref())
     }
 
-    fn entry(&self, section: &SchemaSection, token: &str) -> Option<Json> {
-        Some(self.read(Some(section.entries.get(token)?)))
+    fn entry(&self, section: &SectionPlaces, token: &str) -> Option<Json> {
+        Some(self.read(Some(section.get(token)?)))
     }
 
     fn read(&self, place: Option<&Range<usize>>) -> Json {
-        let text = place.and_then(|place| self.text.get(place.clone()));
-        text.and_then(|text| serde_json::from_str(text).ok())
+        let text = place.and_then(|place| self.text.part(place.clone()));
+        text.and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or(Json::Null)
     }
 
     fn aliases(&self) -> &HashMap<String, Name> {
         self.aliases.get_or_init(|| {
             let mut all = HashMap::new();
-            for (token, place) in &self.resources.entries {
-                let has_aliases = self
-                    .text
-                    .get(place.clone())
-                    .is_some_and(|text| text.contains("\"aliases\""));
-                let resource = if has_aliases {
-                    self.read(Some(place))
-                } else {
-                    Json::Null
-                };
+            for (token, place) in &self.outline.resources {
+                let text = self.text.part(place.clone());
+                let with_aliases = text.filter(|text| text.contains("\"aliases\""));
+                let resource = with_aliases.and_then(|text| serde_json::from_str(&text).ok());
+                let resource: Json = resource.unwrap_or_default();
                 for alias in resource["aliases"].as_array().into_iter().flatten() {
                     if let Some(alias) = alias["type"].as_str() {
                         all.entry(alias.to_lowercase())
@@ -193,21 +170,28 @@ impl PackageSchema {
 impl std::fmt::Debug for PackageSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PackageSchema")
-            .field("name", &self.name)
-            .field("version", &self.version)
+            .field("name", &self.outline.name)
+            .field("version", &self.outline.version)
             .finish_non_exhaustive()
     }
 }
 
-impl SchemaSection {
-    fn resolve(&self, token: &str) -> Option<Name> {
-        if let Some((token, _)) = self.entries.get_key_value(token) {
-            return Some(token.clone());
-        }
-        forms(&token.to_lowercase())
-            .into_iter()
-            .find_map(|form| self.lower.get(&form).cloned())
+/// The tokens of a section by their form in lower case.
+fn lower(section: &SectionPlaces) -> HashMap<String, Name> {
+    let mut lower = HashMap::with_capacity(section.len());
+    for token in section.keys() {
+        let one = lower.entry(token.to_lowercase());
+        one.or_insert_with(|| token.clone());
     }
+    lower
+}
+
+fn resolve(section: &SectionPlaces, lower: &HashMap<String, Name>, token: &str) -> Option<Name> {
+    if let Some((token, _)) = section.get_key_value(token) {
+        return Some(token.clone());
+    }
+    let forms = forms(&token.to_lowercase());
+    forms.iter().find_map(|form| lower.get(form).cloned())
 }
 
 /// The forms of a token in lower case: the token itself, with the module `index`, and with the type
@@ -224,12 +208,6 @@ fn forms(token: &str) -> Vec<String> {
         _ => {}
     }
     forms
-}
-
-/// The place of a borrowed part in its text.
-fn place(text: &str, raw: &RawValue) -> Range<usize> {
-    let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    start..start + raw.get().len()
 }
 
 #[cfg(test)]
@@ -262,6 +240,37 @@ mod tests {
             schema.resource("x:index/pet:Pet"),
             Some(serde_json::json!(7))
         );
+    }
+
+    #[test]
+    fn a_stored_outline_reads_entries_from_the_text() {
+        let text = r#"{"name": "x", "version": "1.2.0", "description": "d", "config": {"variables": {}},
+            "provider": {"a": 1}, "types": {"x:index:T": {"b": "\u00e9é"}},
+            "resources": {"x:index:Thing": {"aliases": [{"type": "x:old:Thing"}]}},
+            "functions": {"x:index:get": {"c": 2}}}"#;
+        let whole = PackageSchema::parse(text).unwrap();
+        let text: Arc<str> = text.into();
+        let again = PackageSchema::of_outline(&whole.outline(), Box::new(text)).unwrap();
+        assert_eq!(again.outline, whole.outline);
+        for schema in [&whole, &again] {
+            assert_eq!(&**schema.name(), "x");
+            assert_eq!(schema.version().map(AsRef::as_ref), Some("1.2.0"));
+            assert_eq!(
+                schema.resource_token("x:old:THING").as_deref(),
+                Some("x:index:Thing")
+            );
+            assert_eq!(
+                schema.object_type("x:index:T"),
+                Some(serde_json::json!({"b": "éé"}))
+            );
+            assert_eq!(schema.provider(), serde_json::json!({"a": 1}));
+            assert_eq!(
+                schema.function("x:index:get"),
+                Some(serde_json::json!({"c": 2}))
+            );
+        }
+        let nothing: Arc<str> = "".into();
+        assert!(PackageSchema::of_outline("{}", Box::new(nothing)).is_none());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod heat_values;
 mod modules;
 mod monitor;
 mod notation;
+mod oracle;
 mod programs;
 mod request_options;
 mod requests;
@@ -27,6 +28,7 @@ use std::time::Duration;
 
 use case::Case;
 
+pub use oracle::{Agreement, ProgramOracle};
 pub use templates::MessageTally;
 
 /// The kinds of cases of the blueprint pack, in the order of the report.

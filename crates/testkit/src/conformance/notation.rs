@@ -111,7 +111,7 @@ fn has_secret(json: &Json) -> bool {
 }
 
 /// A value without its marks of secrets.
-fn revealed(json: &Json) -> Json {
+pub(super) fn revealed(json: &Json) -> Json {
     match json {
         Json::Array(items) => items.iter().map(revealed).collect(),
         Json::Object(entries) => match entries.get("$secret") {
@@ -125,4 +125,9 @@ fn revealed(json: &Json) -> Json {
         },
         other => other.clone(),
     }
+}
+
+/// Whether a value is null, also as a secret.
+pub(super) fn is_null(value: &Json) -> bool {
+    value.is_null() || value.get("$secret").is_some_and(Json::is_null)
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use blueprint::PROVIDER_TYPE;
 use engine::Staged;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::notation::{has_unknown, marked, same};
+use super::notation::{has_unknown, is_null, marked, same};
 use super::request_options;
 
 /// The parts of requests that are compared, apart from their inputs.
@@ -64,9 +64,14 @@ pub(super) fn add_options(requests: &mut [Json], options: &BTreeMap<String, Json
 }
 
 /// Compares the options that are compared of a recorded registration with those of the found one.
-fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
+/// `all` holds all recorded requests.
+fn compare_options(wanted: &Json, found: &Json, all: &Json) -> Result<(), String> {
     for key in request_options::COMPARED {
         let (one, other) = (&wanted["options"][key], &found["options"][key]);
+        // Pulumi's engine, not the program, inherits this option.
+        if key == "retainOnDelete" && *one != *other && is_kept(wanted, all) == (*other == true) {
+            continue;
+        }
         // The token of an object that is read is completed by its package.
         let (one, other) = (without_types(one), without_types(other));
         if !is_empty(&one) && one != other || is_empty(&one) && !is_empty(&other) {
@@ -75,6 +80,39 @@ fn compare_options(wanted: &Json, found: &Json) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a registration or the nearest of its parents that says so keeps the object.
+fn is_kept(request: &Json, all: &Json) -> bool {
+    let options = &request["options"];
+    let listed = all.as_array().into_iter().flatten();
+    let mut parents =
+        listed.filter(|one| one["urn"] == options["parent"] && one["op"] == "register");
+    match options["retainOnDelete"].as_bool() {
+        Some(is_kept) => is_kept,
+        None => parents.next().is_some_and(|parent| is_kept(parent, all)),
+    }
+}
+
+/// Replaces what a registration depends on by what is wanted, if it depends on all of that. The parent
+/// need not be listed.
+pub(super) fn leave_out_further_edges(found: &mut Json, wanted: &Json) {
+    let parent = without_types(&found["parent"]);
+    let has_all = |found: &Json, wanted: &Json| {
+        let found = without_types(found);
+        let listed = |one: &Json| found.as_array().is_some_and(|all| all.contains(one));
+        let wanted = without_types(wanted);
+        let mut wanted = wanted.as_array().into_iter().flatten();
+        wanted.all(|one| listed(one) || *one == parent)
+    };
+    if has_all(&found["dependsOn"], &wanted["dependsOn"]) {
+        found["dependsOn"] = wanted["dependsOn"].clone();
+    }
+    let properties = wanted["propertyDependencies"].as_object();
+    let mut properties = properties.into_iter().flatten();
+    if properties.all(|(name, wanted)| has_all(&found["propertyDependencies"][name], wanted)) {
+        found["propertyDependencies"] = wanted["propertyDependencies"].clone();
+    }
 }
 
 fn is_empty(json: &Json) -> bool {
@@ -119,7 +157,7 @@ pub(super) fn compare(wanted: &Json, found: &[Json]) -> Result<(), String> {
     for request in listed.filter(counted) {
         if request["op"] == "register" {
             let same = found.iter().find(|one| is_same(request, one));
-            same.map_or(Ok(()), |one| compare_options(request, one))?;
+            same.map_or(Ok(()), |one| compare_options(request, one, wanted))?;
         }
         let before = rest.len();
         rest.retain(|other| !is_same(request, other));
@@ -153,14 +191,17 @@ fn is_same(wanted: &Json, found: &Json) -> bool {
     agrees && same(&given(&wanted["inputs"]), &given(&found["inputs"]))
 }
 
-/// Inputs without those that are null.
+/// Inputs without entries that are null.
 fn given(inputs: &Json) -> Json {
-    let entries = inputs.as_object().into_iter().flatten();
-    let entries = entries.filter(|(_, value)| !value.is_null());
-    let entries: Map<String, Json> = entries
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Json::Object(entries)
+    match inputs {
+        Json::Object(entries) => {
+            let entries = entries.iter().filter(|(_, value)| !is_null(value));
+            let entries = entries.map(|(name, value)| (name.clone(), given(value)));
+            Json::Object(entries.collect())
+        }
+        Json::Array(items) => items.iter().map(given).collect(),
+        other => other.clone(),
+    }
 }
 
 /// A request without its options, for messages.

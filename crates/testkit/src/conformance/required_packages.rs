@@ -1,10 +1,10 @@
 //! The packages that a program of Pulumi YAML needs, with their versions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use dialect::{Answer, Dialect as _, Document, FolderEntry, LoadContext, Wanted};
+use dialect::{Companion, Dialect as _, Document, LoadContext, Wanted};
 use serde_json::Value as Json;
-use syntax::Format;
+use syntax::{Format, Tree};
 
 use super::case::case_program;
 
@@ -24,21 +24,25 @@ pub(super) fn compare(case: &Json) -> Result<(), String> {
     };
     let file = diag::FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, format);
-    let trees = [tree];
-    let mut context = LoadContext::default();
-    let requests = loop {
-        let document = Document::new(file, &name, &text, &trees, &context);
-        let requests = pulumi::PulumiDialect::LOCKED.required_data(&document);
-        let files: Vec<(Wanted, Answer)> = requests
-            .iter()
-            .filter_map(|wanted| Some((wanted.clone(), answer(wanted, &case["files"])?)))
-            .collect();
-        if files.is_empty() {
-            break requests;
-        }
-        context.answers = context.answers.with(files);
-    };
-    let found: BTreeMap<String, Option<String>> = requests
+    let (trees, mut context) = ([tree], LoadContext::default());
+    let locks = lock_files(&case["files"]);
+    let companions: Vec<Companion<'_>> = locks
+        .iter()
+        .map(|(name, tree)| Companion {
+            file,
+            name,
+            folder: "sdks",
+            tree,
+            is_check: true,
+        })
+        .collect();
+    let alone = Document::new(file, &name, &text, &trees, &context);
+    if let Some(read) = pulumi::PulumiDialect::LOCKED.read_companions(&alone, &companions) {
+        context = read.context;
+    }
+    let document = Document::new(file, &name, &text, &trees, &context);
+    let found: BTreeMap<String, Option<String>> = pulumi::PulumiDialect::LOCKED
+        .required_data(&document)
         .into_iter()
         .filter_map(|wanted| match wanted {
             Wanted::Package(request) => {
@@ -65,31 +69,18 @@ pub(super) fn compare(case: &Json) -> Result<(), String> {
     }
 }
 
-/// The answer to a request for a file or folder of a case.
-fn answer(wanted: &Wanted, files: &Json) -> Option<Answer> {
-    let missing = || Answer::Missing("it is not there".into());
-    match wanted {
-        Wanted::Folder(folder) => {
-            let names = files.as_object().into_iter().flatten();
-            let inside = names.filter_map(|(name, _)| {
-                let rest = name.strip_prefix(&format!("{folder}/"))?;
-                let end = rest.find('/').map_or(rest.len(), |at| at + 1);
-                Some(rest[..end].to_owned())
-            });
-            let entries: BTreeSet<String> = inside.collect();
-            let listing: Vec<String> = entries.into_iter().collect();
-            Some(match listing.is_empty() {
-                true => missing(),
-                false => Answer::Folder(FolderEntry::of_listing(&listing.join("\n"))),
-            })
-        }
-        Wanted::Text(path) => {
-            let text = files[path.as_ref()].as_str();
-            let answer = text.map(|text| Answer::Text(diag::FileId::new(1), text.into()));
-            Some(answer.unwrap_or_else(missing))
-        }
-        _ => None,
-    }
+/// The lock files of a case, by name.
+fn lock_files(files: &Json) -> Vec<(&str, Tree)> {
+    let all = files.as_object().into_iter().flatten();
+    let mut locks: Vec<(&str, Tree)> = all
+        .filter(|(name, _)| name.starts_with("sdks/"))
+        .filter_map(|(name, text)| {
+            let (tree, _) = syntax::parse(diag::FileId::new(1), text.as_str()?, Format::Yaml);
+            Some((name.as_str(), tree))
+        })
+        .collect();
+    locks.sort_by_key(|(name, _)| *name);
+    locks
 }
 
 /// A version without its `v`.

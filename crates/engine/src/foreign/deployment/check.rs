@@ -17,7 +17,12 @@ pub struct Violation {
 
 /// The digest that a manifest keeps of its version.
 pub(super) fn magic(version: &str) -> String {
-    HEXLOWER.encode(&Sha256::digest(version.as_bytes()))
+    hex_digest(version)
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub(super) fn hex_digest(text: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(text.as_bytes()))
 }
 
 /// The text of a member; empty if there is none.

@@ -5,6 +5,9 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{is_true, text};
 
+/// The features of version 4 that are kept: their members are parts of resources.
+pub(super) const FEATURES: [&str; 3] = ["refreshBeforeUpdate", "replaceWith", "taint"];
+
 /// The token of the stack itself.
 pub(super) const STACK: &str = "pulumi:pulumi:Stack";
 
@@ -32,7 +35,7 @@ pub fn is_group_type(type_name: &TypeId) -> bool {
 }
 
 /// Members of a provider's inputs that choose its program and are no settings.
-const PROGRAM_KEYS: [&str; 5] = [
+pub(super) const PROGRAM_KEYS: [&str; 5] = [
     "version",
     "pluginDownloadURL",
     "pluginChecksums",

@@ -17,7 +17,7 @@ use state::{
 };
 
 use super::check::{Violation, is_true, resources, text, texts, violations};
-use super::names::{ID, ResourceRole, UrnParts, namespace, settings};
+use super::names::{FEATURES, ID, ResourceRole, UrnParts, namespace, settings};
 use super::values::decode;
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
 
@@ -105,7 +105,7 @@ fn whole(tree: &Json) -> Result<&Map<String, Json>, String> {
         4 => {
             let features = tree.get("features").and_then(Json::as_array);
             let mut features = features.into_iter().flatten().filter_map(Json::as_str);
-            if let Some(feature) = features.next() {
+            if let Some(feature) = features.find(|one| !FEATURES.contains(one)) {
                 return Err(format!("needs the feature `{feature}`, which is not known"));
             }
         }

@@ -57,7 +57,8 @@ fn deployment() -> Json {
     let lamp = urn("my:index:Web$sim:index:Res::lamp");
     let shade = urn("sim:index:Res::shade");
     json!({
-        "version": 3,
+        "version": 4,
+        "features": ["replaceWith", "taint"],
         "deployment": {
             "manifest": {"time": "2026-11-01T10:00:00Z", "magic": magic("v3.255.0"), "version": "v3.255.0"},
             "secrets_providers": {"type": "passphrase", "state": {"salt": "v1:c2FsdA==:x"}},
@@ -203,7 +204,6 @@ fn secrets_are_written_in_clear_on_request_only() {
 #[test]
 fn what_cannot_be_read_says_why() {
     let mut other = deployment();
-    other["version"] = json!(4);
     other["features"] = json!(["later"]);
     let shape = |tree: &Json| match read(tree, &TestManager) {
         Err(DeploymentError::Shape(why)) => why,

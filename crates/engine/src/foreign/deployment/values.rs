@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use blueprint::{Asset, IndexMap, Map, Name, Value};
-use data_encoding::{BASE64, HEXLOWER};
+use data_encoding::BASE64;
 use dialect::{FillRandom, TextCipher};
 use serde_json::{Map as JsonMap, Value as Json, json};
-use sha2::{Digest as _, Sha256};
+
+use super::check::hex_digest;
 
 /// The key that makes a map a special value.
 const KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -153,10 +154,9 @@ impl ValueWriter<'_> {
             Value::Map(entries) => self.encode_map(entries)?,
             Value::Asset(asset) => {
                 let mut written = written_asset(asset);
-                // Records have no digest that follows from the content.
+                // The other tool tells texts apart by their digests.
                 if let Asset::Text(text) = asset.as_ref() {
-                    let digest = Sha256::digest(text.as_bytes());
-                    written["hash"] = json!(HEXLOWER.encode(&digest));
+                    written["hash"] = json!(hex_digest(text));
                 }
                 written
             }

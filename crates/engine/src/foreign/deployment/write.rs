@@ -14,9 +14,14 @@ use state::{InstanceName, Keeping, OpenIntent, Record, Snapshot, StatusOp, Statu
 use understand::documents::group_key;
 
 use super::check::{magic, text, violations};
-use super::names::{FAMILY, ID, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token};
+use super::names::{
+    FAMILY, FEATURES, ID, PROGRAM_KEYS, PROVIDERS, READ_INPUTS, STACK, UrnParts, package_of, token,
+};
 use super::values::{SecretForm, ValueWriter};
 use super::{DEPLOYMENT, DeploymentError, PENDING, POSITION};
+
+/// The version of the format for a deployment with features.
+const VERSION_WITH_FEATURES: u64 = 4;
 
 /// The version of the format.
 const VERSION: u64 = 3;
@@ -115,8 +120,41 @@ pub fn write(
     }
     let found = violations(&deployment);
     match found.is_empty() {
-        true => Ok(json!({"version": VERSION, "deployment": deployment})),
+        true => Ok(wrapped(deployment)),
         false => Err(DeploymentError::Violations(found)),
+    }
+}
+
+/// Whether the settings of a provider changed since its import: they are not those that its record
+/// carries.
+fn has_other_settings(record: &Record, carried: &blueprint::Map) -> bool {
+    let settings = record.inputs.get("settings").and_then(Value::as_map);
+    let carried = carried
+        .iter()
+        .filter(|(name, _)| !PROGRAM_KEYS.contains(&name.as_ref()));
+    let count = carried.clone().count();
+    let is_same = |(name, value): (&Name, &Value)| {
+        settings.and_then(|settings| settings.get(name)) == Some(value)
+    };
+    count != settings.map_or(0, |settings| settings.len()) || !carried.clone().all(is_same)
+}
+
+/// The deployment in its wrapper, which names the features that its resources use.
+fn wrapped(deployment: Map<String, Json>) -> Json {
+    let resources = deployment.get("resources").and_then(Json::as_array);
+    let uses = |feature: &&str| {
+        let mut resources = resources.into_iter().flatten();
+        resources.any(|one| {
+            one.get(*feature)
+                .is_some_and(|value| value != &json!(false))
+        })
+    };
+    let features: Vec<&str> = FEATURES.into_iter().filter(uses).collect();
+    match features.is_empty() {
+        true => json!({"version": VERSION, "deployment": deployment}),
+        false => json!({
+            "version": VERSION_WITH_FEATURES, "features": features, "deployment": deployment,
+        }),
     }
 }
 
@@ -430,6 +468,17 @@ impl DeploymentWriter<'_> {
                 }
                 ("parent", Value::Null) => {
                     resource.remove("parent");
+                }
+                ("inputs" | "outputs", Value::Map(carried))
+                    if is_provider && has_other_settings(record, carried) =>
+                {
+                    let chosen = PROGRAM_KEYS
+                        .iter()
+                        .filter_map(|name| Some((*name, carried.get(name)?)));
+                    for (name, value) in chosen {
+                        let value = self.values.encode(value).map_err(DeploymentError::Shape)?;
+                        resource[key.as_ref()][name] = value;
+                    }
                 }
                 (key, value) => {
                     let value = self.values.encode(value).map_err(DeploymentError::Shape)?;

@@ -1,4 +1,4 @@
-//! Versions of plugins, as programs and lock files write them.
+//! Versions of plugins.
 
 /// Whether a text is a semantic version. `v` may stand before it, and the last numbers may be
 /// missing.

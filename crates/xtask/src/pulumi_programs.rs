@@ -1,0 +1,115 @@
+//! The programs of Pulumi that tests compare with: its command line, the interpreter of its YAML
+//! programs, and a program of this repository that runs single programs with that interpreter.
+//!
+//! One Go module names all of them with their versions. They are built once, outside the checkout,
+//! because that takes minutes.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::go_tool::{executable, go};
+use crate::packages::cache;
+
+/// The variable in which tests find the folder with the command line and the interpreter.
+const COMMAND_LINE: &str = "CYAN_TEST_PULUMI_CLI";
+
+/// The variable in which tests find the program that runs single programs.
+const ORACLE: &str = "CYAN_TEST_PULUMI_ORACLE";
+
+/// The Go module, below the root.
+const MODULE: &str = "crates/pulumi/tests/peer";
+
+/// The main packages of the command line: the module, the package in it, the name of the program.
+const PROGRAMS: [(&str, &str, &str); 2] = [
+    ("github.com/pulumi/pulumi/pkg/v3", "cmd/pulumi", "pulumi"),
+    (
+        "github.com/pulumi/pulumi-yaml",
+        "cmd/pulumi-language-yaml",
+        "pulumi-language-yaml",
+    ),
+];
+
+/// Builds the missing programs. Returns the variables for the tests; reports and leaves out what
+/// cannot be built.
+pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
+    let sources = root.join(MODULE);
+    let built = [
+        (COMMAND_LINE, built_once(&sources, build_command_line)),
+        (ORACLE, built_once(&sources, build_oracle)),
+    ];
+    let mut variables = Vec::new();
+    for (variable, built) in built {
+        match built {
+            Ok(path) => variables.push((variable, path.display().to_string())),
+            Err(error) => {
+                println!("missing: {variable}, programs of Pulumi (built with Go): {error}");
+            }
+        }
+    }
+    variables
+}
+
+/// Builds something below the cache, one run at a time.
+fn built_once(
+    sources: &Path,
+    build: fn(&Path, &Path) -> io::Result<PathBuf>,
+) -> io::Result<PathBuf> {
+    let folder = cache()?.join("pulumi-programs");
+    fs::create_dir_all(&folder)?;
+    let lock = File::create(folder.join("lock"))?;
+    lock.lock()?;
+    build(sources, &folder)
+}
+
+/// Builds the command line and the interpreter. Returns their folder, whose name has the versions.
+fn build_command_line(sources: &Path, all: &Path) -> io::Result<PathBuf> {
+    let text = fs::read_to_string(sources.join("go.mod"))?;
+    let version = |module: &str| {
+        let mut lines = text.lines().map(str::trim);
+        let found = lines.find_map(|line| line.strip_prefix(module)?.strip_prefix(" v"));
+        found.ok_or_else(|| io::Error::other(format!("go.mod does not name `{module}`")))
+    };
+    let [(tool, _, _), (yaml, _, _)] = PROGRAMS;
+    let home = all.join(format!("cli-{}_yaml-{}", version(tool)?, version(yaml)?));
+    for (module, package, name) in PROGRAMS {
+        compile(sources, &home, name, &format!("{module}/{package}"))?;
+    }
+    Ok(home)
+}
+
+/// Builds the program of this repository and returns it. The name of its folder depends on its
+/// sources.
+fn build_oracle(sources: &Path, all: &Path) -> io::Result<PathBuf> {
+    let mut files = vec![sources.join("go.mod"), sources.join("go.sum")];
+    for entry in fs::read_dir(sources.join("oracle"))? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        fs::read(file)?.hash(&mut hasher);
+    }
+    let home = all.join(format!("oracle-{:016x}", hasher.finish()));
+    compile(sources, &home, "oracle", "./oracle")
+}
+
+/// Builds a main package if its program is missing. Returns the program.
+fn compile(sources: &Path, home: &Path, name: &str, package: &str) -> io::Result<PathBuf> {
+    let program = home.join(executable(name));
+    if !program.is_file() {
+        println!("building {name}");
+        fs::create_dir_all(home)?;
+        // The program is renamed only when it is complete.
+        let half = home.join("half");
+        go(Command::new("go")
+            .args(["build", "-trimpath", "-o"])
+            .arg(&half)
+            .arg(package)
+            .current_dir(sources))?;
+        fs::rename(half, &program)?;
+    }
+    Ok(program)
+}
