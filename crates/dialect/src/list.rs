@@ -106,6 +106,12 @@ impl Dialects {
             .copied()
     }
 
+    /// Where the program of a project may stand: see [`Dialect::programs_of`].
+    pub fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
+        let dialect = self.detect(project);
+        dialect.map_or_else(Vec::new, |dialect| dialect.programs_of(project))
+    }
+
     /// How the files of the instances of a document of this name are made and edited: see
     /// [`Dialect::instance_files`].
     pub fn instance_files(&self, document: &str) -> Option<&'static dyn InstanceFiles> {

@@ -12,6 +12,7 @@ use crate::access::has_access;
 use crate::compat;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
+use crate::project::program_folder;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
 use crate::required_version;
 use crate::shape::{self, NAME, UNNAMED};
@@ -29,6 +30,8 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
     let mut lowering = ProgramLowering::new(document, named_packages(document));
     lowering.compat = compat::is_set(document.context);
     lowering.stack = StackValues::of(document.context);
+    let project = lowering.stack.project.as_deref();
+    lowering.main = project.and_then(program_folder);
     lowering.has_stack_file = document.context.dialect_context.is_some();
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
@@ -84,6 +87,8 @@ impl<'d> ProgramLowering<'d> {
         ProgramLowering {
             file: document.file,
             source: document.text,
+            tree: document.tree(),
+            main: None,
             project: UNNAMED.into(),
             names: IndexMap::default(),
             variables: IndexMap::default(),
@@ -211,12 +216,14 @@ impl<'d> ProgramLowering<'d> {
     /// Reports keys of the project that say where the program is: it is read from this file alone,
     /// and without them it could be an empty one. Warns about versions, which are not compared.
     fn reject_project_keys(&mut self, fields: &SectionFields<'_>) {
-        if let Some(entry) = fields.entry("main").filter(|entry| !is_null(entry.value)) {
+        if let Some(entry) = fields.entry("main")
+            && program_folder(self.tree).is_some()
+        {
             self.found.push(
                 UNSUPPORTED_FEATURE
-                    .new("a program in the folder that `main` names is not read yet")
-                    .label(entry.key.span, "not available in this version")
-                    .help("name the program itself, such as `cyan deploy FOLDER/Main.yaml`"),
+                    .new("this file has no program: `main` names another folder")
+                    .label(entry.key.span, "no program was read there")
+                    .help("name the program itself, such as `FOLDER/Main.yaml`"),
             );
         }
         let config_dir = fields.entry("stackConfigDir");

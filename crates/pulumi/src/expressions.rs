@@ -341,7 +341,17 @@ impl ProgramLowering<'_> {
             "project" => Expr::literal(Value::Text(self.project.clone()), span),
             "organization" => Expr::literal(Value::text(ORGANIZATION), span),
             // The folders of the program and of its project.
-            _ => Expr::call("cwd", root, Vec::new(), span),
+            fact => {
+                let project = Expr::call("cwd", root, Vec::new(), span);
+                match self.main.as_ref().filter(|_| fact == "cwd") {
+                    Some(folder) => {
+                        let below = TextPart::Text(format!("/{folder}").into());
+                        let parts = vec![TextPart::Expr(project, span), below];
+                        Expr::new(ExprKind::Text(parts), span)
+                    }
+                    None => project,
+                }
+            }
         }
     }
 

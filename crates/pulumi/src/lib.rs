@@ -58,7 +58,7 @@ mod untyped;
 mod version;
 mod written;
 
-use blueprint::{Blueprint, Expr, Packages};
+use blueprint::{Blueprint, Expr, Name, Packages};
 use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
     Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
@@ -158,6 +158,10 @@ impl Dialect for PulumiDialect {
             true => &lock_files::FOLDERS,
             false => &[],
         }
+    }
+
+    fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
+        project::programs_of(project)
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {

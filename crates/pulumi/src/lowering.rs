@@ -3,7 +3,7 @@
 
 use blueprint::{Expr, IndexMap, Name, StatedPlugin, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Severity, Span, Spanned};
-use syntax::Node;
+use syntax::{Node, Tree};
 
 use crate::access::has_access;
 use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
@@ -49,6 +49,10 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) file: FileId,
     /// The source text, for places inside of scalars.
     pub(crate) source: &'d str,
+    /// The tree of the program, with what its project adds.
+    pub(crate) tree: &'d Tree,
+    /// The folder of the program, if it is not that of its project.
+    pub(crate) main: Option<String>,
     /// The name of the project.
     pub(crate) project: Name,
     /// All names: configuration, variables and resources share one namespace.
